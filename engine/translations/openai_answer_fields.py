@@ -103,9 +103,8 @@ def read_citation(page: UrlCitation) -> Citation:
 
 def write_citation(citation: Citation, offset: int, length: int) -> Json:
     """The members of a `url_citation` in a text that begins at `offset` and has `length`
-    characters: the whole text where the span is not known."""
-    start = 0 if citation.start is None else citation.start
-    end = length if citation.end is None else citation.end
+    characters."""
+    start, end = citation.span(length)
     return {
         "start_index": offset + start,
         "end_index": offset + end,

@@ -27,12 +27,12 @@ from engine.translations.neutral.events import (
     BrokenAnswer,
     End,
     Event,
-    Law,
     Open,
     Start,
     UpstreamError,
     without_cache_twice,
 )
+from engine.translations.neutral.law import Law
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest
@@ -233,17 +233,18 @@ def _output(exchange: TranslatedExchange) -> _Output:
     renames = target_request.tool_names or target_request.answer_tool
     changes = _Changes(exchange) if renames or exchange.cache_counted_twice else None
     if request.stream:
-        return _StreamOutput(exchange.translation.source.stream_writer(request), changes)
+        caller = exchange.translation.source
+        return _StreamOutput(caller.stream_writer(request), caller.name, changes)
     return _WholeOutput(exchange, changes)
 
 
 class _StreamOutput:
     """A stream, event by event."""
 
-    def __init__(self, writer: StreamWriter, changes: _Changes | None) -> None:
+    def __init__(self, writer: StreamWriter, caller: str, changes: _Changes | None) -> None:
         self._writer = writer
         self._changes = changes
-        self._law = Law()
+        self._law = Law(caller)
         self._events: list[bytes] = []
 
     @property
@@ -272,7 +273,7 @@ class _WholeOutput:
     def __init__(self, exchange: TranslatedExchange, changes: _Changes | None) -> None:
         self._exchange = exchange
         self._changes = changes
-        self._assembly = Assembly()
+        self._assembly = Assembly(exchange.translation.source.name)
 
     @property
     def ended(self) -> bool:

@@ -1,4 +1,4 @@
-"""What answers and streams of chat completions have in common: usage, reasons to stop and
+"""What answers and streams of chat completions have in common: usage, reasons to stop, images and
 thoughts."""
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.chat_completions.answer_shapes import Counts
-from engine.translations.neutral.content import Reasoning, Signature
+from engine.translations.chat_completions.answer_shapes import Counts, Image, TextPart
+from engine.translations.neutral.content import Link, Media, Reasoning, Signature
+from engine.translations.neutral.data_url import read_data_url
 from engine.translations.neutral.events import Finish, Stop, Usage
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.signatures import seal, unseal
 from engine.translations.openai_answer_fields import read_usage
 
@@ -78,6 +79,23 @@ def write_finish(finish: Finish) -> Json:
     if finish.sequence:
         members["stop_reason"] = finish.sequence
     return members
+
+
+def read_image(image: Image, place: str) -> Media:
+    """An image of an answer. Raises WrongType for one without its URL."""
+    where = image.image_url
+    url = where if where is None or isinstance(where, str) else where.url
+    if not url:
+        raise WrongType(f"{place}.image_url", "an image with its URL")
+    source = read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
+    return Media(kind="image", source=source)
+
+
+def read_thinking(thinking: list[TextPart] | str) -> str:
+    """The thoughts in a part of a content."""
+    if isinstance(thinking, str):
+        return thinking
+    return "".join(each.text or "" for each in thinking)
 
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])

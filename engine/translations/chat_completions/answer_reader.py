@@ -13,10 +13,13 @@ from engine.translations.chat_completions.answer_shapes import (
     CHUNK,
     COMPLETION,
     HEAD,
+    MESSAGE,
+    TEXT,
     Choice,
     Chunk,
     Completion,
     Logprobs,
+    Message,
     WholeChoice,
 )
 from engine.translations.chat_completions.choice_reader import ChoiceReader
@@ -123,6 +126,8 @@ class Reader:
         try:
             if choice.delta is not None:
                 reader.delta(choice.delta, events)
+            if choice.message or choice.text:
+                _read_other_form(reader, choice, events)
             if choice.logprobs is not None:
                 _read_tokens(choice.logprobs, index, events)
             if choice.finish_reason:
@@ -136,6 +141,18 @@ class Reader:
             raise WrongType(f"choices[{position}].index", f"a number from 0 to {_LAST_INDEX}")
         reader = self._choices[index] = ChoiceReader(index, self._id)
         return reader
+
+
+def _read_other_form(
+    reader: ChoiceReader, choice: Choice | WholeChoice, events: list[Event]
+) -> None:
+    """The content of a choice in a member that others do not have there: a message in a chunk, or a
+    delta in an answer in one piece. One that comes after other content repeats it."""
+    message, text = bytes(choice.message), bytes(choice.text)
+    if message.startswith(b"{") and not reader.has_begun:
+        reader.delta(read_shape(MESSAGE, message, "message"), events)
+    elif text.startswith(b'"') and choice.delta is None:
+        reader.delta(Message(content=TEXT.decode(text)), events)
 
 
 def _read_tokens(logprobs: Logprobs, candidate: int, events: list[Event]) -> None:

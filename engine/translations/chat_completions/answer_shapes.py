@@ -48,7 +48,7 @@ class ImageUrl(Struct):
 class Image(Struct):
     """An image, in a member that OpenRouter has added."""
 
-    image_url: ImageUrl | None = None
+    image_url: ImageUrl | str | None = None
 
 
 class Annotation(Struct):
@@ -63,11 +63,13 @@ class TextPart(Struct):
     text: str | None = None
 
 
-class ContentPart(TextPart):
+class ContentPart(Image):
     """A part of a content that is a list, as Mistral writes it."""
 
     type: str | None = None
-    thinking: list[TextPart] | None = None
+    text: str | None = None
+    refusal: str | None = None
+    thinking: list[TextPart] | str | None = None
 
 
 class Message(Struct):
@@ -94,10 +96,13 @@ class Logprobs(Struct):
 
 class Choice(Struct):
     """A choice of a chunk. OpenRouter has added `error`, and vLLM `stop_reason`: the stop sequence
-    that was met, or the number of a token."""
+    that was met, or the number of a token. Some servers have a whole `message` in place of the
+    deltas, or the `text` that a completion has."""
 
     index: int | None = None
     delta: Message | None = None
+    message: Raw = Raw()
+    text: Raw = Raw()
     logprobs: Logprobs | None = None
     finish_reason: str | None = None
     stop_reason: Any = None
@@ -109,6 +114,8 @@ class WholeChoice(Struct):
 
     index: int | None = None
     delta: Message | None = field(default=None, name="message")
+    message: Raw = field(default_factory=Raw, name="delta")
+    text: Raw = Raw()
     logprobs: Logprobs | None = None
     finish_reason: str | None = None
     stop_reason: Any = None
@@ -142,4 +149,6 @@ class Head(Struct):
 CHUNK = Decoder(Chunk)
 COMPLETION = Decoder(Completion)
 HEAD = Decoder(Head)
+MESSAGE = Decoder(Message)
+TEXT = Decoder(str)
 ANNOTATIONS = Decoder(list[Annotation] | None)

@@ -10,15 +10,18 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
+from engine.translations.chat_completions.announced_calls import AnnouncedCalls, is_complete
 from engine.translations.chat_completions.answer_fields import (
     FAILURES,
     NAME,
     REASONING_MEMBERS,
     STOPS,
     Detail,
+    read_image,
+    read_thinking,
 )
 from engine.translations.chat_completions.answer_shapes import (
     ANNOTATIONS,
@@ -30,7 +33,7 @@ from engine.translations.chat_completions.call_numbers import CallNumbers
 from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.content import (
     Block,
-    Link,
+    Citation,
     Media,
     Reasoning,
     Refusal,
@@ -38,7 +41,6 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.data_url import read_data_url
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -48,10 +50,11 @@ from engine.translations.neutral.events import (
     Finish,
     Open,
     Sign,
+    uncarried,
 )
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.names import call_id
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.shapes import is_blank, read_shape
 from engine.translations.openai_answer_fields import read_citation
 
 Key = tuple[str, int | str]
@@ -61,6 +64,9 @@ _TEXT: Key = ("text", 0)
 _REFUSAL: Key = ("refusal", 0)
 _DETAIL = "reasoning_details"
 """The kind of thoughts that are an entry of this member."""
+
+_EMPTY_PARTS = ("text", "thinking", "reference", "tool_reference")
+"""The parts that say nothing more to the caller."""
 
 _EVENT_SIZE = 100
 """What an event that waits counts beside its text."""
@@ -80,7 +86,15 @@ class ChoiceReader:
         self._arguments: list[str] = []
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._calls = CallNumbers()
+        self._announced = AnnouncedCalls()
+        self._citations: list[Citation] = []
+        """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the choice has had any content."""
+        return bool(self._opened or self._announced)
 
     def delta(self, delta: Message, events: list[Event]) -> None:
         """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""
@@ -92,7 +106,7 @@ class ChoiceReader:
         elif text:
             self._add(events, _TEXT, Text, text)
             self._text_length += len(text)
-        if delta.annotations and self._open == _TEXT:
+        if delta.annotations:
             self._read_citations(delta.annotations, events)
         if delta.refusal:
             self._add(events, _REFUSAL, Refusal, delta.refusal)
@@ -114,6 +128,7 @@ class ChoiceReader:
     def close(self) -> Iterator[Event]:
         """Everything that waited, and the end of the last block."""
         events: list[Event] = []
+        self._begin_calls(events)
         self._close(events)
         for key, (block, texts) in self._waiting.items():
             yield from events
@@ -123,11 +138,6 @@ class ChoiceReader:
             self._close(events)
         yield from events
         self._waiting = {}
-        finish = self.finish
-        if finish is not None and self._calls.count and finish.stop in ("end", "stop_sequence"):
-            finish.stop = "tool_calls"
-        elif finish is not None and finish.stop == "tool_calls" and not self._calls.count:
-            finish.stop = "end"
 
     def _read_reasoning(self, delta: Message, events: list[Event]) -> None:
         details = delta.reasoning_details or ()
@@ -146,12 +156,21 @@ class ChoiceReader:
                 return
 
     def _read_citations(self, annotations: Raw, events: list[Event]) -> None:
-        """The sources of the open text. The vendor counts from the beginning of all text; a span
-        that begins in an earlier block is told without its place."""
-        for annotation in read_shape(ANNOTATIONS, annotations, "annotations") or ():
-            if annotation.url_citation is None:
-                continue
-            citation = read_citation(annotation.url_citation)
+        """The sources of the text; some vendors give them before it."""
+        if bytes(annotations)[:1] != b"[":
+            return
+        shapes = read_shape(ANNOTATIONS, annotations, "annotations") or ()
+        citations = [read_citation(o.url_citation) for o in shapes if o.url_citation is not None]
+        if self._open == _TEXT:
+            self._cite(citations, events)
+        else:
+            self._citations += citations
+            self._count(len(bytes(annotations)))
+
+    def _cite(self, citations: list[Citation], events: list[Event]) -> None:
+        """What the open text cites. The vendor counts from the beginning of all text; a span that
+        begins in an earlier block is told without its place."""
+        for citation in citations:
             start, end = citation.start, citation.end
             inside = start is not None and end is not None and start >= self._text_start
             citation.start = start - self._text_start if inside and start is not None else None
@@ -159,31 +178,38 @@ class ChoiceReader:
             events.append(Cite(citation, self._candidate))
 
     def _read_parts(self, parts: list[ContentPart], events: list[Event]) -> None:
-        """A content that is a list: its thoughts and texts, each in its place. Other parts name
-        sources, and say nothing without the request."""
+        """A content that is a list: its thoughts, texts and images, each in its place. References
+        name sources, and say nothing without the request. Raises BrokenAnswer for other content."""
         for part in parts:
-            if part.type == "thinking":
-                if thoughts := "".join(each.text or "" for each in part.thinking or ()):
+            if part.thinking:
+                if thoughts := read_thinking(part.thinking):
                     self._add(events, ("thinking", 0), Reasoning, thoughts)
             elif part.text:
                 self._add(events, _TEXT, Text, part.text)
                 self._text_length += len(part.text)
+            elif part.refusal:
+                self._add(events, _REFUSAL, Refusal, part.refusal)
+            elif part.image_url is not None:
+                self._add_image(read_image(part, "content"), events)
+            elif part.text is None and part.type not in _EMPTY_PARTS:
+                raise uncarried(part.type or "part")
 
     def _read_others(self, delta: Message, events: list[Event]) -> None:
         """Calls and images. Raises BrokenAnswer for a sound, for which nobody can have asked."""
-        if delta.audio:
+        if delta.audio and not is_blank(delta.audio):
             raise BrokenAnswer("the upstream's answer has audio, which was not asked for")
         for call in delta.tool_calls or ():
             self._read_call(call.index, call.id or "", call.function, events)
-        if delta.function_call is not None:
-            self._read_call(0, "", delta.function_call, events)
+        function = delta.function_call
+        if function is not None and (function.name or function.arguments) and not delta.tool_calls:
+            self._read_call(0, "", function, events)
         for position, image in enumerate(delta.images or ()):
-            url = None if image.image_url is None else image.image_url.url
-            if url is not None:
-                data = url[:5].lower() == "data:"
-                source = read_data_url(url, f"images[{position}]") if data else Link(url)
-                key = ("image", len(self._opened) + len(self._waiting))
-                self._add(events, key, partial(Media, kind="image", source=source))
+            self._add_image(read_image(image, f"images[{position}]"), events)
+
+    def _add_image(self, image: Media, events: list[Event]) -> None:
+        self._add(
+            events, ("image", len(self._opened) + len(self._waiting)), partial(replace, image)
+        )
 
     def _read_call(
         self, index: int | None, vendor_id: str, function: Function | None, events: list[Event]
@@ -191,16 +217,28 @@ class ChoiceReader:
         name = "" if function is None else function.name or ""
         arguments = "" if function is None else function.arguments or ""
         number = self._calls.number(index, vendor_id, name)
-        key: Key = ("call", number)
-        if arguments or key not in self._opened:
-            own_id = vendor_id or call_id(f"{self._answer_id}:{number}")
-            self._add(events, key, partial(ToolCall, id=own_id, name=name), arguments)
+        if self._announced.has_begun(number, name):
+            if arguments:
+                call = partial(ToolCall, id=vendor_id, name=name)
+                self._add(events, ("call", number), call, arguments)
+            return
+        self._count(len(name) + len(arguments) + _EVENT_SIZE)
+        own_id = vendor_id or call_id(f"{self._answer_id}:{number}")
+        if self._announced.add(number, own_id, name, arguments):
+            self._begin_calls(events, number)
+
+    def _begin_calls(self, events: list[Event], last: int | None = None) -> None:
+        """Begin the announced calls up to the `last`, or all."""
+        for number, call, arguments in self._announced.take(last):
+            self._add(events, ("call", number), partial(replace, call), arguments)
 
     def _add(
         self, events: list[Event], key: Key, block: Callable[[], Block], text: str = ""
     ) -> None:
         """Add a text to a block, which `block` makes: now, or when the open call is complete."""
         if key != self._open:
+            if self._announced and key[0] != "call":
+                self._begin_calls(events)
             if self._must_wait():
                 self._wait(key, block, text)
                 return
@@ -231,7 +269,7 @@ class ChoiceReader:
             return True
         if self._open is None or self._open[0] != "call":
             return False
-        return not _is_complete("".join(self._arguments))
+        return not is_complete("".join(self._arguments))
 
     def _begin(self, events: list[Event], key: Key, block: Block) -> None:
         if key[0] == "call" and key in self._opened:
@@ -242,6 +280,9 @@ class ChoiceReader:
         self._open, self._arguments = key, []
         self._text_start = self._text_length
         events.append(Open(block, self._candidate))
+        if key == _TEXT and self._citations:
+            citations, self._citations = self._citations, []
+            self._cite(citations, events)
 
     def _close(self, events: list[Event]) -> None:
         if self._open is None:
@@ -253,13 +294,3 @@ class ChoiceReader:
             events.append(Sign(Signature(NAME, str(name)), self._candidate))
         self._open = None
         events.append(Close(self._candidate))
-
-
-def _is_complete(arguments: str) -> bool:
-    """Whether the text of arguments cannot go on: it is the JSON of a whole object."""
-    if not arguments.rstrip().endswith("}"):
-        return False
-    try:
-        return isinstance(msgspec.json.decode(arguments), dict)
-    except (msgspec.DecodeError, RecursionError):
-        return False

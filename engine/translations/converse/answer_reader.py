@@ -12,16 +12,21 @@ from collections.abc import Iterable, Iterator
 from engine.translations.converse.answer_shapes import (
     ANSWER,
     NULL,
+    RAW_ANSWER,
+    RAW_EVENT,
     STREAM_EVENT,
+    Block,
     Counts,
     Delta,
     Ending,
 )
-from engine.translations.converse.block_reader import BlockReader
+from engine.translations.converse.block_reader import BlockReader, refuse_unknown
 from engine.translations.converse.fields import read_finish, read_usage
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start, Usage
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import read_shape
+
+_NO_BLOCK, _NO_DELTA = Block(), Delta()
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
@@ -33,6 +38,8 @@ def read_answer(body: bytes) -> Iterator[Event]:
     reader = Reader()
     yield reader.start()
     for index, block in enumerate(message.content or ()):
+        if block == _NO_BLOCK:
+            refuse_unknown(read_shape(RAW_ANSWER, body).output.message.content[index])
         yield from reader.blocks.whole(block, index)
     reader.stop(answer)
     reader.usage(answer.usage)
@@ -55,9 +62,14 @@ class Reader:
         event = read_shape(STREAM_EVENT, data)
         if (more := event.content_block_delta) is not None:  # nearly every event
             self._check_order()
-            return self.blocks.delta(more.content_block_index, more.delta or Delta())
+            delta = more.delta or _NO_DELTA
+            if delta == _NO_DELTA:
+                refuse_unknown(read_shape(RAW_EVENT, data).content_block_delta.delta)
+            return self.blocks.delta(more.content_block_index, delta)
         if (start := event.content_block_start) is not None:
             self._check_order()
+            if start.start == _NO_BLOCK:
+                refuse_unknown(read_shape(RAW_EVENT, data).content_block_start.start)
             return self.blocks.start(start.content_block_index, start.start)
         if event.content_block_stop is not None:
             return self.blocks.stop(event.content_block_stop.content_block_index)
@@ -82,7 +94,7 @@ class Reader:
         if not ending.stop_reason:
             raise WrongType("stopReason", "a string that is not empty")
         fields = ending.additional_model_response_fields
-        self._finish = read_finish(ending.stop_reason, fields, called=self.blocks.called)
+        self._finish = read_finish(ending.stop_reason, fields)
 
     def usage(self, counts: Counts | None) -> None:
         """Take the usage."""

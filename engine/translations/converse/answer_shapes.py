@@ -1,6 +1,7 @@
 """The shapes of answers and of the events of streams: what is read of them.
 
-A block, and a delta of one, is an object with one member, which names its kind.
+A block, and a delta of one, is an object with one member, which names its kind. Others say nothing
+of it: `type` stands in some blocks and not in others.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class ExtraFields(Struct):
 
 
 class ToolUse(Struct, rename="camel"):
-    """A call of a tool, `type` names one that the vendor runs. In a stream it has no input."""
+    """A call of a tool; the `type` is `server_tool_use` for one that the vendor runs, any other is
+    an ornament. In a stream it has no input."""
 
     tool_use_id: str | None = None
     name: str | None = None
@@ -137,6 +139,38 @@ class Message(Struct):
     content: list[Block] | None = None
 
 
+class RawMessage(Struct, frozen=True):
+    """The same, with the blocks as they came."""
+
+    content: tuple[dict[str, Raw], ...] = ()
+
+
+class RawOutput(Struct, frozen=True):
+    """An output with such a message."""
+
+    message: RawMessage = RawMessage()
+
+
+class RawAnswer(Struct, frozen=True):
+    """An answer with such an output."""
+
+    output: RawOutput = RawOutput()
+
+
+class RawPiece(Struct, frozen=True):
+    """A beginning or a delta of a block as it came."""
+
+    start: dict[str, Raw] | None = None
+    delta: dict[str, Raw] | None = None
+
+
+class RawEvent(Struct, rename="camel"):
+    """An event with such a piece."""
+
+    content_block_start: RawPiece = RawPiece()
+    content_block_delta: RawPiece = RawPiece()
+
+
 class Output(Struct):
     """`output`."""
 
@@ -147,7 +181,7 @@ class Ending(Struct, rename="camel"):
     """Why an answer ends."""
 
     stop_reason: str | None = None
-    additional_model_response_fields: ExtraFields | None = None
+    additional_model_response_fields: Raw = NULL
 
 
 class Answer(Ending, rename="camel"):
@@ -194,5 +228,8 @@ class StreamEvent(Struct, rename="camel"):
     metadata: Metadata | None = None
 
 
+EXTRA_FIELDS = Decoder(ExtraFields)
+RAW_ANSWER = Decoder(RawAnswer)
+RAW_EVENT = Decoder(RawEvent)
 ANSWER = Decoder(Answer)
 STREAM_EVENT = Decoder(StreamEvent)

@@ -1,12 +1,15 @@
 """The blocks of an answer, one after another -> neutral events, in a stream and in one piece alike.
 
-A block of a kind that is not known here, such as a tool that the vendor runs and its result, says
-nothing to callers of other languages: it is passed over.
+A tool that the vendor runs, and its result, say nothing to callers of other languages: they are
+passed over. Content of any other kind that is not known here is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+import msgspec
+from msgspec import Raw
 
 from engine.translations.converse.answer_shapes import (
     NULL,
@@ -29,19 +32,38 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Event, Open, Sign
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Cite,
+    Close,
+    Event,
+    Open,
+    Sign,
+    uncarried,
+)
 from engine.translations.neutral.events import Delta as TextDelta
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import is_blank
+
+_VENDORS = "server_tool_use"
+"""The type of a call of a tool that the vendor runs."""
+
+_OMISSIBLE = ("toolResult", "cachePoint")
+
+
+def refuse_unknown(block: dict[str, Raw] | None) -> None:
+    """Raise BrokenAnswer for a block, or a piece of one, with content of a kind not known here."""
+    for kind, raw in (block or {}).items():
+        if kind not in ("type", *_OMISSIBLE) and not is_blank(msgspec.json.decode(raw)):
+            raise uncarried(kind)
 
 
 class BlockReader:
-    """Reads one block after another. A text begins with its first content: an empty one is none.
-
-    `called`: a block was a call of the caller's tools.
-    """
+    """Reads one block after another. A text begins with its first content: an empty one is none."""
 
     def __init__(self) -> None:
-        self.called = False
+        self._is_vendors = False
+        """Whether the open block is a call of a tool that the vendor runs."""
         self._index: int | None = None
         self._open: Block | None = None
         self._signature: Signature | None = None
@@ -71,7 +93,9 @@ class BlockReader:
         if start is None:
             return
         self._image = start.image
-        if (call := start.tool_use) is not None and call.type is None:
+        call = start.tool_use
+        self._is_vendors = call is not None and call.type == _VENDORS
+        if call is not None and not self._is_vendors:
             yield self._call(call)
             if call.input != NULL and bytes(call.input) != b"{}":
                 yield TextDelta(bytes(call.input).decode())
@@ -84,14 +108,15 @@ class BlockReader:
             raise _disorder()
         if delta.text:
             yield from self._text(Text(), delta.text)
-        elif delta.tool_use is not None:
-            if delta.tool_use.input and isinstance(self._open, ToolCall):
-                yield TextDelta(delta.tool_use.input)
-        elif delta.reasoning_content is not None:
+        elif (call := delta.tool_use) is not None and call.input and not self._is_vendors:
+            if not isinstance(self._open, ToolCall):
+                raise BrokenAnswer("the upstream's answer has arguments outside of a tool call")
+            yield TextDelta(call.input)
+        if delta.reasoning_content is not None:
             yield from self._thoughts(delta.reasoning_content)
-        elif delta.citation is not None:
+        if delta.citation is not None:
             yield from self._cite(delta.citation)
-        elif delta.image is not None and self._image is not None:
+        if delta.image is not None and self._image is not None:
             self._image.source = delta.image.source
 
     def stop(self, index: int | None) -> Iterator[Event]:
@@ -107,6 +132,7 @@ class BlockReader:
         if self._open is not None:
             yield Close()
         self._index = self._open = self._signature = self._image = None
+        self._is_vendors = False
 
     def _begin(self, index: int | None) -> None:
         if index is None:
@@ -119,7 +145,6 @@ class BlockReader:
         if not call.tool_use_id or not call.name:
             name = "name" if call.tool_use_id else "toolUseId"
             raise WrongType(f"toolUse.{name}", "a string that is not empty")
-        self.called = True
         self._open = ToolCall(id=call.tool_use_id, name=call.name)
         return Open(self._open)
 

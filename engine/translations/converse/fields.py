@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.translations.converse.answer_shapes import Counts, ExtraFields
+import msgspec
+from msgspec import Raw
+
+from engine.translations.converse.answer_shapes import EXTRA_FIELDS, Counts
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError, Usage
 
@@ -29,19 +32,25 @@ _MALFORMED = ("malformed_model_output", "malformed_tool_use")
 _EXPLANATIONS = {"guardrail_intervened": "A guardrail of the upstream intervened."}
 
 
-def read_finish(reason: str, fields: ExtraFields | None, *, called: bool) -> Finish:
-    """Why an answer ended. `fields` are those that only its model has; `called`: it calls a tool,
-    which some models do not say in their reason. Raises BrokenAnswer for an answer that the vendor
-    found broken."""
+def read_finish(reason: str, fields: Raw) -> Finish:
+    """Why an answer ended. `fields` are those that only its model has. Raises BrokenAnswer for an
+    answer that the vendor found broken."""
     if reason in _MALFORMED:
         raise BrokenAnswer(f"the upstream's answer is malformed ({reason})")
-    stop = _STOPS.get(reason, "end")
     return Finish(
-        stop="tool_calls" if stop == "end" and called else stop,
+        stop=_STOPS.get(reason, "end"),
         native=reason,
-        sequence="" if fields is None else fields.stop_sequence or "",
+        sequence=_stop_sequence(fields),
         explanation=_EXPLANATIONS.get(reason, ""),
     )
+
+
+def _stop_sequence(fields: Raw) -> str:
+    """The stop sequence that was met. Fields of another form have none: each model has its own."""
+    try:
+        return EXTRA_FIELDS.decode(fields).stop_sequence or ""
+    except msgspec.DecodeError:
+        return ""
 
 
 def read_usage(counts: Counts | None) -> Usage | None:

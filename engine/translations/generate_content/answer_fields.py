@@ -32,16 +32,14 @@ _STOPS: dict[str, Stop] = {
 _REASONS: dict[Stop, str] = {"length": "MAX_TOKENS", "filter": "SAFETY"}
 
 
-def read_finish(reason: str, explanation: str, *, calls: bool, content: bool) -> Finish:
-    """Why a candidate ended; `calls`: it calls a function; `content`: it has an answer besides its
-    thoughts. Raises BrokenAnswer for no reason, and for one that went wrong without content."""
+def read_finish(reason: str, explanation: str, *, content: bool) -> Finish:
+    """Why a candidate ended; `content`: it has an answer besides its thoughts. Raises BrokenAnswer
+    for no reason, and for one that went wrong without content."""
     if not reason:
         raise BrokenAnswer("the upstream's answer ended without a finish reason")
     stop = _STOPS.get(reason)
     if stop is None and not content:
         raise BrokenAnswer(f"the upstream's answer ended with {reason:.40} and no content")
-    if calls and stop in (None, "end"):
-        stop = "tool_calls"
     explanation = explanation if stop == "filter" else ""
     return Finish(stop=stop or "end", native=reason, explanation=explanation)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.answer_fields import read_finish, read_logprobs
@@ -39,7 +40,13 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import call_id
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.shapes import is_blank, read_shape
+
+_OMISSIBLE = (
+    *("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "functionResponse"),
+    *("mediaResolution", "mediaProcessing"),
+)
+"""Tools that the vendor runs and their results, and facts of other parts."""
 
 _KNOWN = ("text", "thought", "thoughtSignature", "functionCall", "inlineData", "fileData")
 
@@ -93,9 +100,7 @@ class CandidateReader:
         """Why the candidate ended. Raises BrokenAnswer if it has not, or went wrong."""
         if self._partial is not None:
             raise BrokenAnswer("the upstream's answer ended inside a tool call")
-        return read_finish(
-            self._reason, self._explanation, calls=self._calls > 0, content=self._has_content
-        )
+        return read_finish(self._reason, self._explanation, content=self._has_content)
 
     def _read_citations(self, candidate: Candidate, position: int, events: list[Event]) -> None:
         if self._open is Text:
@@ -111,22 +116,22 @@ class CandidateReader:
             raise BrokenAnswer("the upstream's answer goes on inside a tool call")
         if self._signature is not None:
             self._flush_signature(events)
-        if part.thought:
+        if part.thought and call is None:
             self._text(Reasoning, part.text or "", events)
             if text is not None:
                 self._sign(Signature(NAME, THOUGHT + text), events)
             return
         if text is not None and _is_known(part):  # any other part is kept whole
             self._signature = read_signature(text)
-            if part.text == "":
+            if part.text == "" and call is None and not _has_media(part):
                 return  # citations of the text before it may follow
             self._flush_signature(events)
-        if call is not None:
-            self._call(call, at, events)
-        elif part.text is not None:
+        if part.text is not None:
             self._text(Text, part.text, events)
             self._citations.offsets.add(part.text)
-        else:
+        if call is not None:
+            self._call(call, at, events)
+        elif not part.text and (part.text is None or _has_media(part)):
             self._whole(_other_block(part, at, data), events)
 
     def _text(self, kind: type[Text] | type[Reasoning], text: str, events: list[Event]) -> None:
@@ -198,10 +203,13 @@ def _place(candidate: int, part: int | None = None) -> str:
     return place if part is None else f"{place}.content.parts[{part}]"
 
 
+def _has_media(part: Part) -> bool:
+    return (part.inline_data, part.file_data) != (NULL, NULL)
+
+
 def _is_known(part: Part) -> bool:
     """Whether a part has a content that is known here."""
-    members = (part.inline_data, part.file_data)
-    return part.text is not None or part.function_call is not None or members != (NULL, NULL)
+    return part.text is not None or part.function_call is not None or _has_media(part)
 
 
 def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
@@ -212,8 +220,19 @@ def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
     if part.file_data != NULL:
         return read_file(Fields(part.file_data, f"{place}.fileData"))
     raw = _raw_part(at, data)
-    kind = next((name for name in Fields(raw, place).copy() if name not in _KNOWN), "part")
-    return Foreign(language=NAME, kind=kind, raw=raw)
+    members = Fields(raw, place).copy()
+    kinds = [name for name in members if name not in _KNOWN]
+    kind = next((name for name in kinds if _has_content(name, members[name])), "")
+    return Foreign(
+        language=NAME, kind=kind or next(iter(kinds), "part"), raw=raw, omissible=not kind
+    )
+
+
+def _has_content(name: str, raw: Raw) -> bool:
+    """Whether a member of a part says something to callers of other languages."""
+    if name in _OMISSIBLE or name.endswith("Metadata"):
+        return False
+    return not is_blank(msgspec.json.decode(raw))
 
 
 def _raw_part(at: tuple[int, int], data: bytes) -> Raw:

@@ -34,11 +34,12 @@ class GroundingWriter:
 
     def close(self) -> None:
         """The open block ends; a citation without a place is one of all of it."""
+        length = self.offsets.length - self._start
         for citation in self._open:
             key = citation.url, citation.title
             index = self._chunks.setdefault(key, len(self._chunks))
-            start = self._start + (citation.start or 0)
-            end = self.offsets.length if citation.end is None else self._start + citation.end
+            start, end = citation.span(length)
+            start, end = self._start + start, self._start + end
             segment = _segment(self.offsets.bytes(start), self.offsets.bytes(end))
             self._supports.append({"segment": segment, "groundingChunkIndices": [index]})
         self._start, self._open = self.offsets.length, []

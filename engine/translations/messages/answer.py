@@ -62,7 +62,6 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     finish = write_finish(
         candidate.finish,
         request.stop,
-        calls=any(isinstance(block, ToolCall) for block in blocks),
         has_refusal=any(isinstance(block, Refusal) for block in blocks),
     )
     message: Json = {

@@ -45,27 +45,25 @@ _REASONS: dict[Stop, str] = {
 }
 
 
-def read_finish(ending: Ending, *, called: bool) -> Finish:
-    """Why an answer ended. `called`: it calls a tool, which some upstreams do not say in their
-    reason."""
+def read_finish(ending: Ending) -> Finish:
+    """Why an answer ended."""
     reason = ending.stop_reason or ""
-    stop = _STOPS.get(reason, "end")
     details = ending.stop_details
     return Finish(
-        stop="tool_calls" if stop == "end" and called else stop,
+        stop=_STOPS.get(reason, "end"),
         native=reason,
         sequence=ending.stop_sequence or "",
         explanation="" if details is None else details.explanation or "",
     )
 
 
-def write_finish(finish: Finish, stops: Sequence[str], *, calls: bool, has_refusal: bool) -> Json:
-    """The members that say why an answer ended; `calls`: it calls a tool; `has_refusal`: it has
-    words of refusal. Some upstreams say neither in their reason. Of upstreams without a word for
-    stop sequences only one of the caller's `stops` is one."""
+def write_finish(finish: Finish, stops: Sequence[str], *, has_refusal: bool) -> Json:
+    """The members that say why an answer ended; `has_refusal`: it has words of refusal, which some
+    upstreams do not say in their reason. Of upstreams without a word for stop sequences only one of
+    the caller's `stops` is one."""
     stop = finish.stop
-    if stop == "end" and (calls or has_refusal):
-        stop = "tool_calls" if calls else "filter"
+    if stop == "end" and has_refusal:
+        stop = "filter"
     reason = finish.native if _STOPS.get(finish.native) == stop else _REASONS[stop]
     sequence: str | None = finish.sequence or None
     if reason == "stop_sequence" and finish.native != reason and sequence not in stops:

@@ -1,6 +1,7 @@
 """The shapes of messages and of the events of their streams: what is read of them.
 
-A block is read by its `type`; one of a kind not known here is passed on as it came (`Raw`).
+A block is read by its `type`, or by its members if that is missing or not known here; one that says
+nothing so is passed on as it came (`Raw`).
 """
 
 from __future__ import annotations
@@ -83,6 +84,15 @@ class Kind(Struct):
     type: str | None = None
 
 
+class Content(Struct):
+    """The members that say what kind of block it is, where its type does not."""
+
+    text: Raw = NULL
+    thinking: Raw = NULL
+    name: Raw = NULL
+    input: Raw = NULL
+
+
 class TextBlock(Struct):
     """A block of the type `text`."""
 
@@ -151,6 +161,7 @@ class UsageEvent(Struct):
 MESSAGE = Decoder(Message)
 ENDING = Decoder(Ending | None)
 KIND = Decoder(Kind)
+CONTENT = Decoder(Content)
 CITATIONS = Decoder(list[Citation] | None)
 TEXT_BLOCK = Decoder(TextBlock)
 THINKING_BLOCK = Decoder(ThinkingBlock)

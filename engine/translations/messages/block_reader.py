@@ -9,8 +9,10 @@ from msgspec import Raw
 from engine.translations.messages.answer_fields import read_citation, read_signature
 from engine.translations.messages.answer_shapes import (
     CALL_BLOCK,
+    CONTENT,
     DELTA,
     KIND,
+    NULL,
     REDACTED_BLOCK,
     TEXT_BLOCK,
     THINKING_BLOCK,
@@ -31,16 +33,19 @@ _BLOCKS: dict[str, type[Block]] = {
     "signature_delta": Reasoning,
     "citations_delta": Text,
 }
-"""Kinds of deltas: the block that they belong to."""
+"""Kinds of deltas, in the order of their members: the block that they belong to."""
+
+_VENDORS = ("server_tool_use", "mcp_tool_use")
+"""The types of calls of tools that the vendor runs."""
+
+_OMISSIBLE = (*_VENDORS, "container_upload", "compaction", "fallback", "mcp_tool_listing")
+_RESULT = "_tool_result"
+"""Ends the types of results of such tools."""
 
 
 class BlockReader:
-    """Reads one block after another. A text begins with its first content: an empty one is none.
+    """Reads one block after another. A text begins with its first content: an empty one is none."""
 
-    `called`: a block was a call of the caller's tools.
-    """
-
-    called = False
     _block: Block | ForeignBlock | None = None
     _is_written = False
     _input = ""
@@ -56,14 +61,17 @@ class BlockReader:
     def open(self, raw: Raw, place: str) -> list[Event]:
         """A block begins with the contents that it has; in one piece these are all."""
         events: list[Event] = []
-        kind = read_shape(KIND, raw, place).type
-        if kind is None:
-            raise WrongType(f"{place}.type", "the type of a block")
+        kind = read_shape(KIND, raw, place).type or ""
         opener = _OPENERS.get(kind)
-        if opener is None:
-            self._block = ForeignBlock(kind, raw)
-        else:
+        omissible = opener is None and (kind in _OMISSIBLE or kind.endswith(_RESULT))
+        if opener is None and not omissible:
+            opener = _OPENERS.get(_kind_of(raw, place))
+        if opener is not None:
             opener(self, raw, place, events)
+        elif not kind:
+            raise WrongType(f"{place}.type", "the type of a block")
+        else:
+            self._block = ForeignBlock(kind, raw, omissible=omissible)
         return events
 
     def _open_text(self, raw: Raw, place: str, events: list[Event]) -> None:
@@ -95,7 +103,6 @@ class BlockReader:
             raise WrongType(f"{place}.{name}", "a string that is not empty")
         self._block = ToolCall(id=call.id, name=call.name)
         self._input = read_arguments(call.input, f"{place}.input")
-        self.called = True
         self._begin(events)
 
     def delta(self, raw: Raw, place: str) -> list[Event]:
@@ -106,6 +113,8 @@ class BlockReader:
             return events
         delta = read_shape(DELTA, raw, place)
         kind = delta.type or ""
+        if kind not in _BLOCKS:
+            kind = _kind_of_delta(delta) or kind
         if not isinstance(self._block, _BLOCKS.get(kind, Block)):
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a block of another kind")
         if kind == "text_delta":
@@ -159,6 +168,22 @@ class BlockReader:
         if citation is not None:
             self._begin(events)
             events.append(Cite(citation))
+
+
+def _kind_of(raw: Raw, place: str) -> str:
+    """The type of a block by its members, "" if they do not say it."""
+    content = read_shape(CONTENT, raw, place)
+    if content.name != NULL and content.input != NULL:
+        return "tool_use"
+    if bytes(content.thinking)[:1] == b'"':
+        return "thinking"
+    return "text" if bytes(content.text)[:1] == b'"' else ""
+
+
+def _kind_of_delta(delta: DeltaShape) -> str:
+    """The type of a delta by its members, "" if they do not say it."""
+    members = (delta.text, delta.thinking, delta.partial_json, delta.signature, delta.citation)
+    return next((kind for kind, o in zip(_BLOCKS, members, strict=True) if o is not None), "")
 
 
 _OPENERS: dict[str, Callable[[BlockReader, Raw, str, list[Event]], None]] = {

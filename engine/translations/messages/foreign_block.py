@@ -16,8 +16,9 @@ _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 class ForeignBlock:
     """The block of a stream that begins with `raw`."""
 
-    def __init__(self, kind: str, raw: Raw) -> None:
+    def __init__(self, kind: str, raw: Raw, *, omissible: bool = False) -> None:
         self._kind, self._raw = kind, raw
+        self._omissible = omissible
         self._texts: dict[str, list[str]] = {}
         self._size = 0
 
@@ -43,7 +44,7 @@ class ForeignBlock:
                 elif _is_object(text):  # it is not if it was cut off
                     members["input"] = Raw(text.encode())
             raw = Raw(msgspec.json.encode(members))
-        return Foreign(language=NAME, kind=self._kind, raw=raw)
+        return Foreign(language=NAME, kind=self._kind, raw=raw, omissible=self._omissible)
 
 
 def _is_object(text: str) -> bool:

@@ -101,7 +101,7 @@ class Reader:
     def finish(self, ending: Ending) -> None:
         """Take the reason of the end, if there is one; the first counts."""
         if ending.stop_reason and self._finish is None:
-            self._finish = read_finish(ending, called=self._blocks.called)
+            self._finish = read_finish(ending)
 
     def end(self) -> Iterable[Event]:
         """The last event. Raises BrokenAnswer for an answer that is not complete."""

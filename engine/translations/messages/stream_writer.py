@@ -56,7 +56,7 @@ class Writer:
         self._index = 0
         self._block: Block = Text()
         self._signature: Signature | None = None
-        self._opened = self._calls = self._has_refusal = False
+        self._opened = self._has_refusal = False
         self._needs_mark = thinks_on_budget(request)
 
     def write(self, event: Event) -> bytes:
@@ -101,7 +101,6 @@ class Writer:
         refuse_media(block)
         self._block, self._opened = block, False
         if isinstance(block, ToolCall):
-            self._calls = True
             return self._mark() + self._begin()
         if isinstance(block, Foreign) and block.language == NAME:
             return self._begin()
@@ -169,9 +168,7 @@ class Writer:
 
     def _end(self, event: End) -> bytes:
         finish = event.finishes[min(event.finishes)]
-        delta = write_finish(
-            finish, self._request.stop, calls=self._calls, has_refusal=self._has_refusal
-        )
+        delta = write_finish(finish, self._request.stop, has_refusal=self._has_refusal)
         usage = write_usage(event.usage)
         end = {"type": "message_delta", "delta": delta, "usage": usage}
         return _event(end) + _event({"type": "message_stop"})

@@ -16,7 +16,6 @@ from engine.translations.neutral.events import (
     End,
     Event,
     Finish,
-    Law,
     Open,
     Sign,
     Start,
@@ -24,6 +23,7 @@ from engine.translations.neutral.events import (
     Tokens,
     Usage,
 )
+from engine.translations.neutral.law import Law
 
 
 class Candidate(Struct):
@@ -68,8 +68,8 @@ class Assembly(Law):
     _start = Start()
     _end: End | None = None
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, caller: str = "") -> None:
+        super().__init__(caller)
         self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}

@@ -37,6 +37,14 @@ class Citation(Struct):
     end: int | None = None
     native: str = ""
 
+    def span(self, length: int) -> tuple[int, int]:
+        """The offsets in a text of so many characters: all of it if they are not known, and where
+        a vendor gives impossible ones (some write zeros)."""
+        start, end = self.start, self.end
+        if start is None or end is None or not 0 <= start < end <= length:
+            return 0, length
+        return start, end
+
 
 class Text(Block):
     """Plain text, with the sources that it cites."""
@@ -147,10 +155,12 @@ class ToolResult(Block):
 
 class Foreign(Block):
     """A block that only its own language can write; `kind` is the vendor's name for it and `raw`
-    its whole JSON. `substitute` is an equivalent block for models of other vendors, None without
-    one."""
+    its whole JSON. `substitute` is an equivalent block for other languages, None without one. In an
+    answer an `omissible` one says nothing to callers of other languages: a tool that the vendor
+    runs itself, and its result."""
 
     language: str
     kind: str
     raw: Raw
     substitute: Block | None = None
+    omissible: bool = False

@@ -8,7 +8,7 @@ optional and a null counts as absent, as in `Members`; errors are the same as th
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -43,6 +43,14 @@ def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
         raise _wrong_type(str(error), place) from error
     except _NOT_JSON as error:
         raise WrongType(place or WHOLE_TEXT, "an object") from error
+
+
+def is_blank(value: Any) -> bool:
+    """Whether a JSON value says nothing: some servers write every member that there is, with empty
+    values in those that are not meant."""
+    if isinstance(value, dict):
+        return all(map(is_blank, value.values()))
+    return not value
 
 
 def _wrong_type(message: str, place: str) -> WrongType:

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Inline,
+    Media,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+)
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -20,6 +29,7 @@ from engine.translations.neutral.events import (
     Sign,
     Start,
     Tokens,
+    uncarried,
 )
 from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_answer_fields import error_inside, read_logprobs
@@ -32,15 +42,18 @@ from engine.translations.responses.answer_fields import (
 )
 from engine.translations.responses.answer_shapes import (
     HEAD,
+    IMAGE_CALL,
     INCOMPLETE_DETAILS,
     ITEM,
     ITEM_ID,
+    ITEM_MEMBERS,
     MESSAGE,
     RESPONSE,
     THOUGHTS,
     WHOLE_CALL,
     Call,
     Head,
+    ImageCall,
     Part,
     Response,
     TextPart,
@@ -49,6 +62,25 @@ from engine.translations.responses.answer_shapes import (
 
 NULL = Raw(b"null")
 FUNCTION_CALL = "function_call"
+PARTS = ("output_text", "refusal", "reasoning_text", "summary_text", "text")
+"""The kinds of parts that are read."""
+
+_IMAGE = "image_generation_call"
+_READ = ("message", FUNCTION_CALL, "reasoning", _IMAGE)
+_OMISSIBLE = (
+    *("web_search_call", "file_search_call", "code_interpreter_call", "mcp_call"),
+    *("mcp_list_tools", "tool_search_output", "additional_tools", "program", "program_output"),
+    *("compaction", "function_call_output", "custom_tool_call_output", "computer_call_output"),
+    *("local_shell_call_output", "shell_call_output", "apply_patch_call_output"),
+    "mcp_approval_response",
+)
+"""Items of tools that the vendor runs, and such that repeat the request."""
+
+_CALLERS = (
+    *("custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"),
+    *("tool_search_call", "mcp_approval_request"),
+)
+"""Calls that the caller has to answer, of tools that only this language has."""
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
@@ -59,18 +91,29 @@ def read_answer(body: bytes) -> Iterator[Event]:
     if response.output is None and response.error == NULL:
         raise BrokenAnswer("the upstream's answer has no output")
     yield read_start(read_shape(HEAD, body))
-    calls = False
     for kind, raw, place in read_items(response):
-        calls = calls or kind == FUNCTION_CALL
         yield from read_item(kind, raw, place)
-    yield read_end(response, calls)
+    yield read_end(response)
 
 
 def read_items(response: Response) -> Iterator[tuple[str, Raw, str]]:
-    """The items of an answer: their types ("" for none), JSON texts and places."""
+    """The items of an answer: their kinds, JSON texts and places."""
     for index, raw in enumerate(response.output or ()):
         place = f"output[{index}]"
-        yield read_shape(ITEM, raw, place).type or "", raw, place
+        yield item_kind(raw, place), raw, place
+
+
+def item_kind(raw: Raw, place: str) -> str:
+    """The kind of an item: its type, or what its members say if that is not known here."""
+    kind = read_shape(ITEM, raw, place).type or ""
+    if kind in _READ or kind in _OMISSIBLE or kind in _CALLERS:
+        return kind
+    members = read_shape(ITEM_MEMBERS, raw, place)
+    if members.name != NULL and members.arguments != NULL:
+        return FUNCTION_CALL
+    if members.role != NULL and members.content != NULL:
+        return "message"
+    return kind if members.summary == NULL else "reasoning"
 
 
 def read_start(head: Head) -> Start:
@@ -89,11 +132,24 @@ def read_item(kind: str, raw: Raw, place: str) -> list[Event]:
         return [Open(read_call(call, raw, place)), *delta, Close()]
     if kind == "reasoning":
         return _read_reasoning(read_shape(THOUGHTS, raw, place))
-    return [Open(Foreign(language=NAME, kind=kind, raw=raw)), Close()]
+    block = Foreign(language=NAME, kind=kind or "item", raw=raw, omissible=kind in _OMISSIBLE)
+    if kind == _IMAGE:
+        block.substitute = _read_image(read_shape(IMAGE_CALL, raw, place))
+        block.omissible = block.substitute is None  # it has failed
+    return [Open(block), Close()]
+
+
+def _read_image(item: ImageCall) -> Media | None:
+    if not item.result:
+        return None
+    source = Inline(f"image/{item.output_format or 'png'}", item.result)
+    return Media(kind="image", source=source)
 
 
 def _read_part(part: Part) -> list[Event]:
-    is_refusal = part.type == "refusal"
+    is_refusal = part.type == "refusal" or (part.text is None and part.refusal is not None)
+    if part.text is None and not is_refusal and part.type not in PARTS:
+        raise uncarried(part.type or "part")
     block: Block = Refusal() if is_refusal else Text()
     events: list[Event] = [Open(block)]
     if text := part.refusal if is_refusal else part.text:
@@ -132,13 +188,13 @@ def read_call(call: Call, raw: Raw, place: str) -> ToolCall:
     return ToolCall(id=call.call_id or read_shape(ITEM_ID, raw, place).id or "", name=call.name)
 
 
-def read_end(response: Response, calls: bool) -> End:
-    """The end of an answer; `calls`: it has tool calls. Raises BrokenAnswer or UpstreamError."""
+def read_end(response: Response) -> End:
+    """The end of an answer. Raises BrokenAnswer or UpstreamError."""
     status = response.status or "completed"
     if status == "failed" or response.error != NULL:
         raise error_inside({"error": msgspec.json.decode(response.error)})
     if status == "completed":
-        finish = Finish(stop="tool_calls" if calls else "end", native=status)
+        finish = Finish(stop="end", native=status)
     elif status == "incomplete":
         details = read_shape(INCOMPLETE_DETAILS, response.incomplete_details, "incomplete_details")
         reason = None if details is None else details.reason

@@ -1,6 +1,7 @@
 """The shapes of responses and of the events of their streams: what is read of them.
 
-An item is read by its `type`; one of a kind not known here is passed on as it came (`Raw`).
+An item is read by its `type`, or by its members if that is missing or not known here; one that says
+nothing so is passed on as it came (`Raw`).
 """
 
 from __future__ import annotations
@@ -51,6 +52,23 @@ class Item(Struct):
     """What each item has, and each part of one."""
 
     type: str | None = None
+
+
+class ItemMembers(Struct):
+    """The members that say what kind of item it is, where its type does not."""
+
+    role: Raw = Raw(b"null")
+    content: Raw = Raw(b"null")
+    name: Raw = Raw(b"null")
+    arguments: Raw = Raw(b"null")
+    summary: Raw = Raw(b"null")
+
+
+class ImageCall(Struct):
+    """An item of the type `image_generation_call`."""
+
+    result: str | None = None
+    output_format: str | None = None
 
 
 class ItemId(Struct):
@@ -118,9 +136,10 @@ class Response(Struct):
 
 
 class StreamEvent(Struct):
-    """What each event of a stream has."""
+    """What each event of a stream has; `output_index` those of an item."""
 
     type: str | None = None
+    output_index: int | None = None
     error: Raw = Raw(b"null")
 
 
@@ -171,6 +190,8 @@ ANNOTATIONS = Decoder(list[Annotation] | None)
 TEXT_PART = Decoder(TextPart | None)
 REFUSAL_PART = Decoder(RefusalPart | None)
 ITEM = Decoder(Item)
+ITEM_MEMBERS = Decoder(ItemMembers)
+IMAGE_CALL = Decoder(ImageCall)
 ITEM_OR_NONE = Decoder(Item | None)
 ITEM_ID = Decoder(ItemId)
 ARGUMENTS = Decoder(Arguments)

@@ -24,7 +24,8 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Law, Start
+from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
+from engine.translations.neutral.law import Law
 from tests.support.each import each
 
 Json = dict[str, Any]
@@ -337,7 +338,6 @@ def test_entries_of_thoughts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         ("stop", False, "end"),
         ("stop", True, "tool_calls"),
         ("tool_calls", True, "tool_calls"),
-        ("tool_calls", False, "end"),
         ("function_call", True, "tool_calls"),
         ("length", True, "length"),
         ("model_length", False, "length"),
@@ -357,7 +357,7 @@ def test_finish_reasons(reason: str, has_call: bool, stop: str) -> None:
         ("stop", 128_001, ("end", "")),  # vLLM: the number of a token
         ("stop", None, ("end", "")),
         ("length", "END", ("length", "")),
-        ("tool_calls", "END", ("end", "")),
+        ("tool_calls", "END", ("tool_calls", "")),
     ],
 )
 def test_the_stop_sequence_that_was_met(

@@ -121,3 +121,32 @@ def test_events_of_unknown_kinds_and_behind_the_end_say_nothing() -> None:
 def test_an_answer_without_its_members_is_refused(body: bytes) -> None:
     with pytest.raises(WrongType):
         collect(read_answer(body))
+
+
+HOLOGRAM: Any = {"hologram": {"x": 1}}
+
+
+@each(
+    "events",
+    [
+        [{"contentBlockStart": {"contentBlockIndex": 0, "start": HOLOGRAM}}],
+        [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": HOLOGRAM}}],
+    ],
+)
+def test_a_block_of_an_unknown_kind_in_a_stream_is_refused(events: list[Any]) -> None:
+    with pytest.raises(BrokenAnswer, match="content of the kind 'hologram'"):
+        read(START, *events, CLOSE, STOP)
+
+
+def test_a_block_of_an_unknown_kind_is_refused() -> None:
+    answer = {"output": {"message": {"content": [{"text": "a"}, HOLOGRAM]}}}
+    with pytest.raises(BrokenAnswer, match="content of the kind 'hologram'"):
+        collect(read_answer(json.dumps({**answer, "stopReason": "end_turn"}).encode()))
+
+
+def test_blocks_and_deltas_that_say_nothing_are_passed_over() -> None:
+    starts = [{"contentBlockStart": {"contentBlockIndex": 0, "start": {}}}]
+    deltas = [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {}}}, TEXT]
+    assert collect(read(START, *starts, *deltas, CLOSE, STOP)) == collect(
+        read(START, TEXT, CLOSE, STOP)
+    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from msgspec import Raw
 
@@ -14,7 +17,7 @@ from engine.translations.converse.answer_shapes import (
     ToolUseDelta,
     Words,
 )
-from engine.translations.converse.block_reader import BlockReader
+from engine.translations.converse.block_reader import BlockReader, refuse_unknown
 from engine.translations.neutral import content
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Close, Event, Open, Sign
@@ -55,13 +58,45 @@ def test_the_arguments_of_a_call() -> None:
     assert [*BlockReader().whole(block, 0)] == [opened, TextDelta('{"a":1.50}'), Close()]
 
 
-def test_a_call_is_noted_and_one_of_the_vendors_tools_is_passed_over() -> None:
-    reader = BlockReader()
-    server = ToolUse(tool_use_id="t", name="f", type="server_tool_use", input=Raw(b'{"a":1}'))
-    assert [*reader.whole(Block(tool_use=server), 0)] == []
-    assert not reader.called
-    assert [*reader.whole(Block(tool_use=CALL), 1)]
-    assert reader.called
+@pytest.mark.parametrize("kind", [None, "", "tool_use", "something_new"])
+def test_a_call_is_one_whatever_its_type_says(kind: str | None) -> None:
+    call = ToolUse(tool_use_id="t", name="f", type=kind, input=Raw(b'{"a":1}'))
+    opened = [Open(ToolCall(id="t", name="f")), TextDelta('{"a":1}'), Close()]
+    assert [*BlockReader().whole(Block(tool_use=call), 0)] == opened
+    start = Block(tool_use=ToolUse(tool_use_id="t", name="f", type=kind))
+    assert streamed(start, Delta(tool_use=ToolUseDelta('{"a":1}'))) == opened
+
+
+def test_a_call_of_a_tool_that_the_vendor_runs_is_passed_over() -> None:
+    call = ToolUse(tool_use_id="t", name="f", type="server_tool_use", input=Raw(b'{"a":1}'))
+    assert [*BlockReader().whole(Block(tool_use=call), 0)] == []
+    start = Block(tool_use=ToolUse(tool_use_id="t", name="f", type="server_tool_use"))
+    assert streamed(start, Delta(tool_use=ToolUseDelta('{"a":1}'))) == []
+
+
+def test_arguments_without_a_call_are_not_lost_silently() -> None:
+    with pytest.raises(BrokenAnswer, match="arguments outside of a tool call"):
+        streamed(None, Delta(tool_use=ToolUseDelta('{"a":1}')))
+
+
+@pytest.mark.parametrize(
+    ("block", "kind"),
+    [
+        ({"video": {"format": "mp4"}}, "video"),
+        ({"type": "hologram", "hologram": {"x": 1}}, "hologram"),
+        ({"tool_use": {"name": "f"}}, "tool_use"),
+    ],
+)
+def test_content_of_an_unknown_kind_is_refused_by_its_name(block: Any, kind: str) -> None:
+    members = {name: Raw(json.dumps(value).encode()) for name, value in block.items()}
+    with pytest.raises(BrokenAnswer, match=f"content of the kind '{kind}'"):
+        refuse_unknown(members)
+
+
+def test_a_result_of_the_vendors_own_and_what_is_empty_are_passed_over() -> None:
+    refuse_unknown({"toolResult": Raw(b'{"content":[{"text":"a"}]}'), "type": Raw(b'"x"')})
+    refuse_unknown({"video": Raw(b'{"source":{"bytes":""}}'), "audio": Raw(b"null")})
+    refuse_unknown(None)
 
 
 @pytest.mark.parametrize("call", [ToolUse(name="f"), ToolUse(tool_use_id="t")])

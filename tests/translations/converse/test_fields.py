@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
-from engine.translations.converse.answer_shapes import CacheDetail, Counts, ExtraFields
+from engine.translations.converse.answer_shapes import NULL, CacheDetail, Counts
 from engine.translations.converse.fields import (
     NAME,
     read_error,
@@ -34,14 +35,14 @@ MALFORMED = ["malformed_model_output", "malformed_tool_use"]
 
 @each(("reason", "stop"), [*STOPS, ("something_new", "end")])
 def test_the_reason_of_an_end(reason: str, stop: str) -> None:
-    finish = read_finish(reason, None, called=False)
+    finish = read_finish(reason, NULL)
     assert (finish.stop, finish.native) == (stop, reason)
 
 
 @each("reason", MALFORMED)
 def test_an_answer_that_the_vendor_found_malformed_is_broken(reason: str) -> None:
     with pytest.raises(BrokenAnswer, match=reason):
-        read_finish(reason, None, called=False)
+        read_finish(reason, NULL)
 
 
 def test_every_reason_of_the_vendors_model_is_known() -> None:
@@ -49,18 +50,22 @@ def test_every_reason_of_the_vendors_model_is_known() -> None:
     assert {*MALFORMED, *(reason for reason, _ in STOPS)} == {*shape.enum}
 
 
-def test_a_call_is_the_reason_of_an_end_without_one() -> None:
-    assert read_finish("end_turn", None, called=True).stop == "tool_calls"
-    assert read_finish("max_tokens", None, called=True).stop == "length"
-
-
-def test_the_stop_sequence_is_a_field_of_its_model() -> None:
-    fields = ExtraFields(stop_sequence="END")
-    assert read_finish("stop_sequence", fields, called=False).sequence == "END"
+@each(
+    ("fields", "sequence"),
+    [
+        (b'{"stop_sequence":"END"}', "END"),
+        (b'{"stop_sequence":null,"other":1}', ""),
+        (b'{"stop_sequence":5}', ""),
+        (b'"test"', ""),
+        (b"[]", ""),
+    ],
+)
+def test_the_stop_sequence_is_a_field_of_its_model(fields: bytes, sequence: str) -> None:
+    assert read_finish("stop_sequence", Raw(fields)).sequence == sequence
 
 
 def test_a_guardrail_explains_itself() -> None:
-    assert "guardrail" in read_finish("guardrail_intervened", None, called=False).explanation
+    assert "guardrail" in read_finish("guardrail_intervened", NULL).explanation
 
 
 def test_input_leaves_out_what_the_cache_read_and_wrote() -> None:

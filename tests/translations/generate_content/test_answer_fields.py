@@ -49,28 +49,27 @@ def test_every_reason_of_the_sdk_is_known() -> None:
 
 
 @each(
-    ("reasons", "stop", "stop_with_calls"),
+    ("reasons", "stop"),
     [
-        (ENDS, "end", "tool_calls"),
-        (LENGTH, "length", "length"),
-        (FILTERS, "filter", "filter"),
-        (FAILURES | {"OF_TOMORROW"}, "end", "tool_calls"),
+        (ENDS, "end"),
+        (LENGTH, "length"),
+        (FILTERS, "filter"),
+        (FAILURES | {"OF_TOMORROW"}, "end"),
     ],
 )
-def test_a_reason_is_a_stop(reasons: set[str], stop: Stop, stop_with_calls: Stop) -> None:
+def test_a_reason_is_a_stop(reasons: set[str], stop: Stop) -> None:
     for reason in reasons:
-        finish = read_finish(reason, "words", calls=False, content=True)
+        finish = read_finish(reason, "words", content=True)
         assert (finish.stop, finish.native) == (stop, reason)
         assert finish.explanation == ("words" if stop == "filter" else "")
-        assert read_finish(reason, "", calls=True, content=True).stop == stop_with_calls
 
 
 def test_a_failure_without_content_is_no_answer() -> None:
     for reason in (*FAILURES, "OF_TOMORROW"):
         with pytest.raises(BrokenAnswer, match=f"ended with {reason} and no content"):
-            read_finish(reason, "", calls=False, content=False)
+            read_finish(reason, "", content=False)
     for reason in ENDS | LENGTH | FILTERS:
-        assert read_finish(reason, "", calls=False, content=False).native == reason
+        assert read_finish(reason, "", content=False).native == reason
 
 
 @each(

@@ -8,7 +8,8 @@ from typing import Any
 
 from engine.translations.messages.stream_reader import Reader
 from engine.translations.neutral.answer import Answer, collect
-from engine.translations.neutral.events import Event, Law
+from engine.translations.neutral.events import Event
+from engine.translations.neutral.law import Law
 
 Json = dict[str, Any]
 

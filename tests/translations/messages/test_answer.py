@@ -143,7 +143,6 @@ CALL = ToolCall(id="c", name="f")
     ("finish", "blocks", "reason"),
     [
         (END, [Text(text="x")], "end_turn"),
-        (END, [Text(text="x"), CALL], "tool_use"),
         (END, [Refusal(text="no")], "refusal"),
         (Finish(stop="tool_calls"), [CALL], "tool_use"),
         (Finish(stop="length"), [CALL], "max_tokens"),

@@ -15,7 +15,7 @@ from engine.translations.messages.request_writer import write_request
 from engine.translations.messages.stream_reader import Reader
 from engine.translations.messages.stream_writer import Writer
 from engine.translations.neutral.answer import Answer, Candidate, collect
-from engine.translations.neutral.content import Reasoning, Signature, Text, ToolCall
+from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Finish, Usage
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest
@@ -189,17 +189,24 @@ ANSWER_BLOCKS = st.one_of(
         arguments=ARGUMENTS.map(lambda o: json.dumps(o) if o else ""),
     ),
 )
-STOPS = [("length", "max_tokens"), ("tool_calls", "tool_use"), ("pause", "pause_turn")]
+LENGTH = Finish(stop="length", native="max_tokens")
+CALLS = Finish(stop="tool_calls", native="tool_use")
+PAUSE = Finish(stop="pause", native="pause_turn")
+
+
+def _candidate(blocks: list[Block], is_cut: bool) -> Candidate:
+    calls = any(isinstance(block, ToolCall) for block in blocks)
+    return Candidate(blocks, LENGTH if is_cut else CALLS if calls else PAUSE)
+
+
 ANSWERS = st.builds(
     Answer,
     id=st.just("msg_1"),
     model=st.just("m"),
     created=st.just(0),
-    candidates=st.builds(
-        lambda blocks, stop: [Candidate(blocks, Finish(stop=stop[0], native=stop[1]))],
-        st.lists(ANSWER_BLOCKS, max_size=4),
-        st.sampled_from(STOPS),
-    ),
+    candidates=st.tuples(
+        st.builds(_candidate, st.lists(ANSWER_BLOCKS, max_size=4), st.booleans())
+    ).map(list),
     usage=st.builds(Usage, input=st.integers(10, 20), output=st.integers(1, 9), cached=st.just(3)),
 )
 

@@ -35,7 +35,6 @@ from tests.translations.messages.streams import (
         ("end_turn", "end"),
         ("max_tokens", "length"),
         ("model_context_window_exceeded", "length"),
-        ("tool_use", "tool_calls"),
         ("refusal", "filter"),
         ("pause_turn", "pause"),
         ("something_new", "end"),
@@ -146,7 +145,7 @@ def test_what_follows_the_end_is_ignored() -> None:
 
 def test_events_that_are_not_known_say_nothing() -> None:
     news = {"type": "something_new", "x": 1}
-    odd = delta(type="odd_delta", text="x")
+    odd = delta(type="odd_delta", x="x")
     documents = (news, START, news, TEXT, text("a"), odd, STOP, END, LAST)
     assert read(*documents).candidates[0].blocks == [Text(text="a")]
 

@@ -18,7 +18,8 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer, Event, Law, TokenLogprob, UpstreamError
+from engine.translations.neutral.events import BrokenAnswer, Event, TokenLogprob, UpstreamError
+from engine.translations.neutral.law import Law
 from engine.translations.responses.stream_reader import Reader
 from tests.support.each import each
 

@@ -1,0 +1,65 @@
+"""The calls of a choice whose arguments have not begun."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from engine.translations.neutral.content import ToolCall
+from engine.translations.neutral.events import BrokenAnswer
+
+
+class AnnouncedCalls:
+    """Completes the beginnings of calls, by their running numbers.
+
+    The id, the name and the first arguments of a call come together or in several fragments, and
+    the name itself may come in pieces. It is complete when the arguments begin; a call without
+    arguments is complete when something else follows.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[int, ToolCall] = {}
+        self._names: dict[int, str] = {}
+        """The names of the calls that have begun."""
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    def has_begun(self, number: int, name: str) -> bool:
+        """Whether a call has begun. Raises BrokenAnswer for more of its name behind that."""
+        known = self._names.get(number)
+        if known is not None and name and name != known:
+            raise BrokenAnswer("the upstream's answer changes the name of a tool call")
+        return known is not None
+
+    def add(self, number: int, call_id: str, name: str, arguments: str) -> bool:
+        """Take a fragment of a call that has not begun. Returns whether its arguments begin."""
+        call = self._calls.get(number)
+        if call is None:
+            call = self._calls[number] = ToolCall(id=call_id, name="")
+        if name != call.name:  # some vendors repeat it
+            call.name += name
+        call.arguments += arguments
+        return bool(call.name and call.arguments)
+
+    def take(self, last: int | None = None) -> Iterator[tuple[int, ToolCall, str]]:
+        """The calls in their order, up to the `last` or all: they begin now. With each its number,
+        and its arguments up to now."""
+        for number in [*self._calls]:
+            call = self._calls.pop(number)
+            self._names[number] = call.name
+            arguments, call.arguments = call.arguments, ""
+            yield number, call, arguments
+            if number == last:
+                return
+
+
+def is_complete(arguments: str) -> bool:
+    """Whether the text of arguments cannot go on: it is the JSON of a whole object."""
+    if not arguments.rstrip().endswith("}"):
+        return False
+    try:
+        return isinstance(msgspec.json.decode(arguments), dict)
+    except (msgspec.DecodeError, RecursionError):
+        return False

@@ -1,0 +1,203 @@
+"""The law of answers (`events.py`): which events may follow one another, and what must agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+
+from engine.translations.neutral.arguments import LARGEST, are_object
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Cite,
+    Close,
+    Delta,
+    End,
+    Event,
+    Finish,
+    Open,
+    Sign,
+    Start,
+    Stop,
+    Tokens,
+    uncarried,
+)
+
+MOST_BLOCKS = 10_000
+"""The largest number of blocks, and of citations, in one answer: each needs memory."""
+
+
+Checks = dict[type[Event], Callable[[Any, Any], None]]
+
+
+class Law:
+    """Checks a sequence of events by the law, and the number of blocks and the length of all
+    arguments by bounds. Raises BrokenAnswer.
+
+    `caller` is the language that the answer is written in, "" for none: a block that only another
+    language has becomes its substitute there, or is refused if its content would be lost. In the
+    End, why each candidate ended agrees with its calls.
+    """
+
+    ended = False
+    _before: ClassVar[Checks]
+    _between: ClassVar[Checks]
+    """The handlers of events before the Start, and between it and the End; Delta is handled
+    apart."""
+
+    _blocks = _citations = _arguments_length = 0
+
+    def __init__(self, caller: str = "") -> None:
+        self._checks = self._before
+        self._caller = caller
+        self._candidates = {0}
+        self._callers: set[int] = set()
+        """The candidates that call a tool."""
+        self._open: dict[int, Block] = {}
+        self._arguments: dict[int, list[str]] = {}
+        """The deltas of the open call of each candidate."""
+        self._cut_calls: dict[int, str] = {}
+        """The name of the last call of a candidate, if its arguments are no object."""
+
+    def checked(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events, each after its check."""
+        for event in events:
+            self.check(event)
+            yield event
+
+    def check(self, event: Event) -> None:
+        """Check the next event. Raises BrokenAnswer."""
+        if isinstance(event, Delta):  # nearly every event
+            if not isinstance(self._open.get(event.candidate), _PLAIN):
+                self._check_inside(event)
+        elif (check := self._checks.get(type(event))) is None:
+            raise _disorder(event)
+        else:
+            check(self, event)
+
+    def _check_start(self, event: Start) -> None:
+        self._checks = self._between
+
+    def _check_open(self, event: Open) -> None:
+        if event.candidate in self._open:
+            raise _disorder(event)
+        if event.candidate in self._cut_calls:
+            raise _wrong_arguments(self._cut_calls[event.candidate])
+        if isinstance(event.block, Foreign):
+            event.block = self._carried(event.block)
+        self._open[event.candidate] = event.block
+        self._candidates.add(event.candidate)
+        if isinstance(event.block, ToolCall):
+            self._callers.add(event.candidate)
+        self._blocks += 1
+        if self._blocks > MOST_BLOCKS:
+            raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} blocks")
+
+    def _carried(self, block: Foreign) -> Block:
+        """The block as the caller's language has it. Raises BrokenAnswer if it has none."""
+        if not self._caller or block.language == self._caller or block.omissible:
+            return block
+        if block.substitute is None:
+            raise uncarried(block.kind)
+        return block.substitute
+
+    def _check_inside(self, event: Delta | Sign | Cite) -> None:
+        block = self._open.get(event.candidate)
+        if block is None:
+            raise _disorder(event)
+        if isinstance(block, ToolCall) and isinstance(event, Delta):
+            self._add_arguments(event)
+        elif isinstance(event, Cite):
+            self._citations += 1
+            if self._citations > MOST_BLOCKS:
+                raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} citations")
+        if not isinstance(block, _INSIDE[type(event)]) and not _is_empty(event):
+            kind, name = type(event).__name__, type(block).__name__
+            raise BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
+
+    def _check_tokens(self, event: Tokens) -> None:
+        """Do nothing: Tokens are legal anywhere between the Start and the End."""
+
+    def _check_close(self, event: Close) -> None:
+        block = self._open.pop(event.candidate, None)
+        if block is None:
+            raise _disorder(event)
+        if isinstance(block, ToolCall):
+            arguments = "".join(self._arguments.pop(event.candidate, ()))
+            if not are_object(arguments):
+                self._cut_calls[event.candidate] = block.name
+
+    def _check_end(self, event: End) -> None:
+        if self._open or not self._candidates <= event.finishes.keys():
+            raise _disorder(event)
+        for candidate, name in self._cut_calls.items():
+            if event.finishes[candidate].stop != "length":
+                raise _wrong_arguments(name)
+        event.finishes = {
+            candidate: agreed(finish, calls=candidate in self._callers)
+            for candidate, finish in event.finishes.items()
+        }
+        self.ended, self._checks = True, {}
+
+    def _add_arguments(self, event: Delta) -> None:
+        self._arguments_length += len(event.text)
+        if self._arguments_length > LARGEST:
+            raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
+        self._arguments.setdefault(event.candidate, []).append(event.text)
+
+
+Law._before = {Start: Law._check_start}
+Law._between = {
+    Open: Law._check_open,
+    Sign: Law._check_inside,
+    Cite: Law._check_inside,
+    Tokens: Law._check_tokens,
+    Close: Law._check_close,
+    End: Law._check_end,
+}
+
+_PLAIN = (Text, Refusal, Reasoning)
+_INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
+    Delta: (*_PLAIN, ToolCall),
+    Sign: (Reasoning,),
+    Cite: (Text,),
+}
+"""The blocks that an event may belong to."""
+
+
+_CALLING: tuple[Stop, ...] = ("end", "stop_sequence", "pause")
+"""Why a candidate with calls cannot have ended: it waits for their results. One that was cut
+(length, filter) may have calls before the cut."""
+
+
+def agreed(finish: Finish, *, calls: bool) -> Finish:
+    """Why a candidate ended, in agreement with whether it calls a tool: many servers say `stop` of
+    an answer with calls. One that ends for calls which it does not have has lost them on its way;
+    it is refused, since a caller would wait for them, or take the rest for the whole answer.
+    Raises BrokenAnswer."""
+    if calls and finish.stop in _CALLING:
+        return replace(finish, stop="tool_calls", sequence="")
+    if finish.stop == "tool_calls" and not calls:
+        raise BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
+    return finish
+
+
+def _is_empty(event: Event) -> bool:
+    return isinstance(event, Delta) and not event.text
+
+
+def _wrong_arguments(name: str) -> BrokenAnswer:
+    return BrokenAnswer(f"the upstream's answer has arguments of {name} that are no JSON object")
+
+
+def _disorder(event: Event) -> BrokenAnswer:
+    return BrokenAnswer(f"the upstream's answer has a {type(event).__name__} out of order")
