@@ -184,6 +184,17 @@ def sorted_by_kind(answer: Answer) -> Answer:
     return answer
 
 
+def without_late_citations(answer: Answer) -> Answer:
+    """The answer without citations of texts that other blocks follow: some languages give them at
+    the end of a stream, and others have no place for them then."""
+    answer = copy.deepcopy(answer)
+    for candidate in answer.candidates:
+        for block in candidate.blocks[:-1]:
+            if isinstance(block, Text):
+                block.citations = []
+    return answer
+
+
 def content_of(answer: Answer, *, ordered: bool = True, usage: bool = True) -> list[object]:
     """The content of an answer for comparison; if not `ordered`, by kind of block."""
     contents: list[object] = [answer.id, answer.model, answer.usage if usage else None]

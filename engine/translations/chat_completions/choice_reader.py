@@ -163,6 +163,8 @@ class ChoiceReader:
         citations = [read_citation(o.url_citation) for o in shapes if o.url_citation is not None]
         if self._open == _TEXT:
             self._cite(citations, events)
+        elif _TEXT in self._opened and _TEXT not in self._waiting:
+            events += [Cite(each, self._candidate, late=True) for each in citations]
         else:
             self._citations += citations
             self._count(len(bytes(annotations)))

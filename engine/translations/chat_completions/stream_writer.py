@@ -1,4 +1,9 @@
-"""Neutral events -> the chunks of a chat completions stream."""
+"""Neutral events -> the chunks of a chat completions stream.
+
+SDKs join the deltas of a stream: entries of lists by their `index`, and strings by adding them. So
+each entry has its index, and what comes once is written once. Annotations have no index: they are
+all in one delta, behind the text.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +18,19 @@ from engine.translations.chat_completions.answer_fields import (
     write_finish,
 )
 from engine.translations.chat_completions.answer_writer import annotation, image, write_call
-from engine.translations.neutral.content import Block, Media, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Media,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
 from engine.translations.neutral.events import (
+    BrokenAnswer,
     Cite,
     Close,
     Delta,
@@ -42,9 +58,15 @@ class _Choice:
         self.chunk_start = chunk_start
         """The text of its chunks before the delta."""
         self._block: Block = Text()
-        self._calls = self._reasonings = 0
+        self._calls = self._reasonings = self._images = 0
         self._has_arguments = False
         self._text_length = self._block_length = 0
+        self._signature: Signature | None = None
+        self._citations: list[Citation] = []
+        """Those of the open block, whose length is not known yet."""
+        self._late: list[Citation] = []
+        self._annotations: list[Json] = []
+        self._size = 0
 
     def text(self, text: str) -> Json:
         """The delta with more of the open block's text."""
@@ -68,12 +90,22 @@ class _Choice:
             case Close():
                 return self._close()
             case Sign():
-                entry = write_detail(self._reasonings - 1, "", event.signature)
-                return {"reasoning_details": [entry]}
+                self._signature = event.signature
             case Cite() if event.citation.url:
-                entry = annotation(event.citation, self._text_length, self._block_length)
-                return {"annotations": [entry]}
+                self._cite(event.citation, self._late if event.late else self._citations)
         return None
+
+    def annotations(self) -> Json | None:
+        """The delta with all annotations of the text, None for none."""
+        self._annotations += [annotation(each, 0, self._text_length) for each in self._late]
+        return {"annotations": self._annotations} if self._annotations else None
+
+    def _cite(self, citation: Citation, citations: list[Citation]) -> None:
+        """Keep a citation until its text is complete. Raises BrokenAnswer for too much."""
+        self._size += len(citation.url) + len(citation.title)
+        if self._size > LARGEST:
+            raise BrokenAnswer(f"the upstream's citations have over {LARGEST} characters")
+        citations.append(citation)
 
     def _open(self, block: Block) -> Json | None:
         self._block, self._has_arguments, self._block_length = block, False, 0
@@ -83,12 +115,20 @@ class _Choice:
         if isinstance(block, Reasoning):
             self._reasonings += 1
         elif isinstance(block, Media):
-            return {"images": [image(block)]}
+            self._images += 1
+            return {"images": [{**image(block), "index": self._images - 1}]}
         return None
 
     def _close(self) -> Json | None:
+        offset, length = self._text_length, self._block_length
+        self._annotations += [annotation(each, offset, length) for each in self._citations]
+        self._citations = []
         self._text_length += self._block_length
         self._block_length = 0
+        if self._signature is not None:
+            entry = write_detail(self._reasonings - 1, "", self._signature)
+            self._signature = None
+            return {"reasoning_details": [entry]}
         if isinstance(self._block, ToolCall) and not self._has_arguments:
             return self._arguments("{}")
         return None
@@ -146,9 +186,12 @@ class Writer:
     def _end(self, event: End) -> bytes:
         output = b""
         for candidate, finish in sorted(event.finishes.items()):
+            choice = self._choices.get(candidate)
+            if choice is not None and (annotations := choice.annotations()) is not None:
+                output += self._chunk(choice, annotations)
             refusal = {"refusal": finish.explanation} if finish.explanation else {}
-            choice = {"delta": refusal, **write_finish(finish)}
-            output += self._whole_chunk(candidate, choice)
+            members = {"delta": refusal, **write_finish(finish)}
+            output += self._whole_chunk(candidate, members)
         if event.usage is not None and self._request.stream_usage:
             usage = {**self._head, "choices": [], "usage": write_counts(event.usage)}
             output += _event(usage)

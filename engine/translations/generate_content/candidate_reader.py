@@ -103,12 +103,13 @@ class CandidateReader:
         return read_finish(self._reason, self._explanation, content=self._has_content)
 
     def _read_citations(self, candidate: Candidate, position: int, events: list[Event]) -> None:
-        if self._open is Text:
+        is_open = self._open is Text
+        if is_open or self._citations.offsets.length:
             members = {
                 "groundingMetadata": candidate.grounding_metadata or NULL,
                 "citationMetadata": candidate.citation_metadata or NULL,
             }
-            events += self._citations.read(Fields(members, _place(position)))
+            events += self._citations.read(Fields(members, _place(position)), late=not is_open)
 
     def _part(self, part: Part, at: tuple[int, int], data: bytes, events: list[Event]) -> None:
         text, call = part.thought_signature, part.function_call

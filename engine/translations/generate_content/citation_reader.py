@@ -19,14 +19,18 @@ class CitationReader:
     def __init__(self, candidate: int) -> None:
         self.offsets = TextOffsets()
         self._candidate = candidate
+        self._late = False
         self._start = 0
 
     def begin_block(self) -> None:
         """A block begins where the text ends now."""
         self._start = self.offsets.length
 
-    def read(self, candidate: Members) -> Iterator[Cite]:
-        """What the open text cites."""
+    def read(self, candidate: Members, *, late: bool = False) -> Iterator[Cite]:
+        """What the open text cites; `late`: what the text that is complete cites."""
+        self._late = late
+        if late:
+            self._start = 0
         grounding = candidate.members("groundingMetadata")
         if grounding is not None:
             chunks = [_chunk(each) for each in grounding.objects("groundingChunks")]
@@ -46,11 +50,11 @@ class CitationReader:
             if 0 <= index < len(chunks) and chunks[index].url:
                 chunk = chunks[index]
                 citation = Citation(chunk.url, chunk.title, chunk.cited, start, end)
-                yield Cite(citation, self._candidate)
+                yield Cite(citation, self._candidate, self._late)
 
     def _cite(self, citation: Citation, span: Members) -> Cite:
         citation.start, citation.end = self._span(span)
-        return Cite(citation, self._candidate)
+        return Cite(citation, self._candidate, self._late)
 
     def _span(self, segment: Members) -> tuple[int | None, int | None]:
         """The characters of the open block; None twice where they are not known."""

@@ -20,32 +20,38 @@ class GroundingWriter:
         self.offsets = TextOffsets()
         self._start = 0
         self._open: list[Citation] = []
+        self._late: list[Citation] = []
         self._chunks: dict[tuple[str, str], int] = {}
         self._supports: list[Json] = []
         self._size = 0
 
-    def cite(self, citation: Citation) -> None:
-        """What the open block cites. Raises BrokenAnswer for too much."""
+    def cite(self, citation: Citation, *, late: bool = False) -> None:
+        """What the open block cites, or a block before it. Raises BrokenAnswer for too much."""
         self._size += len(citation.url) + len(citation.title) + 1
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's citations have over {LARGEST} characters")
         if citation.url:
-            self._open.append(citation)
+            (self._late if late else self._open).append(citation)
 
     def close(self) -> None:
         """The open block ends; a citation without a place is one of all of it."""
-        length = self.offsets.length - self._start
         for citation in self._open:
-            key = citation.url, citation.title
-            index = self._chunks.setdefault(key, len(self._chunks))
-            start, end = citation.span(length)
-            start, end = self._start + start, self._start + end
-            segment = _segment(self.offsets.bytes(start), self.offsets.bytes(end))
-            self._supports.append({"segment": segment, "groundingChunkIndices": [index]})
+            self._support(citation, self._start)
         self._start, self._open = self.offsets.length, []
+
+    def _support(self, citation: Citation, begin: int) -> None:
+        """Add a citation of the text from `begin` on."""
+        key = citation.url, citation.title
+        index = self._chunks.setdefault(key, len(self._chunks))
+        start, end = citation.span(self.offsets.length - begin)
+        segment = _segment(self.offsets.bytes(begin + start), self.offsets.bytes(begin + end))
+        self._supports.append({"segment": segment, "groundingChunkIndices": [index]})
 
     def members(self) -> Json:
         """The member of the candidate, none without sources."""
+        for citation in self._late:
+            self._support(citation, 0)
+        self._late = []
         if not self._supports:
             return {}
         chunks = [{"web": {"uri": url, "title": title}} for url, title in self._chunks]

@@ -83,7 +83,7 @@ class _CandidateWriter:
             case Sign():
                 return self._sign(event.signature)
             case Cite():
-                self._grounding.cite(event.citation)
+                self._grounding.cite(event.citation, late=event.late)
             case Close():
                 return self._close()
         return None

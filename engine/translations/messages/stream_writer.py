@@ -77,7 +77,7 @@ class Writer:
                 return self._open(event.block)
             case Sign():
                 self._signature = event.signature  # written after the thoughts
-            case Cite() if event.citation.url:
+            case Cite() if event.citation.url and not event.late:  # a block is complete
                 citation = write_citation(event.citation)
                 return self._begin() + self._add({"type": "citations_delta", "citation": citation})
             case Close():

@@ -7,7 +7,15 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from engine.translations.neutral.arguments import are_object
-from engine.translations.neutral.content import Block, Extra, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Extra,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+)
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -60,6 +68,20 @@ def collect(events: Iterable[Event]) -> Answer:
     for event in events:
         assembly.add(event)
     return assembly.answer()
+
+
+def place_late(texts: list[Text], citation: Citation) -> int | None:
+    """Give a late citation to the text that its span begins in; to the last one without a span.
+    Returns the position of the text, None without a text."""
+    before = 0
+    for position, text in enumerate(texts):
+        end = before + len(text.text)
+        is_here = citation.start is not None and before <= citation.start < end
+        if is_here or text is texts[-1]:
+            text.citations.append(citation.moved(-before))
+            return position
+        before = end
+    return None
 
 
 class Assembly(Law):
@@ -115,7 +137,11 @@ class Assembly(Law):
 
     def _add_cite(self, event: Cite) -> None:
         self._check_inside(event)
-        block = self._contents[event.candidate][-1]
+        blocks = self._contents.get(event.candidate, [])
+        if event.late:
+            place_late([each for each in blocks if isinstance(each, Text)], event.citation)
+            return
+        block = blocks[-1]
         assert isinstance(block, Text)
         block.citations.append(event.citation)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 Extra = dict[str, Raw]
 CacheMark = Literal["", "5m", "1h"]
@@ -36,6 +37,12 @@ class Citation(Struct):
     start: int | None = None
     end: int | None = None
     native: str = ""
+
+    def moved(self, offset: int) -> Citation:
+        """The citation with its span counted from another beginning."""
+        if self.start is None or self.end is None:
+            return self
+        return replace(self, start=self.start + offset, end=self.end + offset)
 
     def span(self, length: int) -> tuple[int, int]:
         """The offsets in a text of so many characters: all of it if they are not known, and where

@@ -90,10 +90,12 @@ class Sign(Struct):
 
 
 class Cite(Struct):
-    """A source that the open Text cites."""
+    """A source that the open Text cites. A `late` one belongs to a Text that is complete: some
+    vendors give the sources at the end. Its span counts from the beginning of all text."""
 
     citation: Citation
     candidate: int = 0
+    late: bool = False
 
 
 class Tokens(Struct):

@@ -111,15 +111,17 @@ class Law:
         return block.substitute
 
     def _check_inside(self, event: Delta | Sign | Cite) -> None:
+        if isinstance(event, Cite):
+            self._citations += 1
+            if self._citations > MOST_BLOCKS:
+                raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} citations")
+            if event.late:
+                return
         block = self._open.get(event.candidate)
         if block is None:
             raise _disorder(event)
         if isinstance(block, ToolCall) and isinstance(event, Delta):
             self._add_arguments(event)
-        elif isinstance(event, Cite):
-            self._citations += 1
-            if self._citations > MOST_BLOCKS:
-                raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} citations")
         if not isinstance(block, _INSIDE[type(event)]) and not _is_empty(event):
             kind, name = type(event).__name__, type(block).__name__
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")

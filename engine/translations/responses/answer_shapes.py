@@ -39,6 +39,12 @@ class RefusalPart(Struct):
     refusal: str | None = None
 
 
+class CitedPart(TextPart):
+    """The end of a text in a stream."""
+
+    annotations: Raw = Raw(b"null")
+
+
 class Part(TextPart):
     """A part of a message."""
 
@@ -187,7 +193,7 @@ class EndEvent(Struct):
 
 
 ANNOTATIONS = Decoder(list[Annotation] | None)
-TEXT_PART = Decoder(TextPart | None)
+TEXT_PART = Decoder(CitedPart | None)
 REFUSAL_PART = Decoder(RefusalPart | None)
 ITEM = Decoder(Item)
 ITEM_MEMBERS = Decoder(ItemMembers)

@@ -20,7 +20,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_answer_fields import read_citation, read_logprobs
-from engine.translations.responses.answer_fields import read_signature
+from engine.translations.responses.answer_fields import read_citations, read_signature
 from engine.translations.responses.answer_reader import (
     FUNCTION_CALL,
     NULL,
@@ -32,6 +32,7 @@ from engine.translations.responses.answer_reader import (
 )
 from engine.translations.responses.answer_shapes import (
     ANNOTATION_EVENT,
+    ANNOTATIONS,
     ARGUMENTS,
     CALL,
     ITEM_EVENT,
@@ -59,6 +60,7 @@ class OpenItem:
 
     _block: Block | None = None
     _has_text = False
+    _cited = 0
 
     def __init__(self) -> None:
         self.waiting: list[Event] = []
@@ -84,6 +86,7 @@ class OpenItem:
 
     def _open(self, block: Block) -> tuple[Event]:
         self._block, self._has_text, self.opened = block, False, True
+        self._cited = 0
         return (Open(block),)
 
     def delta(self, event: TextDelta, block_type: type[Block]) -> Iterable[Event]:
@@ -113,7 +116,10 @@ class OpenItem:
         annotation = read_shape(ANNOTATION_EVENT, data).annotation
         if annotation is None or annotation.type != "url_citation":
             return ()
-        return (Cite(read_citation(annotation)),) if isinstance(self._block, Text) else ()
+        if not isinstance(self._block, Text):
+            return ()
+        self._cited += 1
+        return (Cite(read_citation(annotation)),)
 
     def part_done(self, data: bytes) -> Iterable[Event]:
         """A part of the item is complete. Raises BrokenAnswer for one of a kind not known here."""
@@ -123,13 +129,20 @@ class OpenItem:
             if part is not None and part.type not in PARTS:
                 raise uncarried(part.type or "part")
             return ()
-        text = None
+        text, cites = None, list[Event]()
         if isinstance(self._block, Text):
             if (part := read_shape(TEXT_PART, raw, _PART)) is not None:
-                text = part.text
+                text, cites = part.text, self._missing_citations(part.annotations)
         elif (refusal := read_shape(REFUSAL_PART, raw, _PART)) is not None:
             text = refusal.refusal
-        return [*self._missing(text or ""), *self._close()]
+        return [*self._missing(text or ""), *cites, *self._close()]
+
+    def _missing_citations(self, annotations: Raw) -> list[Event]:
+        """The citations of the open text that did not come in events of their own."""
+        if bytes(annotations)[:1] != b"[":
+            return []
+        citations = read_citations(read_shape(ANNOTATIONS, annotations, f"{_PART}.annotations"))
+        return [Cite(each) for each in citations[self._cited :]]
 
     def done(self, data: bytes) -> Iterable[Event]:
         """The item is complete."""
@@ -173,3 +186,10 @@ ITEM_READERS: dict[str, Callable[[OpenItem, bytes], Iterable[Event]]] = {
     "response.output_item.done": OpenItem.done,
 }
 """The methods that read the events of items beside the deltas."""
+
+LATER = (
+    "response.reasoning_summary_part.added",
+    "response.output_text.annotation.added",
+    "response.content_part.done",
+)
+"""Those that no item begins with."""

@@ -32,7 +32,7 @@ from engine.translations.responses.answer_shapes import (
     TEXT_DELTA,
     Response,
 )
-from engine.translations.responses.open_item import ITEM_READERS, OpenItem
+from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
 
 _DELTAS: dict[str, type[Block]] = {
     "response.output_text.delta": Text,
@@ -69,6 +69,8 @@ class Reader:
             item = self._item(event.output_index)
             return self._in_order(item, item.delta(read_shape(TEXT_DELTA, data), block_type))
         if (read := ITEM_READERS.get(kind)) is not None:
+            if kind in LATER and (event.output_index or 0) not in self._items:
+                return ()  # its item is done
             item = self._item(event.output_index)
             return self._in_order(item, read(item, data))
         if kind == "error" or (not kind and event.error != NULL):

@@ -29,7 +29,7 @@ from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_logprobs
-from engine.translations.responses.answer_fields import PREFIX, write_annotation
+from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.answer_writer import (
     Items,
     as_incomplete,
@@ -41,6 +41,7 @@ from engine.translations.responses.answer_writer import (
     write_part,
 )
 from engine.translations.responses.caller_tools import needs_whole
+from engine.translations.responses.cited_texts import CitedTexts
 
 Json = dict[str, Any]
 
@@ -51,6 +52,7 @@ _TEXT_DELTA = (
     b"\n\n"
 )
 
+_ANNOTATION = "response.output_text.annotation.added"
 _ITEM_SIZE = 200
 """What an item, a citation or a token counts beside its text."""
 
@@ -76,7 +78,8 @@ class Writer:
         """The members that say which part is open; `_part_members` is their text."""
         self._part_members = b""
         self._logprobs: list[TokenLogprob] = []
-        self._length = self._size = 0
+        self._texts = CitedTexts()
+        self._size = 0
 
     def write(self, event: Event) -> bytes:
         """The events for one neutral event. Raises BrokenAnswer."""
@@ -115,7 +118,7 @@ class Writer:
 
     def _open(self, block: Block) -> bytes:
         self._block, self._text = block, bytearray()
-        self._length, self._logprobs = 0, []
+        self._logprobs = []
         self._grow(_ITEM_SIZE)
         if self._wrong_arguments is not None:
             raise self._wrong_arguments
@@ -145,7 +148,6 @@ class Writer:
     def _delta(self, text: str) -> bytes:
         is_first = not self._text
         self._text += text.encode()
-        self._length += len(text)
         self._grow(len(text))
         block = self._block
         if isinstance(block, Text):  # nearly every delta
@@ -161,14 +163,17 @@ class Writer:
         return self._in_part("response.refusal.delta", {"delta": text})
 
     def _cite(self, event: Cite) -> bytes:
+        """Keep a citation until its text is complete, whose length says its place."""
         block, citation = self._block, event.citation
-        if not citation.url or not isinstance(block, Text):
+        if not citation.url:
             return b""
-        block.citations.append(citation)
         self._grow(_ITEM_SIZE + len(citation.url) + len(citation.title) + len(citation.cited))
-        annotation = write_annotation(citation, self._length)
-        members = {"annotation_index": len(block.citations) - 1, "annotation": annotation}
-        return self._in_part("response.output_text.annotation.added", members)
+        if event.late:
+            members = self._texts.cite(citation)
+            return b"" if members is None else self._event(_ANNOTATION, members)
+        if isinstance(block, Text):
+            block.citations.append(citation)
+        return b""
 
     def _tokens(self, event: Tokens) -> bytes:
         """The log probabilities of text that was written before."""
@@ -225,9 +230,11 @@ class Writer:
         if isinstance(block, Refusal):
             output = self._in_part("response.refusal.done", {"refusal": block.text})
         else:
+            cited = self._texts.add(block, part, self._part)
+            output = b"".join(self._event(_ANNOTATION, members) for members in cited)
             logprobs = part["logprobs"]
             text = {"text": block.text, "logprobs": logprobs}
-            output = self._in_part("response.output_text.done", text)
+            output += self._in_part("response.output_text.done", text)
         output += self._in_part("response.content_part.done", {"part": part})
         assert self._message is not None
         self._message.append(part)
