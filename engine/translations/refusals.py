@@ -11,6 +11,7 @@ from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.losses import Loss, Losses, visible_place
 from engine.translations.neutral.members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request_size import TooLarge
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
@@ -21,7 +22,13 @@ UTF-8, numbers out of bounds, excessive depth. Nothing else may be raised."""
 MOST_OBJECTS = 100_000
 """The largest number of JSON objects in a request that is translated: about a second of CPU."""
 
+MOST_TEXTS = 20_000
+"""The largest number of texts in a request for embeddings that is translated: vendors take 2,048 at
+most."""
+
 _OBJECT = re.compile(rb'\{\s*+["}]')
+_NEXT_TEXT = re.compile(rb'"\s*+,\s*+"')
+_SEND_LESS = "Send less of it."
 _MOST_NAMED = 5
 _LONGEST_REASON = 200
 
@@ -51,18 +58,34 @@ def check_objects(body: bytes) -> None:
         raise GatewayError(400, "request_too_complex", message)
 
 
+def check_texts(body: bytes) -> None:
+    """Raise GatewayError 400 for a request with more than MOST_TEXTS texts in lists: each becomes
+    an object where it is written for another vendor."""
+    if body.count(b",") >= MOST_TEXTS and _has_more(_NEXT_TEXT, body, MOST_TEXTS - 1):
+        message = f"The request has over {MOST_TEXTS} texts. So many are not translated for a "
+        message += "model of another vendor: send fewer in a request."
+        raise GatewayError(400, "request_too_complex", message)
+
+
 def has_more_objects(text: bytes, most: int) -> bool:
     """Whether a JSON text has more than `most` objects. A brace in a string is counted only before
     a quotation mark or a closing brace."""
     if text.count(b"{") <= most:  # nearly every text
         return False
-    return next(islice(_OBJECT.finditer(text), most, None), None) is not None
+    return _has_more(_OBJECT, text, most)
+
+
+def _has_more(pattern: re.Pattern[bytes], text: bytes, most: int) -> bool:
+    """Whether a pattern occurs more than `most` times in a text."""
+    return next(islice(pattern.finditer(text), most, None), None) is not None
 
 
 def unreadable_request(error: Exception) -> GatewayError:
     """The refusal of a request that is not one of its language."""
     if isinstance(error, WrongType):
         return _wrong_type(error)
+    if isinstance(error, TooLarge):
+        return _too_large(error)
     message = "The request holds a value that cannot be read: it is no UTF-8, is nested too "
     message += "deeply, or has a number out of all bounds."
     return GatewayError(400, "invalid_value", message)
@@ -97,6 +120,14 @@ def _wrong_type(error: WrongType) -> GatewayError:
     place = visible_place(error.place)
     message = f"Invalid value for '{place}': expected {error.expected}."
     return GatewayError(400, "invalid_type", message, param=place)
+
+
+def _too_large(error: TooLarge) -> GatewayError:
+    """The refusal of a request that becomes too large where it is written for its target."""
+    place = visible_place(error.place)
+    message = f"The request would have over {error.most} bytes for this model, which is four times "
+    message += f"its size and 1 MB, because of '{place}'. {error.detail or _SEND_LESS}"
+    return GatewayError(400, "request_too_complex", message, param=place)
 
 
 def _cannot_carry(losses: Sequence[Loss], model: str) -> GatewayError:

@@ -22,6 +22,7 @@ from engine.translations.language import (
 )
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_tool import AnswerTool
+from engine.translations.neutral.arguments import LARGEST as LARGEST_NAMES
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -83,7 +84,7 @@ class Translation:
         losses = Losses(self.source.hints)
         try:
             request = self.source.read_request(check_text(body), line)
-            request.ask_usage = ask_usage
+            request.ask_usage, request.size = ask_usage, len(body)
             for place in request.unread:
                 losses.add(place)
             adapted = with_substitutes(request, self.target.name)
@@ -207,14 +208,15 @@ class _Output(Protocol):
 
 class _Changes:
     """Reverts changes of the request in the events of the answer: restores the caller's names of
-    tools, turns the calls of the answer tool into text, and subtracts what the target counts
-    twice."""
+    tools, which each call repeats, turns the calls of the answer tool into text, and subtracts what
+    the target counts twice."""
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         request = exchange.target_request
         self._cache_counted_twice = exchange.cache_counted_twice
         self._law = Law()
         self._names = request.tool_names
+        self._restored = 0
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
 
     def undo(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -222,10 +224,19 @@ class _Changes:
         events = self._law.checked(events)
         for event in events if self._answer_tool is None else self._answer_tool.events(events):
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
-                event.block.name = self._names.get(event.block.name, event.block.name)
+                event.block.name = self._restore(event.block.name)
             elif self._cache_counted_twice and isinstance(event, Start | End):
                 event.usage = without_cache_twice(event.usage)
             yield event
+
+    def _restore(self, name: str) -> str:
+        """The caller's name of a tool. Raises BrokenAnswer if they become too many bytes."""
+        original = self._names.get(name, name)
+        self._restored += len(original)
+        if self._restored > LARGEST_NAMES:
+            words = f"over {LARGEST_NAMES} characters of the names of tools"
+            raise BrokenAnswer(f"the upstream's answer has {words}")
+        return original
 
 
 def _output(exchange: TranslatedExchange) -> _Output:

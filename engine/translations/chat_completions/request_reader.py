@@ -48,6 +48,7 @@ from engine.translations.openai_request_fields import (
 _PLACES = {
     "parallel_calls": "parallel_tool_calls",
     "output": "response_format",
+    "schema": "response_format.json_schema.schema",
     "candidates": "n",
     "thinking": "reasoning_effort",
 }
@@ -174,6 +175,7 @@ def _read_tool(
         schema=present(function.parameters),
         strict=function.strict,
         place=place,
+        schema_member="function.parameters",
     )
     if tool.extra or function.extra:
         declaration.cache = read_cache_mark(tool.extra) or read_cache_mark(function.extra)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
@@ -15,6 +13,7 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import with_values
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
+from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.web_search import read_web_search
 from engine.translations.openai_models import (
     limit_field,
@@ -55,7 +54,9 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
             body["stream_options"] = {"include_usage": True}
     if same_language:
         add_extra(body, request.extra)
-    return TargetRequest(msgspec.json.encode(body), "/chat/completions", tool_names=names.originals)
+    return TargetRequest(
+        encode_chat(body, request), "/chat/completions", tool_names=names.originals
+    )
 
 
 def _write_tools(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-import msgspec
-
 from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
 from engine.translations.converse.content_writer import ContentWriter, limit_cache_points
 from engine.translations.converse.fields import Json
@@ -18,6 +16,7 @@ from engine.translations.neutral.cache_marks import CACHE_MARKS
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request_size import encode_chat
 from engine.values.wildcard import Patterns
 
 _CACHE_MARKS = Patterns(CACHE_MARKS)
@@ -37,7 +36,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     method = "converse-stream" if request.stream else "converse"
     path = f"/model/{quote(model, safe='')}/{method}"
     return TargetRequest(
-        msgspec.json.encode(body), path, tool_names=names.originals, answer_tool=answer_tool
+        encode_chat(body, request), path, tool_names=names.originals, answer_tool=answer_tool
     )
 
 

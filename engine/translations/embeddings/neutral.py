@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import struct
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request_size import TooLarge, encode_request, most_bytes
 
 
 class EmbeddingInput(Struct, kw_only=True):
@@ -26,12 +29,14 @@ class EmbeddingInput(Struct, kw_only=True):
 
 class EmbeddingRequest(Struct, kw_only=True):
     """A request for vectors. `base64`: the caller wants them packed (float32, little-endian).
+    `size` is that of the caller's request in bytes, which bounds what is written for the target;
     `unread` are the places of everything that has no name here. There are no streams."""
 
     model: str
     inputs: list[EmbeddingInput]
     base64: bool = False
     user: str = ""
+    size: int = 0
     unread: list[str] = []
     stream: bool = False
     as_list: bool = False
@@ -43,6 +48,24 @@ class Embeddings(Struct, kw_only=True):
 
     vectors: list[Raw]
     input_tokens: int | None = None
+
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+def encode_embeddings(document: dict[str, Any], request: EmbeddingRequest) -> bytes:
+    """The JSON of a request for a target. Raises TooLarge."""
+    return encode_request(document, request.size, lambda _: _place_of_inputs(request))
+
+
+def check_repeated(size: int, request: EmbeddingRequest) -> None:
+    """Raise TooLarge if `size` bytes beside each text are more than may be written."""
+    if size * len(request.inputs) > (most := most_bytes(request.size)):
+        raise TooLarge(_place_of_inputs(request), most)
+
+
+def _place_of_inputs(request: EmbeddingRequest) -> str:
+    return _INDEX.sub("", request.inputs[0].place).rstrip(".") or "content"
 
 
 _NUMBERS = msgspec.json.Decoder(list[float])

@@ -17,6 +17,7 @@ from engine.translations.refusals import (
     LossRules,
     check_objects,
     check_text,
+    check_texts,
     refuse_losses,
     unreadable_answer,
     unreadable_request,
@@ -42,9 +43,11 @@ class EmbeddingTranslation:
         """The request for a target that knows the model as `model`. `ask_usage` matters to streams
         alone. Raises GatewayError 400."""
         check_objects(body)
+        check_texts(body)
         losses = Losses(self.source.hints)
         try:
             request = self.source.read_request(check_text(body), line)
+            request.size = len(body)
             for place in request.unread:
                 losses.add(place)
             target_request = self.target.write_request(request, model, losses)

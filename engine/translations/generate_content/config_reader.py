@@ -30,6 +30,7 @@ CONFIG_PLACES = {
     "logprobs": f"{_PLACE}.responseLogprobs",
     "top_logprobs": f"{_PLACE}.logprobs",
     "output": f"{_PLACE}.responseMimeType",
+    "schema": f"{_PLACE}.responseJsonSchema",
     "thinking": f"{_PLACE}.thinkingConfig",
 }
 """Where the parameters of the neutral form stand."""

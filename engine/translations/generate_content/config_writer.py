@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.models import Model
-from engine.translations.generate_content.schemas import SubsetWriter
+from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import budget_of, effort_of, nearest_effort
@@ -96,8 +96,8 @@ class ConfigWriter:
             if self._model.json_schema:
                 config["responseJsonSchema"] = output.schema
             else:
-                place = self._request.place_of("output")
-                config["responseSchema"] = SubsetWriter().write(output.schema, place)
+                place, size = self._request.place_of("schema"), self._request.size
+                config["responseSchema"] = SubsetWriter(size).write(output.schema, place)
         return config
 
     def _thinking(self) -> Json:

@@ -110,10 +110,11 @@ def _built_in(place: str, name: str, raw: Raw) -> BuiltInTool:
 
 def _tool(function: FunctionDeclaration, place: str, unread: list[str]) -> Tool:
     schema, extra = present(function.parameters_json_schema), function.extra
-    name = "parameters"
+    name, json_name = "parameters", "parametersJsonSchema"
     if (parameters := present(function.parameters)) is not None:
         extra = {name: parameters, **extra}
         if schema is None:
+            json_name = name
             schema = to_json_schema(parameters, f"{place}.{name}")
         else:
             unread.append(f"{place}.{name}")
@@ -122,6 +123,7 @@ def _tool(function: FunctionDeclaration, place: str, unread: list[str]) -> Tool:
         description=function.description or "",
         schema=schema,
         place=place,
+        schema_member=json_name,
         extra=extra,
     )
 

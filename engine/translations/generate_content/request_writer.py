@@ -19,6 +19,7 @@ from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
+from engine.translations.neutral.request_size import encode_chat
 
 Json = dict[str, Any]
 
@@ -42,7 +43,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
             body["generationConfig"] = config
     query = "alt=sse" if request.stream else ""
     path = _path(model, stream=request.stream)
-    return TargetRequest(msgspec.json.encode(body), path, query, names.originals)
+    return TargetRequest(encode_chat(body, request), path, query, names.originals)
 
 
 def _path(model: str, *, stream: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Raw
 
 from engine.translations.generate_content.models import Model
-from engine.translations.generate_content.schemas import SubsetWriter
+from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
@@ -29,7 +29,7 @@ def write_tools(
         searches = []
     tools: list[Json] = []
     if functions:
-        schemas = None if model.json_schema else SubsetWriter()
+        schemas = None if model.json_schema else SubsetWriter(request.size)
         declarations = [_function(tool, names, schemas, losses) for tool in functions]
         tools.append({"functionDeclarations": declarations})
     if searches:
@@ -70,7 +70,7 @@ def _function(tool: Tool, names: ToolNames, schemas: SubsetWriter | None, losses
     if tool.schema is not None and schemas is None:
         function["parametersJsonSchema"] = tool.schema
     elif tool.schema is not None and schemas is not None:
-        parameters = schemas.write(tool.schema, tool.place)
+        parameters = schemas.write(tool.schema, tool.schema_place)
         if parameters not in _NO_PARAMETERS:  # an object without members is refused
             function["parameters"] = parameters
     if tool.strict:

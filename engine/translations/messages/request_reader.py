@@ -33,6 +33,7 @@ _MODES: dict[str, Literal["auto", "any", "none"]] = {"auto": "auto", "any": "any
 _WEB_SEARCH = "web_search_"
 _PLACES = {
     "stop": "stop_sequences",
+    "schema": "output_config.format.schema",
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
 _HARMLESS = {
@@ -135,6 +136,7 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
         schema=present(tool.input_schema),
         strict=tool.strict,
         place=place,
+        schema_member="input_schema",
         cache=read_cache_mark(tool.extra),
         extra=_tool_extra(tool, place, unread),
     )

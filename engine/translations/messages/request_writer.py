@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from engine.translations.anthropic_models import Model, model_called
 from engine.translations.anthropic_parameters import ParameterWriter, metadata_of
 from engine.translations.language import TargetRequest
@@ -17,6 +15,7 @@ from engine.translations.neutral.cache_marks import CACHE_MARKS
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import ChatRequest, Tool
+from engine.translations.neutral.request_size import encode_chat
 from engine.values.wildcard import Patterns
 
 _PATH = "/messages"
@@ -43,7 +42,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         if marks > MOST_MARKS:
             limit_marks(body)
     return TargetRequest(
-        msgspec.json.encode(body), _PATH, tool_names=names.originals, answer_tool=answer_tool
+        encode_chat(body, request), _PATH, tool_names=names.originals, answer_tool=answer_tool
     )
 
 

@@ -28,15 +28,22 @@ class Message(Struct, kw_only=True, gc=False):
 
 class Tool(Struct, kw_only=True, gc=False):
     """A function that the model may call; `schema` is the JSON Schema of its arguments, None for a
-    function without any. `cache` is its mark for the prompt cache."""
+    function without any, and `schema_member` where it stands in the declaration at `place`. `cache`
+    is its mark for the prompt cache."""
 
     name: str
     description: str = ""
     schema: Raw | None = None
     strict: bool | None = None
     place: str = ""
+    schema_member: str = "parameters"
     cache: CacheMark = ""
     extra: Extra = {}
+
+    @property
+    def schema_place(self) -> str:
+        """The place of the schema of its arguments."""
+        return f"{self.place}.{self.schema_member}"
 
 
 class BuiltInTool(Struct, kw_only=True):
@@ -106,6 +113,7 @@ class ChatRequest(Struct, kw_only=True):
     the caller's tools by the names of the functions that stand for them.
 
     `as_list`: the stream is wanted as a JSON array, not as server-sent events.
+    `size` is that of the caller's request in bytes, which bounds what is written for the target.
     `stream_usage`: whether the caller wants usage reported in a stream, `ask_usage`: whether the
     target may be asked to. `id` is the gateway's id of the request and `time` when it came, in
     seconds since 1970. `places` are where the caller wrote a field:
@@ -145,6 +153,7 @@ class ChatRequest(Struct, kw_only=True):
     user: str = ""
     id: str = ""
     time: int = 0
+    size: int = 0
     places: dict[str, str] = {}
     unread: list[str] = []
     extra: Extra = {}

@@ -18,6 +18,7 @@ from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, kind_of, present
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
+from engine.translations.neutral.request_size import FACTOR
 from engine.translations.responses.request_shapes import FunctionObject, GroupFunction
 
 NAME = "responses"
@@ -26,6 +27,9 @@ Json = dict[str, Any]
 
 SEARCH = "tool_search"
 """The function that stands for the caller's search for tools."""
+
+_LONGEST_GROUP = 128
+"""The longest name of a group, in characters, that may begin the names of any number of tools."""
 
 _FUNCTION = CallerTool("function", "")
 _INPUT = {
@@ -70,7 +74,7 @@ def _read_tool(
         return BuiltInTool(language=NAME, name=kind, raw=raw, kind="web_search", place=place)
     functions: list[Tool] = []
     if kind == "namespace":
-        functions = list(_read_group(tool, names, unread))
+        functions = list(_read_group(tool, len(bytes(raw)), names, unread))
     elif kind == "custom":
         functions = [_read_text_tool(tool, names)]
     elif kind == "tool_search" and tool.text("execution") == "client":
@@ -91,11 +95,18 @@ def _read_function(function: FunctionObject, place: str) -> Tool:
     )
 
 
-def _read_group(group: Members, names: dict[str, CallerTool], unread: list[str]) -> Iterator[Tool]:
+def _read_group(
+    group: Members, size: int, names: dict[str, CallerTool], unread: list[str]
+) -> Iterator[Tool]:
+    """The functions of a group of `size` bytes, whose name begins each of theirs."""
     name = group.text("name") or ""
     group.raw("description")  # each function has its own
     tools = group.place_of("tools")
-    for index, raw in enumerate(group.items("tools") or ()):
+    items = group.items("tools") or ()
+    longest = max(_LONGEST_GROUP, FACTOR * size // max(1, len(items)))
+    if len(name) > longest:
+        raise group.wrong("name", f"a name of at most {longest} characters for so many tools")
+    for index, raw in enumerate(items):
         place = f"{tools}[{index}]"
         if kind_of(raw, place) == "custom":
             tool = group.child(raw, place)

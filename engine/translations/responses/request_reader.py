@@ -48,6 +48,7 @@ _PLACES = {
     "parallel_calls": "parallel_tool_calls",
     "verbosity": "text.verbosity",
     "output": "text.format",
+    "schema": "text.format.schema",
     "max_tokens": "max_output_tokens",
     "thinking": "reasoning",
 }

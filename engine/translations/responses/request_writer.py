@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import with_values
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
+from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.web_search import read_web_search
 from engine.translations.openai_models import reasoning_effort, reasons
 from engine.translations.openai_request_fields import (
@@ -56,7 +55,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     else:
         body["store"] = False
         body |= _include(request, model)
-    return TargetRequest(msgspec.json.encode(body), "/responses", tool_names=names.originals)
+    return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 
 def _include(request: ChatRequest, model: str) -> Json:

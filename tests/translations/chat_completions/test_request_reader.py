@@ -143,9 +143,10 @@ def test_tools() -> None:
             schema=Raw(b'{"type": "object"}'),
             strict=True,
             place="tools[0]",
+            schema_member="function.parameters",
             extra={"function": Raw(b'{"x":1}')},
         ),
-        Tool(name="g", place="tools[1]"),
+        Tool(name="g", place="tools[1]", schema_member="function.parameters"),
         BuiltInTool(
             language="chat_completions",
             name="custom",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import Raw
 
 from engine.translations.embeddings.gemini_contents import (
     full_name,
@@ -15,7 +16,13 @@ from engine.translations.embeddings.gemini_contents import (
     write_usage,
 )
 from engine.translations.embeddings.language import BATCH, EmbeddingLanguage
-from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings, as_numbers
+from engine.translations.embeddings.neutral import (
+    EmbeddingRequest,
+    Embeddings,
+    as_numbers,
+    check_repeated,
+    encode_embeddings,
+)
 from engine.translations.generate_content.errors import read_error, stream_error
 from engine.translations.generate_content.fields import Fields
 from engine.translations.language import RequestLine, TargetRequest
@@ -37,8 +44,11 @@ def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:
 def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
     lose_user(request, losses)
-    requests = [{"model": full_name(model), **write_input(each)} for each in request.inputs]
-    body = msgspec.json.encode({"requests": requests})
+    name = full_name(model)
+    check_repeated(len(name), request)
+    encode = msgspec.json.encode
+    requests = [Raw(encode({"model": name, **write_input(each)})) for each in request.inputs]
+    body = encode_embeddings({"requests": requests}, request)
     return TargetRequest(body, path_of(model, "batchEmbedContents"))
 
 

@@ -14,7 +14,12 @@ from engine.translations.embeddings.gemini_contents import (
     write_usage,
 )
 from engine.translations.embeddings.language import SINGLE, EmbeddingLanguage
-from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings, as_numbers
+from engine.translations.embeddings.neutral import (
+    EmbeddingRequest,
+    Embeddings,
+    as_numbers,
+    encode_embeddings,
+)
 from engine.translations.generate_content.errors import read_error, stream_error
 from engine.translations.generate_content.fields import Fields
 from engine.translations.language import RequestLine, TargetRequest
@@ -34,7 +39,7 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
     if len(request.inputs) != 1:
         raise WrongType(request.inputs[1].place.rstrip("."), "one text: the model takes no list")
     lose_user(request, losses)
-    body = msgspec.json.encode(write_input(request.inputs[0]))
+    body = encode_embeddings(write_input(request.inputs[0]), request)
     return TargetRequest(body, path_of(model, "embedContent"))
 
 

@@ -14,6 +14,7 @@ from engine.translations.embeddings.neutral import (
     Embeddings,
     as_base64,
     as_numbers,
+    encode_embeddings,
 )
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
@@ -73,7 +74,7 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
         body["dimensions"] = inputs[0].dimensions
     if request.user:
         body["user"] = request.user
-    return TargetRequest(msgspec.json.encode(body), "/embeddings")
+    return TargetRequest(encode_embeddings(body, request), "/embeddings")
 
 
 def read_answer(body: bytes) -> Embeddings:

@@ -1,0 +1,128 @@
+"""The size of what a translation writes: at most four times the caller's request and 1 MB more.
+
+Every writer of requests encodes with `encode_request`. What can grow without an object of its own
+in the caller's request (references, names that are repeated) is checked where it grows, before
+anything of that size is in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any
+
+import msgspec
+
+from engine.translations.neutral.request import ChatRequest
+
+FACTOR, SPARE = 4, 1_000_000
+
+_ENCODED_AT_ONCE = 65_536
+"""The largest request, in bytes, whose translation is encoded in one step: its objects are so few
+that what is added to each of them is a few megabytes at most."""
+
+_BATCH = 64
+_DEEPEST = 3
+"""Items that are encoded in one step, and levels of objects and lists that are encoded apart."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class TooLarge(ValueError):
+    """The member at `place` would make the translated request larger than `most` bytes; `detail`
+    says why and what to do, as a sentence."""
+
+    def __init__(self, place: str, most: int, detail: str = "") -> None:
+        super().__init__(f"'{place}' becomes too large")
+        self.place, self.most, self.detail = place, most, detail
+
+
+def most_bytes(size: int) -> int:
+    """The most bytes that the translation of a request of `size` bytes may have."""
+    return FACTOR * size + SPARE
+
+
+_FIELDS = {
+    **dict.fromkeys(("messages", "contents", "input"), "messages"),
+    **dict.fromkeys(("generationConfig", "response_format", "text", "output_config"), "output"),
+    "outputConfig": "output",
+    "toolConfig": "tools",
+    "stop_sequences": "stop",
+}
+"""Fields of the neutral form by the members of the languages that hold them."""
+
+_SYSTEM = ("system", "instructions", "systemInstruction")
+
+
+def encode_chat(document: dict[str, Any], request: ChatRequest) -> bytes:
+    """The JSON of a chat request for a target. Raises TooLarge."""
+
+    def place_of(member: str) -> str:
+        if member in _SYSTEM and request.system:
+            return request.system[0].place
+        return request.place_of(_FIELDS.get(member, member))
+
+    return encode_request(document, request.size, place_of)
+
+
+def encode_request(
+    document: dict[str, Any], size: int, place_of: Callable[[str], str] = str
+) -> bytes:
+    """The JSON of a request for a target, for a caller's request of `size` bytes. `place_of`
+    returns where the caller wrote a member of the document. Raises TooLarge, before more than the
+    most and one batch is encoded."""
+    most = most_bytes(size)
+    if size <= _ENCODED_AT_ONCE:
+        text = _encode(document)
+        if len(text) <= most:
+            return text
+    pieces: list[bytes] = []
+    written = 0
+    for name, value in document.items():
+        before = written
+        for piece in chain([b"," if pieces else b"{", _encode(name), b":"], _pieces(value, 1)):
+            pieces.append(piece)
+            written += len(piece)
+            if written >= most:
+                raise TooLarge(place_of(_largest(document, name, written - before)), most)
+    pieces.append(b"}" if pieces else b"{}")
+    return b"".join(pieces)
+
+
+def _largest(document: dict[str, Any], last: str, size: int) -> str:
+    """The member that takes the most bytes of those up to the `last`, of which `size` bytes are
+    written."""
+    largest = last
+    for name, value in document.items():
+        if name == last:
+            break
+        if (each := sum(map(len, _pieces(value, 1)))) > size:
+            largest, size = name, each
+    return largest
+
+
+def _pieces(value: Any, depth: int) -> Iterator[bytes]:
+    """The JSON of a value, piece by piece."""
+    if depth > _DEEPEST or not value or not isinstance(value, dict | list):
+        yield _encode(value)
+    elif isinstance(value, dict):
+        separator = b"{"
+        for name, each in value.items():
+            yield separator + _encode(name) + b":"
+            yield from _pieces(each, depth + 1)
+            separator = b","
+        yield b"}"
+    elif len(value) > _BATCH:
+        separator = b"["
+        for at in range(0, len(value), _BATCH):
+            yield separator
+            yield _encode(value[at : at + _BATCH])[1:-1]
+            separator = b","
+        yield b"]"
+    else:
+        separator = b"["
+        for each in value:
+            yield separator
+            yield from _pieces(each, depth + 1)
+            separator = b","
+        yield b"]"
