@@ -16,6 +16,7 @@ from engine.dialects.interface.streams import StreamError, error_in, message_in,
 from engine.dialects.interface.usage import (
     Count,
     Meter,
+    OutputMembers,
     RequestFields,
     TokenParts,
     count,
@@ -254,7 +255,7 @@ DIALECT = Dialect(
     meter=Meter(
         usage_of=_usage_of,
         tally=_LastFields,
-        text_members=("text", "thinking", "partial_json"),
+        output=OutputMembers(("text", "thinking", "partial_json"), ("input",)),
         excludes_cache=True,
     ),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',

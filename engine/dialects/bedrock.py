@@ -18,6 +18,7 @@ from engine.dialects.interface.usage import (
     Count,
     LastUsage,
     Meter,
+    OutputMembers,
     RequestFields,
     count,
     counts_in,
@@ -128,7 +129,11 @@ DIALECT = Dialect(
     request_fields=RequestFields(
         output=OutputFields(limits=(("inferenceConfig", "maxTokens"),)),
     ),
-    meter=Meter(usage_of=_usage_of, tally=lambda: LastUsage(_usage_of)),
+    meter=Meter(
+        usage_of=_usage_of,
+        tally=lambda: LastUsage(_usage_of),
+        output=OutputMembers(("text", "input"), ("input",)),
+    ),
     response_headers=("x-amzn-*",),
     hidden_headers=frozenset({"set-cookie"}),
     request_id_headers=("x-request-id", "x-amzn-requestid"),

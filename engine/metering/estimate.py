@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from engine.dialects.interface.usage import MOST, count
+from engine.dialects.interface.usage import MOST, OutputMembers, count
 from engine.exchange.exchange import MISSING, Exchange
-from engine.values.json_edit import Buffer
+from engine.values.json_edit import Buffer, value_end
 from engine.values.usage import NO_USAGE, OutputFields, Path, Takes, Usage
 
 BYTES_PER_TOKEN = 4
@@ -140,21 +140,58 @@ def _number(value: Any) -> Any:
     return int(value) if is_number else value
 
 
-def output_tokens(sample: bytes, size: int, text_members: tuple[str, ...]) -> int:
-    """Tokens of text in an answer of `size` bytes, estimated from its beginning `sample`. Only the
-    strings of `text_members` are text."""
-    strings: list[bytes] = _strings(text_members).findall(sample)
-    text = sum(len(string) - 3 * string.count(b"\\u") for string in strings)
+def output_tokens(sample: bytes, size: int, output: OutputMembers) -> int:
+    """Tokens of output in an answer of `size` bytes, estimated from its beginning `sample`."""
+    text = output_bytes(sample, output)
     if text <= 0:
         return 0
     return max(1, text * size // (len(sample) * BYTES_PER_TOKEN))
 
 
+def output_bytes(text: bytes, output: OutputMembers) -> int:
+    """The bytes of output in JSON, which may be cut off: of the strings and of the objects that are
+    output, such as the arguments of tool calls."""
+    pattern, size, at = _output_pattern(output), 0, 0
+    while (match := pattern.search(text, at)) is not None:
+        string = match[1]
+        if string is not None:
+            size, at = size + len(string) - 3 * string.count(b"\\u"), match.end()
+        else:
+            at = value_end(text, match.start(2))
+            size += _size_of_object(at - match.start(2))
+    return size
+
+
+def _size_of_object(size: int) -> int:
+    """An empty object stands for one that follows, or for nothing."""
+    return size if size > len("{}") else 0
+
+
+def output_start(text: bytes, output: OutputMembers) -> int:
+    """Where the first string or object that is output begins, -1 for none; it is not empty."""
+    match = _some_output(output).search(text)
+    return -1 if match is None else match.start()
+
+
 @cache
-def _strings(members: tuple[str, ...]) -> re.Pattern[bytes]:
-    names = b"|".join(re.escape(member.encode()) for member in members)
-    value = rb'"([^"\\]*+(?:\\.[^"\\]*+)*)'
-    return re.compile(rb'"(?:' + names + rb')"\s*+:\s*+' + value, re.DOTALL)
+def _output_pattern(output: OutputMembers) -> re.Pattern[bytes]:
+    """A member that is output: group 1 is its string, without the quotation marks, or else group 2
+    begins its object."""
+    string = _member(output.strings) + rb'"([^"\\]*+(?:\\.[^"\\]*+)*)'
+    return re.compile(string + rb"|" + _member(output.objects) + rb"(\{)", re.DOTALL)
+
+
+@cache
+def _some_output(output: OutputMembers) -> re.Pattern[bytes]:
+    string, value = _member(output.strings) + rb'"[^"]', _member(output.objects) + rb"\{\s*+\""
+    return re.compile(string + rb"|" + value)
+
+
+def _member(names: tuple[str, ...]) -> bytes:
+    """The pattern of a member of one of these names, up to its value; no member for no name."""
+    if not names:
+        return rb"(?!)"
+    return rb'"(?:' + b"|".join(re.escape(name.encode()) for name in names) + rb')"\s*+:\s*+'
 
 
 def estimated_usage(estimate: Usage, output: int) -> Usage:

@@ -95,9 +95,9 @@ class JsonReader:
         usage = self.usage()
         if usage is not None:
             return with_characters(usage, estimate)
-        sample = self._head or bytes(self._buffer[:PARSED_BODY])
+        sample = self._head or bytes(self._buffer)
         size = min(self.size, BUFFERED_BODY)  # a longer answer is not text
-        return estimated_usage(estimate, output_tokens(sample, size, self._meter.text_members))
+        return estimated_usage(estimate, output_tokens(sample, size, self._meter.output))
 
 
 def near_end(tail: bytes, key: str, deepest: int) -> Any:

@@ -9,7 +9,15 @@ from functools import cache
 from typing import Any
 
 from engine.dialects.interface.usage import Meter
-from engine.metering.estimate import SAMPLE, estimated_usage, output_tokens, with_characters
+from engine.metering.estimate import (
+    BYTES_PER_TOKEN,
+    SAMPLE,
+    estimated_usage,
+    output_bytes,
+    output_start,
+    output_tokens,
+    with_characters,
+)
 from engine.metering.json_reader import near_end, type_of
 from engine.values.event_json import event_json
 from engine.values.usage import Usage
@@ -31,11 +39,12 @@ class EventReader:
         self._nonempty = _nonempty(meter.key)
         self._repeats = meter.repeats
         self._tally = meter.tally()
-        self._text_members = meter.text_members
+        self._output = meter.output
         self._last = b""  # the last events with the key, where each event reports everything
-        self._sample = bytearray()
-        self._long = 0
+        self._sample = bytearray()  # from the first event with output
         self._sample_left = SAMPLE
+        self._unsampled = 0  # bytes before the sample, and of long events
+        self._long_output = 0  # bytes of output in long events
 
     def feed(self, data: bytes) -> None:
         size = len(data)
@@ -52,8 +61,7 @@ class EventReader:
     def _take(self, data: bytes) -> None:
         """Read events: the first of a stream are a sample, the others may report usage."""
         if self._sample_left > 0:
-            self._sample += data[: self._sample_left]
-            self._sample_left -= len(data)
+            self._take_sample(data)
         at = data.find(self._key)
         if at < 0:
             return
@@ -64,8 +72,20 @@ class EventReader:
             at, event = _event_at(data, match.start())
             self._tally.take(event_json(event))
 
+    def _take_sample(self, data: bytes) -> None:
+        """Add events to the sample. Those before the first output are left out: a stream may begin
+        with the request's instructions and tools."""
+        if not self._sample:
+            at = output_start(data, self._output)
+            start = len(data) if at < 0 else max(data.rfind(b"\n\n", 0, at), 0)
+            self._unsampled += start
+            data = data[start:]
+        self._sample += data[: self._sample_left]
+        self._sample_left -= len(data)
+
     def _take_long(self, event: bytes) -> None:
-        self._long += len(event)
+        self._unsampled += len(event)
+        self._long_output += output_bytes(event, self._output)
         at = event.find(self._key)
         if at >= 0 and self._nonempty.search(event, at) is not None:
             self._last = b""
@@ -95,8 +115,8 @@ class EventReader:
         usage = self.usage()
         if usage is not None and self._tally.ended:
             return with_characters(usage, estimate)
-        size = self.size - self._long  # a long event is an image
-        output = output_tokens(bytes(self._sample), size, self._text_members)
+        output = output_tokens(bytes(self._sample), self.size - self._unsampled, self._output)
+        output += self._long_output // BYTES_PER_TOKEN
         if usage is None:
             return estimated_usage(estimate, output)
         usage = replace(usage, output=max(output, usage.output), source="estimated")

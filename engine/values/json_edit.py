@@ -236,6 +236,11 @@ def _after_space(text: Buffer, at: int) -> int:
     return match.end()
 
 
+def value_end(text: Buffer, start: int) -> int:
+    """The end of the object or array at `start`; that of the text for one that is cut off."""
+    return _end(text, start)
+
+
 def _end(text: Buffer, start: int) -> int:
     """The end of the value at `start`. Of arrays and objects only brackets and strings are read."""
     if text[start : start + 1] not in (b"{", b"["):

@@ -11,6 +11,7 @@ from engine import dialects
 from engine.metering.json_reader import BUFFERED_BODY, PARSED_BODY, near_end, near_start, type_of
 from engine.metering.readers import reader
 from engine.values.usage import Usage
+from tests.support.each import each
 from tests.support.growth import steps
 from tests.support.metering import ESTIMATE, JSON, read
 
@@ -168,3 +169,54 @@ def test_the_type_of_the_outermost_object():
         "response.completed"
     )
     assert type_of(b'{"item": {"type": "x.y"}, ') == ""
+
+
+ARGUMENTS = {"path": "notes.md", "text": "word " * 600}
+TEXT = orjson.dumps(ARGUMENTS).decode()
+CALLS = {
+    "chat completions": (
+        "openai",
+        {"choices": [{"message": {"tool_calls": [{"function": {"arguments": TEXT}}]}}]},
+    ),
+    "chat completions, an object": (
+        "openai",
+        {"choices": [{"message": {"tool_calls": [{"function": {"arguments": ARGUMENTS}}]}}]},
+    ),
+    "responses": (
+        "openai",
+        {
+            "instructions": "Be kind. " * 4_000,
+            "output": [{"type": "function_call", "arguments": TEXT}],
+        },
+    ),
+    "messages": ("anthropic", {"content": [{"type": "tool_use", "input": ARGUMENTS}]}),
+    "generate content": (
+        "gemini",
+        {"candidates": [{"content": {"parts": [{"functionCall": {"args": ARGUMENTS}}]}}]},
+    ),
+    "converse": (
+        "bedrock",
+        {"output": {"message": {"content": [{"toolUse": {"input": ARGUMENTS}}]}}},
+    ),
+}
+"""Answers with nothing but a call, in each format."""
+
+
+@each("name", list(CALLS))
+def test_the_arguments_of_calls_in_an_answer_that_is_cut_off_are_output(name):
+    dialect, document = CALLS[name]
+    data = orjson.dumps(document)
+    for cut in (len(data) - 5, len(data) - 1_500):
+        usage = read(dialect, [data[:cut]], JSON).complete(ESTIMATE)
+        written = len(TEXT) - (len(data) - cut)
+        assert usage.source == "estimated"
+        assert usage.output == pytest.approx(written / 4, rel=0.1)
+
+
+def test_the_output_in_many_small_objects_costs_what_their_size_costs():
+    def cost(number):
+        data = orjson.dumps({"candidates": [{"args": {"a": [{}, "b"]}}] * number})
+        usage_reader = read("gemini", [data], JSON)
+        return steps(lambda: usage_reader.complete(ESTIMATE))
+
+    assert cost(4_000) < 5 * cost(1_000)

@@ -12,6 +12,7 @@ from engine.metering.readers import reader
 from engine.metering.sse_reader import BUFFERED_EVENT
 from engine.relay.sse import Cleaner
 from engine.values.usage import Usage
+from tests.support.each import each
 from tests.support.metering import CASES, ESTIMATE, SSE, case, read, upstream_usage
 
 
@@ -133,3 +134,81 @@ def test_memory_stays_small_however_long_the_stream():
     memory, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert memory < 4 * BUFFERED_EVENT
+
+
+ARGUMENTS = '{"path": "notes.md", "text": "' + "word " * 200 + '"}'
+PIECES = [ARGUMENTS[at : at + 20] for at in range(0, len(ARGUMENTS), 20)]
+
+
+def events(*documents):
+    return [b"data: %s\n\n" % orjson.dumps(document) for document in documents]
+
+
+def openai_call(arguments):
+    call = {"index": 0, "function": {"arguments": arguments}}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+
+
+def responses_call(kind):
+    return [{"type": f"response.{kind}.delta", "delta": piece} for piece in PIECES]
+
+
+def anthropic_delta(piece):
+    delta = {"type": "input_json_delta", "partial_json": piece}
+    return {"type": "content_block_delta", "index": 0, "delta": delta}
+
+
+def gemini(*parts):
+    return {"candidates": [{"content": {"role": "model", "parts": parts}}]}
+
+
+def gemini_piece(piece):
+    partial = {"jsonPath": "$.text", "stringValue": piece}
+    return gemini({"functionCall": {"partialArgs": [partial], "willContinue": True}})
+
+
+def converse_delta(piece):
+    return {"contentBlockDelta": {"delta": {"toolUse": {"input": piece}}, "contentBlockIndex": 0}}
+
+
+CALLS = {
+    "chat completions": ("openai", [openai_call(piece) for piece in PIECES]),
+    "responses": ("openai", responses_call("function_call_arguments")),
+    "responses, a plain text": ("openai", responses_call("custom_tool_call_input")),
+    "messages": (
+        "anthropic",
+        [{"type": "content_block_start", "content_block": {"type": "tool_use", "input": {}}}]
+        + [anthropic_delta(piece) for piece in PIECES],
+    ),
+    "generate content": (
+        "gemini",
+        [gemini({"functionCall": {"name": "f", "args": orjson.loads(ARGUMENTS)}})],
+    ),
+    "generate content, in pieces": ("gemini", [gemini_piece(piece) for piece in PIECES]),
+    "converse": ("bedrock", [converse_delta(piece) for piece in PIECES]),
+}
+"""Streams that end early, with nothing but the arguments of a call, in each format."""
+
+
+@each("name", list(CALLS))
+def test_the_arguments_of_calls_are_output(name):
+    dialect, documents = CALLS[name]
+    usage = read(dialect, events(*documents)).complete(ESTIMATE)
+    assert usage.source == "estimated"
+    assert usage.output == pytest.approx(len(ARGUMENTS) // 4, rel=0.15)
+
+
+def test_what_a_stream_says_of_its_request_is_not_its_output():
+    """A stream of responses begins with the instructions and the tools, twice."""
+    request = {"instructions": "Be kind. " * 4_000, "tools": [{"parameters": {"text": {}}}]}
+    head = [{"type": f"response.{kind}", "response": request} for kind in ("created", "queued")]
+    usage = read("openai", events(*head, *responses_call("output_text"))).complete(ESTIMATE)
+    assert usage.output == pytest.approx(len(ARGUMENTS) // 4, rel=0.15)
+
+
+def test_the_arguments_in_a_large_event_are_output():
+    call = gemini({"functionCall": {"name": "f", "args": {"text": "word " * 20_000}}})
+    image = gemini({"inlineData": {"mimeType": "image/png", "data": "A" * 100_000}})
+    text = gemini({"text": "word " * 100})
+    usage = read("gemini", events(call, image, text)).complete(ESTIMATE)
+    assert usage.output == pytest.approx(25_000 + 125, rel=0.02)

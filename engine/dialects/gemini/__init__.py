@@ -18,6 +18,7 @@ from engine.dialects.interface.usage import (
     Count,
     LastUsage,
     Meter,
+    OutputMembers,
     RequestFields,
     TokenParts,
     count,
@@ -199,6 +200,7 @@ DIALECT = Dialect(
         repeats=True,
         members=("usageMetadata",),
         schema_members=("usageMetadata", "usage_metadata"),
+        output=OutputMembers(("text", "stringValue", "string_value", "code"), ("args",)),
     ),
     prompt_members=("systemInstruction", "system_instruction", "contents"),
     request_fields=RequestFields(

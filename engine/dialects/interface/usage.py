@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert
 
@@ -61,6 +61,17 @@ class LastUsage:
         return self._usage
 
 
+class OutputMembers(NamedTuple):
+    """The members of answers whose `strings`, and those whose JSON `objects`, the model has
+    written: texts, thoughts and the arguments of tool calls."""
+
+    strings: tuple[str, ...]
+    objects: tuple[str, ...] = ()
+
+
+_TEXTS = OutputMembers(("text",))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter:
     """How one dialect reports usage. Every function is pure and accepts any JSON.
@@ -70,7 +81,7 @@ class Meter:
     reports all usage so far, so only the last one matters. `members` are the top-level members of
     an answer that `usage_of` reads, `image` the member that each image of an answer has.
     `schema_members`: an operation whose answers have none of these members has no usage.
-    `text_members` are the members whose strings are output, from which it is estimated.
+    `output` are the members that are output, from which it is estimated.
     `excludes_cache`: the count of the input excludes the tokens of the prompt cache.
     """
 
@@ -80,7 +91,7 @@ class Meter:
     repeats: bool = False
     members: tuple[str, ...] = ("usage",)
     schema_members: tuple[str, ...] = ("usage",)
-    text_members: tuple[str, ...] = ("text",)
+    output: OutputMembers = _TEXTS
     image: str = ""
     excludes_cache: bool = False
 

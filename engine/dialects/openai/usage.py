@@ -14,6 +14,7 @@ from engine.dialects.interface.usage import (
     NO_PARTS,
     Count,
     Meter,
+    OutputMembers,
     TokenParts,
     counts_in,
     seconds,
@@ -236,8 +237,11 @@ METER = Meter(
     members=("usage", "x_groq", "meta", "duration"),
     schema_members=("usage", "meta", "duration", "response"),
     image="b64_json",
-    text_members=(
-        *("content", "text", "delta", "arguments", "refusal"),
-        *("reasoning", "reasoning_content", "thinking"),
+    output=OutputMembers(
+        (
+            *("content", "text", "delta", "arguments", "input", "refusal"),
+            *("reasoning", "reasoning_content", "thinking"),
+        ),
+        ("arguments",),
     ),
 )
