@@ -45,6 +45,9 @@ class Dialect(Protocol):
 class UsageReader(Protocol):
     """Reads the usage that an upstream reports (`engine.metering.readers.Reader`)."""
 
+    def usage(self) -> Usage | None:
+        """The usage that the upstream has reported so far, None for none."""
+
     def reported(self) -> Usage | None:
         """The usage if the upstream has reported all of it, else None: call `complete`."""
 

@@ -59,6 +59,18 @@ class Attempt(NamedTuple):
     language: str = ""
 
 
+class UnusedAnswer(NamedTuple):
+    """What an upstream reported or sent in an attempt whose answer the caller did not get: it may
+    charge for it. `attempt` is the number of the attempt; `model`, `upstream` and `upstream_model`
+    are as in the record."""
+
+    attempt: int
+    model: str
+    upstream: str
+    upstream_model: str
+    usage: Usage
+
+
 _OPEN = Outcome.OPEN
 
 
@@ -81,6 +93,7 @@ class RequestRecord:
     clock, 0 before. `events` counts the events of a stream; `longest_gap` is the longest time
     between two of them.
 
+    `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
     `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`).
     """
@@ -112,6 +125,7 @@ class RequestRecord:
     usage: Usage
     cost: int = 0
     price_source: str = ""
+    unused: tuple[UnusedAnswer, ...] = ()
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []

@@ -47,15 +47,25 @@ def reader(
     meter: Meter | None, media_type: str, encoding: str = "", clean: Clean | None = None
 ) -> Reader:
     """The reader for an answer of that media type (lower case, without parameters) and that
-    Content-Encoding. `clean` repairs the events of a stream that is encoded."""
-    if encoding and (decoding := decoder(encoding)) is not None:
+    Content-Encoding; one that cannot be decoded is estimated by its size. `clean` repairs the
+    events of a stream that is encoded."""
+    if encoding and encoding.strip().lower() != "identity":
+        decoding = decoder(encoding)
+        if decoding is None:
+            return SizeReader(text=meter is not None and _is_metered(media_type))
         events = clean if media_type == "text/event-stream" else None
         return DecodingReader(decoding, reader(meter, media_type), events)
     if meter is not None and media_type == "text/event-stream":
         return EventReader(meter)
-    if meter is not None and (media_type == "application/json" or media_type.endswith("+json")):
+    if meter is not None and _is_metered(media_type):
         return JsonReader(meter)
     return SizeReader(media_type.startswith("text/"))
+
+
+def _is_metered(media_type: str) -> bool:
+    """Whether usage is read from answers of a media type."""
+    is_json = media_type == "application/json" or media_type.endswith("+json")
+    return is_json or media_type == "text/event-stream"
 
 
 def usage_in(meter: Meter, media_type: str, body: bytes) -> Usage | None:

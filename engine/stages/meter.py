@@ -19,8 +19,8 @@ from engine.exchange.services import Services
 from engine.metering.estimate import expected_usage, with_characters
 from engine.metering.readers import Reader, reader, usage_in
 from engine.relay.sse import Cleaner
-from engine.values.errors import AbortConnection
-from engine.values.usage import Takes, Usage
+from engine.values.errors import AbortConnection, GatewayError
+from engine.values.usage import NO_USAGE, Takes, Usage
 
 
 def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
@@ -43,8 +43,14 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         except (AbortConnection, GreenletExit):
             _charge_without_response(exchange, metered, services)
             raise
+        except GatewayError:
+            if exchange.record.unused:
+                _charge(exchange, NO_USAGE, services)
+            raise
         usage_meter = dialect.meter if metered and response.status < 400 else None
         option = usage_option if exchange.edits else None
+        if usage_meter is None and exchange.record.unused:
+            _charge(exchange, NO_USAGE, services)
         _read_usage(exchange, response, usage_meter, option, services)
         return response
 
@@ -127,6 +133,18 @@ def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
     )
     if price is not None:
         record.cost, record.price_source = price.cost(usage), price.source
+    if record.unused:
+        _charge_unused(record, services)
+
+
+def _charge_unused(record: RequestRecord, services: Services) -> None:
+    """Add what the answers that the caller did not get have used, at their prices."""
+    for unused in record.unused:
+        record.usage += unused.usage
+        price = services.prices.find(unused.model, unused.upstream, unused.upstream_model)
+        if price is not None:
+            record.cost += price.cost(unused.usage)
+            record.price_source = record.price_source or price.source
 
 
 def _charge_without_response(exchange: Exchange, metered: bool, services: Services) -> None:
@@ -136,7 +154,9 @@ def _charge_without_response(exchange: Exchange, metered: bool, services: Servic
         record.stream, record.bytes_out = True, session.received.bytes
         _charge(exchange, session.usage, services)
     elif metered and record.reached_upstream:  # the upstream has read it and may charge for it
-        _charge(exchange, replace(expected_usage(exchange), output=0), services)
+        is_noted = record.unused and record.unused[-1].attempt == record.attempt_count
+        estimate = NO_USAGE if is_noted else replace(expected_usage(exchange), output=0)
+        _charge(exchange, estimate, services)
 
 
 def _request_usage(exchange: Exchange, option: UsageOption) -> None:

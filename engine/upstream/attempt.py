@@ -19,7 +19,12 @@ from engine.transforms.template import TemplateValues
 from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.amazon_response import with_server_sent_events
-from engine.upstream.client.failures import NoCredential, ProtocolFailure, UpstreamFailure
+from engine.upstream.client.failures import (
+    InvalidAnswer,
+    NoCredential,
+    ProtocolFailure,
+    UpstreamFailure,
+)
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.edited_response import EditedResponse
@@ -32,6 +37,7 @@ from engine.upstream.first_content import (
 from engine.upstream.target import Target
 from engine.upstream.target_state import OpenAttempt
 from engine.upstream.translated_response import translated_response
+from engine.upstream.unused_answers import note_unused
 from engine.values.errors import EventTooLarge
 
 
@@ -42,8 +48,10 @@ class AttemptResult:
 
     `path` is the path of the request, `dropped` are the fields that its translation dropped.
     `response` is set if the upstream sent one, `content` if its body can be relayed, `error` if the
-    attempt broke off. `document` is the JSON of an error event, `stream_error` what the dialect
-    reads in it. `open` reports to the observers of the target, None without observers.
+    attempt broke off, `is_unusable` if the upstream will charge for an answer that is not in its
+    format, so that the same question is not asked there again. `document` is the JSON of an error
+    event, `stream_error` what the dialect reads in it. `open` reports to the observers of the
+    target, None without observers.
     """
 
     target: Target
@@ -55,6 +63,7 @@ class AttemptResult:
     stream_error: StreamError | None = None
     path: str = "/"
     dropped: Sequence[str] = ()
+    is_unusable: bool = False
     open: OpenAttempt | None = None
 
     @property
@@ -107,6 +116,7 @@ def attempt(
     if target.state.observers:
         result.open = OpenAttempt(target.state.observers, exchange.record, credential=credential)
     exchange.upstream_usage, exchange.cache_counted_twice = None, False
+    content = FirstContent(b"")
     try:
         if credential is not None:
             timeout = _apply(credential, request, timeout)
@@ -118,12 +128,15 @@ def attempt(
         events = _convert(result, received, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
-        _read_beginning(result, result.response, exchange, dialect, events)
+        _read_beginning(result, result.response, exchange, dialect, events, content)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)
+        is_complete = note_unused(exchange, result.response, content.first, dialect)
+        result.is_unusable = is_complete and isinstance(failure, InvalidAnswer)
         _report_failure(result)
         result.close()
     except BaseException as raised:
+        note_unused(exchange, result.response, content.first, dialect)
         result.close()
         # Quota is not refunded to a caller who disconnects: the upstream may process the request.
         exchange.record.reached_upstream |= not isinstance(raised, Exception)
@@ -195,8 +208,9 @@ def _read_beginning(
     exchange: Exchange,
     dialect: Dialect,
     events: EventFilter | None,
+    content: FirstContent,
 ) -> None:
-    """Judge the status of a response, check its upgrade and read its first content."""
+    """Judge the status of a response, check its upgrade and read its first `content`."""
     upstream = result.target.upstream
     result.failure = "" if dialect.transparent else retry.status_class(response.status)
     if exchange.upgrade is not None and response.status < 300:
@@ -204,7 +218,7 @@ def _read_beginning(
         exchange.upgrade.check(response)
     elif response.status < 400:
         beat = upstream.heartbeat if dialect.heartbeat else None
-        result.content = read_first_content(response, dialect, beat, events)
+        result.content = read_first_content(response, dialect, beat, events, content)
 
 
 def _classify(

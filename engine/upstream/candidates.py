@@ -66,6 +66,7 @@ class Candidates:
     _renewed = False  # a refused token is fetched again once per request
     _refused_credentials: frozenset[tuple[Target, LiveCredential | None]] = frozenset()
     _unreached: frozenset[Target] = frozenset()  # no connection was possible
+    _unusable: frozenset[tuple[str, str]] = frozenset()  # upstreams and models not asked again
 
     def __init__(
         self,
@@ -215,6 +216,8 @@ class Candidates:
         A first attempt takes free places, unless `places` has them."""
         if self._carries is not None and not self._carries(target):
             return None
+        if self._unusable and (target.upstream.name, target.model) in self._unusable:
+            return None
         upstream = target.upstream
         wait = self._wait(target, count) if count else 0.0
         if wait is None:
@@ -272,14 +275,19 @@ class Candidates:
         credential: LiveCredential | None,
         failure: str,
         retry_after: float | None,
+        *,
+        is_unusable: bool = False,
     ) -> None:
         """Apply a failure, by its class, to the breaker, the credential and the time of the next
-        attempt. `retry_after` are the seconds that the upstream asks to wait."""
+        attempt. `retry_after` are the seconds that the upstream asks to wait; after an answer that
+        `is_unusable` this model is not asked again there."""
         now = self._clock()
         self.release(target)
         # None: a backoff decides.
         self._ready = {**self._ready, target: None if retry_after is None else now + retry_after}
         target.state.failed(failure, now)
+        if is_unusable:
+            self._unusable |= {(target.upstream.name, target.model)}
         if failure == "connect":
             self._unreached |= {target}
         is_refusal = failure == "credential"

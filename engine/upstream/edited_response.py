@@ -41,7 +41,8 @@ class EditedResponse(WrappedResponse):
             return
         self.length = None
         self.headers = [pair for pair in self.headers if pair[0] not in STALE_HEADERS]
-        self.usage = reader(dialect.meter, essence(content_type))
+        encoding = self._encoding if self._whole else ""
+        self.usage = reader(dialect.meter, essence(content_type), encoding)
         if not self._whole:
             self._events = EventEditor(editor)
             self._clean = Cleaner(dialect.stream).feed
@@ -58,10 +59,9 @@ class EditedResponse(WrappedResponse):
         `UpstreamResponse.read`. Raises UpstreamFailure (also InvalidAnswer), EventTooLarge and
         Silence."""
         if self._whole:
-            text = self._read_all(MAX_EDITED, beat)
-            self._whole = False
             assert self.usage is not None
-            self.usage.feed(text)
+            text = self._read_all(MAX_EDITED, beat, self.usage.feed)
+            self._whole = False
             return self._json(text)
         if self._events is None:
             return self._response.read(on_data, beat)

@@ -56,37 +56,45 @@ def read_first_content(
     dialect: Dialect,
     beat: float | None = None,
     events: EventFilter | None = None,
+    content: FirstContent | None = None,
 ) -> FirstContent:
     """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge.
 
     If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead. `events`
-    translates a stream.
+    translates a stream. The result is `content`, which also has what arrived before a failure.
     """
+    content = FirstContent(b"") if content is None else content
     if dialect.transparent:
-        return FirstContent(response.read())
+        content.first = response.read()
+        return content
     if events is not None:
-        return _open_stream(response, dialect, beat, events)
+        return _open_stream(response, dialect, beat, events, content)
     kind = media_type(response)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
     if is_event_stream(response, kind):
-        return _open_stream(response, dialect, beat, Cleaner(dialect.stream))
-    return _open_body(response, kind, dialect)
+        return _open_stream(response, dialect, beat, Cleaner(dialect.stream), content)
+    return _open_body(response, kind, dialect, content)
 
 
 def _open_stream(
-    response: IncomingResponse, dialect: Dialect, beat: float | None, events: EventFilter
+    response: IncomingResponse,
+    dialect: Dialect,
+    beat: float | None,
+    events: EventFilter,
+    content: FirstContent,
 ) -> FirstContent:
     """The events of a stream up to the first one with content."""
-    data_before, count, ended = b"", 0, False
-    while not ended and count < HELD_EVENTS and len(data_before) <= HELD_BYTES:
+    content.events, count, ended = events, 0, False
+    while not ended and count < HELD_EVENTS and len(content.first) <= HELD_BYTES:
         try:
             data = response.read(beat=beat)
         except Silence:
-            return FirstContent(data_before + dialect.heartbeat, events)
+            content.first += dialect.heartbeat
+            return content
         ended = not data
         arrived = events.feed(data) if data else events.finish()
-        data_before += arrived
+        content.first += arrived
         for event in arrived.split(b"\n\n"):
             if not event:
                 continue
@@ -97,32 +105,34 @@ def _open_stream(
             if dialect.is_error_event(document):
                 raise ErrorFirst(document)
             if dialect.has_content(document):
-                return FirstContent(data_before, events)
+                return content
         if isinstance(failure := events.failure, NotAnEvent):
             raise ErrorFirst(_error_in(failure, dialect))
         if failure is not None:
             raise failure
     if ended:
         raise ErrorFirst({"message": "its stream ended before any content"})
-    return FirstContent(data_before, events)
+    return content
 
 
-def _open_body(response: IncomingResponse, kind: str, dialect: Dialect) -> FirstContent:
+def _open_body(
+    response: IncomingResponse, kind: str, dialect: Dialect, content: FirstContent
+) -> FirstContent:
     """The start of a body that is not a stream of events. It may be an error, instead of a stream
     or as the first item of a streamed array."""
-    first = response.read()
+    first = content.first = response.read()
     if len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
-        return FirstContent(first)  # nearly every response
+        return content  # nearly every response
     if kind != "application/json" or response.status != 200 or response.header("content-encoding"):
-        return FirstContent(first)
+        return content
     while _may_be_error(first, dialect) and len(first) <= HELD_BYTES:
         document = NotAnEvent(first).document
         if dialect.is_error_event(document):
             raise ErrorFirst(document)
         if document is not None or response.is_complete or not (more := response.read()):
             break
-        first += more
-    return FirstContent(first)
+        first = content.first = first + more
+    return content
 
 
 def _may_be_error(text: bytes, dialect: Dialect) -> bool:

@@ -33,6 +33,7 @@ from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.translations import RouteTranslations, TranslatedRequests, translated_request
+from engine.upstream.unused_answers import note_unused
 from engine.values.admission import rank_of
 
 log = logging.getLogger("modelway")
@@ -173,6 +174,11 @@ class Forward:
         )
         return result
 
+    def discard(self, result: AttemptResult, exchange: Exchange) -> None:
+        """Count the usage of a response that is not relayed."""
+        if result.content is not None:
+            note_unused(exchange, result.response, result.content.first, self._dialect)
+
     def may_retry(
         self,
         result: AttemptResult,
@@ -187,7 +193,13 @@ class Forward:
         failure = f"{target.name} failed ({result.failure}): {reason}"
         log.warning("request %s: %s", exchange.request_id, failure)
         retry_after = self._retry_after(result)
-        candidates.failed(target, candidate.credential, result.failure, retry_after)
+        candidates.failed(
+            target,
+            candidate.credential,
+            result.failure,
+            retry_after,
+            is_unusable=result.is_unusable,
+        )
         return retry.may_retry(result.failure, target.upstream.retry.on)
 
     def _retry_after(self, result: AttemptResult) -> float | None:
@@ -203,7 +215,7 @@ class Forward:
         """The response for the caller after the last attempt."""
         headers = self._headers_for_caller(last, exchange)
         if last.failure:
-            retried = exchange.record.attempt_count > 1
+            retried = exchange.record.attempt_count > 1 or last.is_unusable
             return refuse(last, headers, exchange, self._dialect, retried)
         response = relay(last, headers, exchange, self._dialect, self._watcher)
         if self._debug:

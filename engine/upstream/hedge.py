@@ -93,6 +93,7 @@ class Forwarding(Protocol):
         requests: TranslatedRequests | None,
         /,
     ) -> AttemptResult: ...
+    def discard(self, result: AttemptResult, exchange: Exchange, /) -> None: ...
     def may_retry(
         self,
         result: AttemptResult,
@@ -111,7 +112,7 @@ class _Side:
         self.start = time.monotonic()
         self.exchange = copy(exchange)
         self.exchange.record = record = copy(exchange.record)
-        record.attempts = []
+        record.attempts, record.unused = [], ()
 
     def attempt(self, won: bool) -> Attempt:
         """The attempt, for the record of the request; CANCELLED if it neither won nor failed."""
@@ -184,6 +185,8 @@ class Hedging:
             for side, lost in [run.result for run in runs[:-1] if run.result is not None]:
                 if lost.failure:
                     forwarding.may_retry(lost, side.candidate, candidates, exchange)
+                else:
+                    forwarding.discard(lost, side.exchange)
                 lost.close()
         finally:
             self._join(exchange, sides, winner)
@@ -201,6 +204,7 @@ class Hedging:
         record.attempt_count += len(sides)
         for side in sides:
             record.reached_upstream |= side.exchange.record.reached_upstream
+            record.unused += side.exchange.record.unused
             if winner is None:  # the caller left, or the race raised
                 continue
             attempt = side.attempt(side is winner)

@@ -96,7 +96,10 @@ class TranslatedResponse(WrappedResponse):
         self._errors = TranslatedErrors(dialect, request_id, redaction, headers)
         self._ended = 300 <= status < 400  # a redirect, which is not followed
         self.status = 200 if 200 <= status < 300 else status
-        self.usage = reader(target.meter, EVENT_STREAM if is_stream else _JSON)
+        if is_stream:
+            self.usage = reader(target.meter, EVENT_STREAM)
+        else:
+            self.usage = reader(target.meter, _JSON, self._encoding)
         if status >= 400:
             self._translate_error()
         elif is_stream:
@@ -185,8 +188,7 @@ class TranslatedResponse(WrappedResponse):
 
     def _read_whole(self, beat: float | None) -> None:
         """Read and translate an answer in one piece."""
-        text = self._read_all(LARGEST, beat)
-        self.usage.feed(text)
+        text = self._read_all(LARGEST, beat, self.usage.feed)
         self._ended = True
         try:
             self._body = self._exchange.answer(text)

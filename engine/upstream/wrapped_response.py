@@ -47,10 +47,14 @@ class WrappedResponse:
         """The connection of a response that became a WebSocket."""
         return self._response.detach()
 
-    def _read_all(self, max_bytes: int, beat: float | None) -> bytes:
-        """The whole body, decoded. Raises Silence, after which it can be called again, and
-        UpstreamFailure: InvalidAnswer for a body of over `max_bytes`."""
+    def _read_all(
+        self, max_bytes: int, beat: float | None, on_data: Callable[[bytes], None]
+    ) -> bytes:
+        """The whole body, decoded. `on_data` is called with each part as it arrives, not decoded.
+        Raises Silence, after which it can be called again, and UpstreamFailure: InvalidAnswer for a
+        body of over `max_bytes`."""
         while data := self._response.read(beat=beat):
+            on_data(data)
             self._received += data
             if len(self._received) > max_bytes:
                 raise invalid_answer(f"the upstream's answer has over {max_bytes} bytes")

@@ -171,7 +171,7 @@ def test_the_type_of_the_outermost_object():
     assert type_of(b'{"item": {"type": "x.y"}, ') == ""
 
 
-ARGUMENTS = {"path": "notes.md", "text": "word " * 600}
+ARGUMENTS = {"text": "word " * 300, "body": "word " * 300}
 TEXT = orjson.dumps(ARGUMENTS).decode()
 CALLS = {
     "chat completions": (

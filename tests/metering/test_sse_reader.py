@@ -212,3 +212,12 @@ def test_the_arguments_in_a_large_event_are_output():
     text = gemini({"text": "word " * 100})
     usage = read("gemini", events(call, image, text)).complete(ESTIMATE)
     assert usage.output == pytest.approx(25_000 + 125, rel=0.02)
+
+
+def test_a_report_of_the_input_alone_is_no_report_of_the_answer():
+    counts = {"promptTokenCount": 9, "totalTokenCount": 9}
+    first = gemini({"functionCall": {"args": {"text": "word " * 100}}}) | {"usageMetadata": counts}
+    usage = read("gemini", events(first)).complete(ESTIMATE)
+    assert usage == Usage(input=9, output=pytest.approx(128, rel=0.05), source="estimated")
+    last = {"candidates": [{"finishReason": "STOP"}], "usageMetadata": counts}
+    assert read("gemini", events(last)).reported() == Usage(input=9, source="upstream")

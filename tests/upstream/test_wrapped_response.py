@@ -20,8 +20,8 @@ class UpperCase(WrappedResponse):
     ) -> bytes:
         return self._read_mapped(self._upper, on_data, beat)
 
-    def whole(self, most: int) -> bytes:
-        return self._read_all(most, None)
+    def whole(self, most: int, on_data: Callable[[bytes], None] = bytes) -> bytes:
+        return self._read_all(most, None, on_data)
 
     def _upper(self, data: bytes) -> bytes:
         text, mark, _ = data.strip().partition(b"!")
@@ -73,6 +73,13 @@ def test_a_whole_body_is_bounded() -> None:
     assert response(b"ab", b"c")[0].whole(3) == b"abc"
     with pytest.raises(InvalidAnswer, match="over 2 bytes"):
         response(b"ab", b"c")[0].whole(2)
+
+
+def test_the_parts_of_a_whole_body_are_passed_before_it_fails() -> None:
+    parts: list[bytes] = []
+    with pytest.raises(InvalidAnswer):
+        response(b"ab", b"c")[0].whole(2, parts.append)
+    assert parts == [b"ab", b"c"]
 
 
 def test_a_whole_body_of_another_coding_is_no_answer() -> None:

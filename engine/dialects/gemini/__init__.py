@@ -98,6 +98,29 @@ def _usage_of(document: Any) -> Usage | None:
     return token_usage(input_tokens, output, of_input, of_output)
 
 
+class _LastReport(LastUsage):
+    """A report without a count of the output, beside some, is not all of it."""
+
+    def __init__(self) -> None:
+        super().__init__(_usage_of)
+
+    def take(self, document: Any) -> None:
+        super().take(document)
+        usage = self.usage()
+        if usage is not None and not usage.output and _has_parts(document):
+            self.ended = False
+
+
+def _has_parts(document: Any) -> bool:
+    candidates = document.get("candidates") if isinstance(document, dict) else None
+    contents = [
+        candidate.get("content")
+        for candidate in (candidates if isinstance(candidates, list) else ())
+        if isinstance(candidate, dict)
+    ]
+    return any(isinstance(content, dict) and content.get("parts") for content in contents)
+
+
 def _media(holder: Any, *members: str) -> tuple[int, int]:
     """The tokens of audio, and those of images, in these members of `usageMetadata`."""
     audio = image = 0
@@ -195,7 +218,7 @@ DIALECT = Dialect(
     has_content=_has_content,
     meter=Meter(
         usage_of=_usage_of,
-        tally=lambda: LastUsage(_usage_of),
+        tally=_LastReport,
         key="usageMetadata",
         repeats=True,
         members=("usageMetadata",),

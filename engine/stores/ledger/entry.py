@@ -108,9 +108,9 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
 
 
 def cancelled_entries(exchange: Exchange, currency: str) -> list[Entry]:
-    """The entries of attempts that were cancelled because another one won. They have no usage,
-    because the upstream reported none. Their id is that of the request with the number of the
-    attempt."""
+    """The entries of attempts that were cancelled because another one won. They have no usage: what
+    their upstreams reported is part of the request's. Their id is that of the request with the
+    number of the attempt."""
     entry = entry_of(exchange, currency)
     start = exchange.record.time - exchange.record.start
     return [

@@ -1,0 +1,54 @@
+"""The usage of answers that do not reach the caller: of attempts that failed, lost a race or were
+cancelled. What an upstream has reported or sent is counted whatever happens next."""
+
+from __future__ import annotations
+
+from engine.dialects import Dialect
+from engine.exchange.exchange import Exchange
+from engine.exchange.interfaces import UsageReader
+from engine.exchange.record import UnusedAnswer
+from engine.metering.estimate import expected_usage
+from engine.metering.readers import reader
+from engine.metering.sse_reader import EventReader
+from engine.upstream.client.response import IncomingResponse
+from engine.upstream.first_content import media_type
+from engine.values.usage import Usage
+
+
+def note_unused(
+    exchange: Exchange, response: IncomingResponse | None, beginning: bytes, dialect: Dialect
+) -> bool:
+    """Add the usage of the attempt that has ended to the record; `beginning` is what was read of a
+    response that is not translated. Returns whether the answer was complete and has any."""
+    if exchange.takes is None or response is None or response.status >= 400:
+        return False
+    source = exchange.upstream_usage
+    if source is None:
+        source = usage_reader = reader(dialect.meter, media_type(response))
+        usage_reader.feed(beginning)
+    usage = _usage(exchange, source)
+    if usage is None:
+        return False
+    record = exchange.record
+    record.unused += (
+        UnusedAnswer(
+            record.attempt_count,
+            record.model or exchange.model,
+            record.upstream,
+            record.upstream_model,
+            usage,
+        ),
+    )
+    return usage.source == "upstream" or not isinstance(source, EventReader)
+
+
+def _usage(exchange: Exchange, source: UsageReader) -> Usage | None:
+    """What was reported, or else an estimate if any output was sent; None for neither."""
+    usage = source.reported()
+    if usage is None:
+        usage = source.complete(expected_usage(exchange))
+        if not usage.output and source.usage() is None:
+            return None
+    if exchange.cache_counted_twice and usage.source == "upstream":
+        return usage.without_cache_twice()
+    return usage
