@@ -61,7 +61,9 @@ class EventReader:
     def _take(self, data: bytes) -> None:
         """Read events: the first of a stream are a sample, the others may report usage."""
         if self._sample_left > 0:
-            self._take_sample(data)
+            sample = data if self._sample else self._from_output(data)
+            self._sample += sample[: self._sample_left]
+            self._sample_left -= len(sample)
         at = data.find(self._key)
         if at < 0:
             return
@@ -72,16 +74,13 @@ class EventReader:
             at, event = _event_at(data, match.start())
             self._tally.take(event_json(event))
 
-    def _take_sample(self, data: bytes) -> None:
-        """Add events to the sample. Those before the first output are left out: a stream may begin
-        with the request's instructions and tools."""
-        if not self._sample:
-            at = output_start(data, self._output)
-            start = len(data) if at < 0 else max(data.rfind(b"\n\n", 0, at), 0)
-            self._unsampled += start
-            data = data[start:]
-        self._sample += data[: self._sample_left]
-        self._sample_left -= len(data)
+    def _from_output(self, data: bytes) -> bytes:
+        """The events from the first one with output. Those before it are no sample: a stream may
+        begin with the request's instructions and tools."""
+        at = output_start(data, self._output)
+        start = len(data) if at < 0 else max(data.rfind(b"\n\n", 0, at), 0)
+        self._unsampled += start
+        return data[start:]
 
     def _take_long(self, event: bytes) -> None:
         self._unsampled += len(event)

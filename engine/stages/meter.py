@@ -44,13 +44,12 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             _charge_without_response(exchange, metered, services)
             raise
         except GatewayError:
-            if exchange.record.unused:
-                _charge(exchange, NO_USAGE, services)
+            _charge_unused(exchange.record, services)
             raise
         usage_meter = dialect.meter if metered and response.status < 400 else None
         option = usage_option if exchange.edits else None
-        if usage_meter is None and exchange.record.unused:
-            _charge(exchange, NO_USAGE, services)
+        if usage_meter is None:
+            _charge_unused(exchange.record, services)
         _read_usage(exchange, response, usage_meter, option, services)
         return response
 

@@ -13,6 +13,7 @@ from engine.dialects import get
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
 from engine.exchange.push_stream import Pipeline, PushStream
+from engine.exchange.record import UnusedAnswer
 from engine.exchange.services import Services
 from engine.metering.estimate import expected_usage
 from engine.stages.meter import meter
@@ -310,3 +311,63 @@ def test_a_body_in_an_unknown_encoding_is_estimated():
     request = exchange()
     relay(request, Response(200, [*JSON, ("content-encoding", "br")], iter([b"\0\1\2"])))
     assert request.record.usage.source == "estimated"
+
+
+LOST = Usage(input=100, output=10, source="upstream")
+
+
+def lost(request, attempt=1):
+    """An answer of a target with a price of its own that did not reach the caller."""
+    request.record.reached_upstream, request.record.attempt_count = True, attempt
+    request.record.unused += (UnusedAnswer(attempt, "other", "fast", "llama", LOST),)
+
+
+def test_an_answer_that_was_not_used_is_charged_at_its_own_price():
+    request = exchange()
+
+    def following(request):
+        lost(request)
+        request.record.attempt_count = 2
+        return Response(200, JSON, iter([ANSWER]))
+
+    b"".join(run(request, following).body)
+    request.end()
+    assert request.record.usage == Usage(input=107, output=13, source="upstream")
+    assert request.record.cost == (7 + 2 * 3 + 2 * 100 + 10) * 10**9
+    assert request.record.price_source == "config"
+
+
+@pytest.mark.parametrize("status", [0, 502])
+def test_an_answer_that_was_not_used_is_charged_if_there_is_no_other(status):
+    request = exchange()
+
+    def following(request):
+        lost(request)
+        if not status:
+            raise GatewayError(502, "upstream_error", "no")
+        return Response(status, JSON, b"{}")
+
+    if status:
+        run(request, following)
+    else:
+        with pytest.raises(GatewayError):
+            run(request, following)
+    request.end()
+    assert (request.record.usage, request.record.cost) == (LOST, 210 * 10**9)
+    assert request.record.price_source == "groq 2026-07-02"
+
+
+@pytest.mark.parametrize(("attempts", "more"), [(1, False), (2, True)])
+def test_a_caller_who_leaves_is_charged_once_for_each_attempt(attempts, more):
+    """The last attempt is charged by its report, or else by the input that was sent."""
+    request = exchange()
+
+    def following(request):
+        lost(request)
+        request.record.attempt_count = attempts
+        raise AbortConnection(AbortReason.CALLER_LEFT)
+
+    with pytest.raises(AbortConnection):
+        run(request, following)
+    assert request.record.usage.output == LOST.output
+    assert (request.record.usage.input > LOST.input) is more

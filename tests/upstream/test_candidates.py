@@ -54,6 +54,18 @@ def test_a_target_that_cannot_get_the_request_is_left_out() -> None:
     assert attempted(candidates(a, b, carries=lambda target: target is b), 2) == [b, None]
 
 
+def test_a_model_whose_answer_is_unusable_is_asked_at_other_upstreams_alone() -> None:
+    client, retry = Client(), Retry(attempts=3)
+    a, b = (target(client, "m", name=name, retry=retry) for name in "ab")
+    replica = replace(a, address="10.0.0.2")
+    larger = replace(a, model="larger")
+    of = candidates(a, replica, larger, b)
+    first = of.next()
+    assert first is not None
+    of.failed(first.target, None, "error", None, is_unusable=True)
+    assert attempted(of, 3) == [larger, b, larger]
+
+
 class Place:
     """A condition that always gives the same place."""
 

@@ -24,9 +24,12 @@ from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
 from engine.upstream.target_state import AFTER_GROUP, FIRST
 from engine.values.errors import GatewayError
+from engine.values.usage import Takes
 from tests.support.admission import QueueInProcess
 from tests.support.documents import exchange
 from tests.support.upstreams import (
+    EVENTS,
+    JSON,
     SERVICES,
     WATCHER,
     Client,
@@ -89,6 +92,38 @@ def test_a_slow_attempt_gets_a_second_one_which_the_caller_gets():
     assert (record.upstream, record.attempt_count) == ("quick", 2)
     assert record.reached_upstream
     assert record.first_byte is not None
+
+
+def test_what_the_other_attempt_has_reported_is_kept():
+    """A stream that began with a report of the input, and then waited."""
+    start = b'data: {"choices":[],"usage":{"prompt_tokens":25,"completion_tokens":0}}\n\n'
+
+    class Waiting(FakeResponse):
+        def read(self, *args, **more):
+            if not self.pieces:
+                Event().wait()
+            return super().read(*args, **more)
+
+    request = chat()
+    request.takes = Takes()
+    first = quick("first", Waiting(200, EVENTS, [start]))
+    assert hedged(request, first, quick()).status == 200
+    assert failures(request) == [("first", "cancelled"), ("quick", "")]
+    [unused] = request.record.unused
+    assert (unused.upstream, unused.usage.input, unused.usage.output) == ("first", 25, 0)
+
+
+def test_the_answer_that_comes_second_is_kept():
+    """Both have content before either is looked at."""
+    answer = b'{"choices":[],"usage":{"prompt_tokens":25,"completion_tokens":7}}'
+    both = Event()
+    request = chat()
+    request.takes = Takes()
+    clients = [Client(FakeResponse(200, JSON, [answer]), during=both.wait) for _ in range(2)]
+    gevent.spawn_later(0.05, both.set)
+    targets = [target(client, name=name) for client, name in zip(clients, "ab", strict=True)]
+    assert hedged(request, *targets).status == 200
+    assert [each.usage.output for each in request.record.unused] == [7]
 
 
 class Place:
