@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 
 from engine import dialects
 from engine.metering.readers import reader
-from engine.translations import target_languages
-from engine.translations.language import Language, TargetLanguage
+from engine.translations import language, target_language, target_languages
+from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.events import Event
-from engine.translations.translation import TranslatedExchange
+from engine.translations.refusals import LossRules
+from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.translated_errors import TranslatedErrors
 from engine.upstream.translated_events import TranslatedEvents
 from engine.values.redaction import Redaction
@@ -23,10 +25,10 @@ CASES = Path(__file__).parent.parent / "cases" / "translations"
 def cases(kind: str, pattern: str, base: type[TargetLanguage] = Language) -> list[object]:
     """Each language of a type (those of callers, or all) with each of its files of a kind."""
     return [
-        pytest.param(language, file, id=f"{language.name}-{file.stem}")
-        for language in target_languages()
-        if isinstance(language, base)
-        for file in sorted((CASES / language.name / kind).glob(pattern))
+        pytest.param(each, file, id=f"{each.name}-{file.stem}")
+        for each in target_languages()
+        if isinstance(each, base)
+        for file in sorted((CASES / each.name / kind).glob(pattern))
     ]
 
 
@@ -37,12 +39,12 @@ def event_data(stream: bytes) -> list[bytes]:
     ]
 
 
-def events_of(language: TargetLanguage, stream: bytes) -> Iterator[Event]:
+def events_of(speaks: TargetLanguage, stream: bytes) -> Iterator[Event]:
     """The neutral events of a clean stream."""
-    reader = language.stream_reader()
+    stream_reader = speaks.stream_reader()
     for data in event_data(stream):
-        yield from reader.read(data)
-    yield from reader.end()
+        yield from stream_reader.read(data)
+    yield from stream_reader.end()
 
 
 def relayed(
@@ -56,3 +58,31 @@ def relayed(
     events = TranslatedEvents(exchange.stream(), dialect, usage, errors)
     output = [events.feed(piece) for piece in pieces]
     return b"".join([*output, events.finish()]), events.failure
+
+
+_TURN = {"role": "user", "content": "Hi"}
+_REQUESTS = {
+    "chat_completions": {"model": "alias", "messages": [_TURN]},
+    "responses": {"model": "alias", "input": "Hi", "store": False},
+    "messages": {"model": "alias", "max_tokens": 9, "messages": [_TURN]},
+    "generate_content": {"contents": [{"parts": [{"text": "Hi"}]}]},
+}
+
+
+def _exchange(caller: str, target: str, *, stream: bool) -> TranslatedExchange:
+    pair = Translation(language(caller), target_language(target))
+    body = json.dumps(_REQUESTS[caller]).encode()
+    exchange = pair.request(body, RequestLine(id="req1", time=1_700_000_000), "m", LossRules())
+    exchange.request.stream = stream
+    return exchange
+
+
+def translated(
+    documents: list[bytes], caller: str, target: str, *, from_stream: bool, stream: bool
+) -> bytes:
+    """What a caller gets of an upstream's answer: of its one document, or of those of a stream."""
+    exchange = _exchange(caller, target, stream=stream)
+    if not from_stream:
+        return exchange.answer(documents[0])
+    translator = exchange.stream()
+    return b"".join([*map(translator.event, documents), translator.end()])

@@ -54,9 +54,10 @@ class Reader:
 
     A stream is complete when each choice has a finish reason: the end marker may be missing, but
     proves nothing, since some servers write it after a failure. Chunks after it are passed over.
+    Some servers give no reason: they are complete with a last chunk of usage and the end marker.
     """
 
-    _started = _ended = False
+    _started = _ended = _is_counted = False
     _id = ""
     _usage: Usage | None = None
 
@@ -68,7 +69,7 @@ class Reader:
         if self._ended:
             return ()
         if data.strip() == b"[DONE]":
-            return self.end()
+            return self.finish(Finish(stop="end") if self._is_counted else None)
         return self.read_chunk(read_shape(CHUNK, data), data)
 
     def end(self) -> Iterable[Event]:
@@ -97,6 +98,7 @@ class Reader:
             self._usage = read_counts(chunk.usage) or self._usage
         choices = chunk.choices
         if not choices:  # Azure judges the prompt in a first chunk without any
+            self._is_counted = self._started and chunk.usage is not None
             return ()
         if not self._started:
             return chain((self._start(data),), self._read_choices(choices))

@@ -13,6 +13,7 @@ from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
+    Finish,
     Start,
     TokenLogprob,
     UpstreamError,
@@ -187,3 +188,32 @@ def test_what_is_not_asked_for_may_have_any_value() -> None:
         ]
     )
     assert answer.candidates[0].blocks == [Text(text="Hi")]
+
+
+@each(
+    "choices",
+    [
+        [{"index": 0, "message": {"content": "Hi"}}],
+        [{"index": 0, "delta": None, "message": {"content": "Hi"}}],
+        [{"index": 0, "delta": {}, "message": {"content": "Hi"}}],
+        [{"index": 0, "text": "H"}, {"index": 0, "text": "i"}],
+        [text("Hi"), {"index": 0, "delta": {}, "message": {"content": "Hi"}}],  # said again
+        [text("Hi"), {"index": 0, "message": {"content": "Hi"}}],
+    ],
+)
+def test_the_content_of_a_chunk_may_be_in_another_member(choices: list[Json]) -> None:
+    assert read([*map(chunk, choices), chunk(STOP)]).candidates[0].blocks == [Text(text="Hi")]
+
+
+def test_an_answer_in_one_piece_may_have_a_delta() -> None:
+    choice = {"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}
+    answer = collect(read_answer(json.dumps({**HEAD, "choices": [choice]}).encode()))
+    assert answer.candidates[0].blocks == [Text(text="Hi")]
+
+
+def test_an_answer_without_a_reason_is_complete_with_its_usage_and_the_end_marker() -> None:
+    chunks = [chunk(text("Hi")), chunk(usage=COUNTS)]
+    assert read([*chunks, b"[DONE]"]).candidates[0].finish == Finish(stop="end")
+    for broken in (chunks, [chunks[0], b"[DONE]"], [chunks[1], chunks[0], b"[DONE]"]):
+        with pytest.raises(BrokenAnswer, match="without a finish reason"):
+            read(broken)

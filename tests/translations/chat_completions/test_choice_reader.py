@@ -26,6 +26,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.law import Law
+from engine.translations.neutral.members import WrongType
 from tests.support.each import each
 
 Json = dict[str, Any]
@@ -381,3 +382,88 @@ def test_the_first_reason_counts() -> None:
     reader.stop("length")
     reader.stop("stop")
     assert reader.finish == Finish(stop="length", native="length")
+
+
+def test_a_name_may_come_in_pieces_and_behind_the_id() -> None:
+    pieces = [calls(call(0, id="c", name="get_")), calls(call(0, name="weather"))]
+    assert names_and_arguments(*pieces, calls(call(0, "{}"))) == [("get_weather", "{}")]
+    late = [calls({"index": 0, "id": "c", "function": None}), calls(call(0, name="f"))]
+    assert names_and_arguments(*late, calls(call(0, "{}"))) == [("f", "{}")]
+    with pytest.raises(BrokenAnswer, match="changes the name"):
+        read(calls(call(0, "{", id="c", name="f")), calls(call(0, "}", name="g")))
+
+
+def test_a_call_without_arguments_keeps_its_place() -> None:
+    announced = calls(call(0, id="a", name="f"), call(1, id="b", name="g"))
+    assert names_and_arguments(announced, calls(call(1, '{"a":1}'))) == [
+        ("f", ""),
+        ("g", '{"a":1}'),
+    ]
+    assert read(calls(call(0, id="a", name="f")), {"content": "x"}) == [
+        ToolCall(id="a", name="f"),
+        Text(text="x"),
+    ]
+
+
+EMPTY = {
+    "audio": {"data": "", "expires_at": 0, "id": "", "transcript": ""},
+    "function_call": {"arguments": "", "name": ""},
+    "refusal": "",
+}
+
+
+def test_members_with_empty_values_say_nothing() -> None:
+    assert read({"content": "a", **EMPTY, "tool_calls": None}) == [Text(text="a")]
+    entry = {**call(0, "{}", id="c", name="f"), "custom": {"input": "", "name": ""}}
+    called = [ToolCall(id="c", name="f", arguments="{}")]
+    assert read({"content": "", **EMPTY, "tool_calls": [entry]}) == called
+    with pytest.raises(BrokenAnswer, match="has audio"):
+        read({"audio": {**EMPTY["audio"], "data": "AAAA"}})  # type: ignore[dict-item]
+
+
+def test_a_call_that_is_said_in_both_members_is_one() -> None:
+    function = {"name": "f", "arguments": "{}"}
+    both = {"function_call": function, **calls(call(0, "{}", id="c", name="f"))}
+    assert read(both) == [ToolCall(id="c", name="f", arguments="{}")]
+
+
+@each(
+    ("part", "block"),
+    [
+        ({"text": "a"}, Text(text="a")),
+        ({"type": "output_text", "text": "a"}, Text(text="a")),
+        ({"type": "refusal", "refusal": "No"}, Refusal(text="No")),
+        ({"type": "thinking", "thinking": "hm"}, Reasoning(text="hm")),
+        (
+            {"type": "image_url", "image_url": "https://a/i"},
+            Media(kind="image", source=Link("https://a/i")),
+        ),
+    ],
+)
+def test_a_part_of_a_content_is_what_its_members_say(part: Json, block: object) -> None:
+    assert read({"content": [part]}) == [block]
+
+
+@each("part", [{"type": "document_url", "document_url": "https://a"}, {"type": "tool_file"}])
+def test_a_part_of_an_unknown_kind_is_not_lost_silently(part: Json) -> None:
+    with pytest.raises(BrokenAnswer, match=f"content of the kind '{part['type']}'"):
+        read({"content": [part]})
+
+
+def test_an_image_without_its_url_is_not_lost_silently() -> None:
+    with pytest.raises(WrongType, match="an image with its URL"):
+        read({"images": [{"type": "image_url", "b64_json": "AAAA"}]})
+
+
+def _cited(start: int, end: int) -> Json:
+    place = {"url": "https://a", "title": "A", "start_index": start, "end_index": end}
+    return {"annotations": [{"type": "url_citation", "url_citation": place}]}
+
+
+def test_citations_before_the_text_and_behind_it_belong_to_it() -> None:
+    for deltas in (
+        [{"content": "", **_cited(1, 2)}, {"content": "abc"}],
+        [{"content": "abc"}, calls(call(0, "{}", id="c", name="f")), _cited(1, 2)],
+    ):
+        text = read(*deltas)[0]
+        assert text == Text(text="abc", citations=[Citation("https://a", "A", "", 1, 2)])

@@ -9,6 +9,7 @@ import pytest
 
 from engine.translations.generate_content.fields import write_signature
 from engine.translations.neutral.content import (
+    Citation,
     Foreign,
     Inline,
     Link,
@@ -16,11 +17,18 @@ from engine.translations.neutral.content import (
     Reasoning,
     Signature,
     Text,
+    ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Close, Delta, Open, Sign
 from engine.translations.neutral.members import WrongType
 from tests.support.each import each
-from tests.translations.generate_content.candidate_reading import SEAL, SEALED, calls_of
+from tests.translations.generate_content.candidate_reading import (
+    SEAL,
+    SEALED,
+    calls_of,
+    grounding,
+    support,
+)
 from tests.translations.generate_content.documents import (
     Json,
     blocks_of,
@@ -198,3 +206,54 @@ def test_a_seal_survives_the_alphabet_of_urls() -> None:
     assert "+" in sealed or "/" in sealed
     (thought, _) = blocks_of(piece(text("a", thoughtSignature=urlsafe), finish="STOP"))
     assert thought.signature == signature
+
+
+CALL = {"functionCall": {"id": "c", "name": "f", "args": {}}}
+CALLED = ToolCall(id="c", name="f", arguments="{}")
+
+
+@each(
+    ("part", "blocks"),
+    [
+        ({"text": "a", **CALL}, [Text(text="a"), CALLED]),
+        ({"text": "", **CALL}, [CALLED]),
+        ({"thought": True, **CALL}, [CALLED]),
+        (
+            {"text": "", "thoughtSignature": "S", **CALL},
+            [Reasoning(signature=Signature("generate_content", "S")), CALLED],
+        ),
+        (
+            {"text": "", "inlineData": {"mimeType": "image/png", "data": "AA=="}},
+            [Media(kind="image", source=Inline("image/png", "AA=="))],
+        ),
+    ],
+)
+def test_a_call_beside_other_members_is_not_lost(part: Json, blocks: list[Any]) -> None:
+    assert blocks_of(piece(part, finish="STOP")) == blocks
+
+
+@each(
+    ("part", "kind", "omissible"),
+    [
+        ({"executableCode": {"code": "1"}}, "executableCode", True),
+        ({"codeExecutionResult": {"output": "1"}}, "codeExecutionResult", True),
+        ({"toolCall": {"id": "1"}}, "toolCall", True),
+        ({"videoMetadata": {"fps": 1}}, "videoMetadata", True),
+        ({"hologram": {}}, "hologram", True),
+        ({"hologram": {"x": 1}}, "hologram", False),
+        ({"executableCode": {"code": "1"}, "hologram": {"x": 1}}, "hologram", False),
+    ],
+)
+def test_only_what_the_vendor_runs_itself_is_left_to_its_own_callers(
+    part: Json, kind: str, omissible: bool
+) -> None:
+    (block,) = blocks_of(piece(part, finish="STOP"))
+    assert isinstance(block, Foreign)
+    assert (block.kind, block.omissible) == (kind, omissible)
+
+
+def test_sources_behind_a_call_belong_to_the_text_before_it() -> None:
+    last = piece(finish="STOP")
+    last["candidates"][0]["groundingMetadata"] = grounding(support(0, startIndex=1, endIndex=2))
+    text_block, _ = blocks_of(piece(text("abc")), piece(CALL), last)
+    assert text_block.citations == [Citation("https://a.test", "A", "", 1, 2)]

@@ -40,3 +40,11 @@ def test_citations_survive_their_way_to_the_vendor_and_back() -> None:
     for data in event_data(output_of([*events, END])):
         citations += [event for event in reader.read(data) if isinstance(event, Cite)]
     assert citations == [Cite(cited)]
+
+
+def test_late_citations_count_from_the_beginning_of_all_text() -> None:
+    text: list[Event] = [Open(Text()), Delta("é"), Close(), Open(Text()), Delta("abc"), Close()]
+    late = Cite(Citation("https://a.test", "A", "", 1, 3), late=True)
+    assert grounding_of([*text, late])["groundingSupports"] == [
+        {"segment": {"startIndex": 2, "endIndex": 4}, "groundingChunkIndices": [0]}
+    ]

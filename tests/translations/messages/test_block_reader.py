@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from engine.translations.neutral.content import Reasoning, Signature, Text, ToolCall
+from typing import Any, get_args
+
+from anthropic.types.beta.beta_content_block import BetaContentBlock
+
+from engine.translations.neutral.content import Foreign, Reasoning, Signature, Text, ToolCall
 from tests.support.each import each
 from tests.translations.messages.streams import (
     CALL,
@@ -76,3 +80,41 @@ def test_a_citation_is_one_of_a_text_without_words() -> None:
 def test_an_answer_that_ends_with_a_call_says_so() -> None:
     assert read(START, CALL, STOP, END, LAST).candidates[0].finish.stop == "tool_calls"
     assert read(START, TEXT, STOP, END, LAST).candidates[0].finish.stop == "end"
+
+
+@each(
+    ("block", "expected"),
+    [
+        ({"text": "a"}, Text(text="a")),
+        ({"type": "output_text", "text": "a"}, Text(text="a")),
+        ({"type": "", "thinking": "hm"}, Reasoning(text="hm")),
+        ({"id": "t1", "name": "f", "input": {}}, ToolCall(id="t1", name="f")),
+        ({"type": "function", "id": "t1", "name": "f", "input": {}}, ToolCall(id="t1", name="f")),
+    ],
+)
+def test_a_block_is_what_its_members_say_if_its_type_does_not(block: Json, expected: Any) -> None:
+    assert blocks_of(begin(block), STOP) == [expected]
+
+
+@each("kind", [None, "", "delta"])
+def test_a_delta_is_what_its_members_say_if_its_type_does_not(kind: str | None) -> None:
+    assert blocks_of(TEXT, delta(type=kind, text="a"), STOP) == [Text(text="a")]
+    call = ToolCall(id="t1", name="f", arguments="{}")
+    assert blocks_of(CALL, delta(type=kind, partial_json="{}"), STOP) == [call]
+
+
+def test_only_what_the_vendor_runs_itself_is_left_to_its_own_callers() -> None:
+    call = {"id": "t1", "name": "f", "input": {}}
+    kinds = {"server_tool_use": True, "mcp_tool_use": True, "hologram_tool_result": True}
+    for kind, omissible in {**kinds, "hologram": False}.items():
+        block = {"type": kind, **(call if "use" in kind else {"x": 1})}
+        (foreign,) = blocks_of(begin(block), STOP)
+        assert (foreign.kind, foreign.omissible) == (kind, omissible)
+
+
+def test_every_block_of_the_vendors_sdk_is_read_or_its_own() -> None:
+    for shape in get_args(get_args(BetaContentBlock)[0]):
+        (kind,) = get_args(shape.model_fields["type"].annotation)
+        members = {"id": "t1", "name": "f", "input": {}, "text": "a", "thinking": "hm", "data": "d"}
+        (block,) = blocks_of(begin({"type": kind, **members}), STOP)
+        assert not isinstance(block, Foreign) or block.omissible, kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
-from engine.translations.neutral.answer import Answer, Candidate, collect
+from engine.translations.neutral.answer import Answer, Candidate, collect, place_late
 from engine.translations.neutral.content import Citation, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -78,3 +78,13 @@ def test_the_usage_of_the_end_counts() -> None:
 def test_an_answer_without_its_end_is_broken() -> None:
     with pytest.raises(BrokenAnswer, match="before it was complete"):
         collect([Start(), Open(Text()), Delta("a"), Close()])
+
+
+def test_a_late_citation_goes_to_the_text_of_its_span() -> None:
+    texts = [Text(text="abcd"), Text(text="efgh")]
+    spans = [(1, 3), (5, 7), (None, None), (9, 11)]
+    cited = [Citation("https://a", start=start, end=end) for start, end in spans]
+    assert [place_late(texts, each) for each in cited] == [0, 1, 1, 1]
+    assert [(o.start, o.end) for o in texts[0].citations] == [(1, 3)]
+    assert [o.span(4) for o in texts[1].citations] == [(1, 3), (0, 4), (0, 4)]
+    assert place_late([], cited[0]) is None

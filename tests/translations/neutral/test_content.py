@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.translations.neutral.content import Link
+from engine.translations.neutral.content import Citation, Link
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,26 @@ from engine.translations.neutral.content import Link
 )
 def test_only_http_and_https_are_links_of_the_web(url, is_web):
     assert Link(url).is_web is is_web
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (1, 2, (1, 2)),
+        (0, 5, (0, 5)),
+        (None, None, (0, 5)),
+        (0, 0, (0, 5)),
+        (3, 2, (0, 5)),
+        (-1, 2, (0, 5)),
+        (2, 6, (0, 5)),
+        (1, None, (0, 5)),
+    ],
+)
+def test_a_span_lies_in_its_text(start, end, expected):
+    assert Citation("https://a", start=start, end=end).span(5) == expected
+
+
+def test_a_span_is_counted_from_another_beginning():
+    moved = Citation("https://a", start=4, end=6).moved(-3)
+    assert (moved.start, moved.end) == (1, 3)
+    assert Citation("https://a").moved(-3) == Citation("https://a")

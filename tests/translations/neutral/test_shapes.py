@@ -7,7 +7,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.shapes import is_blank, read_shape
 from tests.support.each import each
 
 
@@ -71,3 +71,10 @@ def test_a_list_at_a_place() -> None:
     with pytest.raises(WrongType) as excinfo:
         read_shape(Decoder(list[Inner]), b'[{"text":1}]', "a")
     assert excinfo.value.place == "a[0].text"
+
+
+def test_what_says_nothing_is_blank() -> None:
+    for blank in (None, "", 0, False, [], {}, {"a": "", "b": {"c": None}}):
+        assert is_blank(blank)
+    for said in ("a", 1, True, [""], {"a": {"b": "c"}}):
+        assert not is_blank(said)

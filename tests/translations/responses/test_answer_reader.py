@@ -11,6 +11,8 @@ from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.content import (
     Citation,
     Foreign,
+    Inline,
+    Media,
     Reasoning,
     Refusal,
     Signature,
@@ -158,3 +160,49 @@ def test_usage_and_log_probabilities() -> None:
     )
     assert answer.usage == Usage(input=9, output=4, cached=3, reasoning=2)
     assert answer.candidates[0].logprobs == [TokenLogprob("a", -0.5)]
+
+
+@each(
+    ("item", "block"),
+    [
+        ({"role": "assistant", "content": [text("a")]}, Text(text="a")),
+        ({"type": "", "role": "assistant", "content": [{"text": "a"}]}, Text(text="a")),
+        ({"type": "text", "role": "assistant", "content": [{"text": "a"}]}, Text(text="a")),
+        (
+            {"call_id": "c1", "name": "f", "arguments": "{}"},
+            ToolCall(id="c1", name="f", arguments="{}"),
+        ),
+        (
+            {**CALL, "type": "tool_call", "arguments": "{}"},
+            ToolCall(id="c1", name="f", arguments="{}"),
+        ),
+        (
+            {"id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}]},
+            Reasoning(text="hm", id="rs_1"),
+        ),
+    ],
+)
+def test_an_item_is_what_its_members_say_if_its_type_does_not(item: Json, block: Any) -> None:
+    assert read(item).candidates[0].blocks == [block]
+
+
+@each("kind", ["custom_tool_call", "computer_call", "hologram"])
+def test_only_what_the_vendor_runs_itself_is_left_to_its_own_callers(kind: str) -> None:
+    own, other = read({"type": "web_search_call"}, {"type": kind, "x": 1}).candidates[0].blocks
+    assert isinstance(own, Foreign)
+    assert isinstance(other, Foreign)
+    assert (own.omissible, other.omissible) == (True, False)
+
+
+def test_a_part_of_an_unknown_kind_is_not_lost_silently() -> None:
+    with pytest.raises(BrokenAnswer, match="content of the kind 'output_audio'"):
+        read(message({"type": "output_audio", "data": "AA"}))
+
+
+def test_an_image_that_the_vendor_made_has_a_substitute() -> None:
+    item = {"type": "image_generation_call", "result": "iVBO", "output_format": "webp"}
+    made, failed = read(item, {**item, "result": None}).candidates[0].blocks
+    assert isinstance(made, Foreign)
+    assert made.substitute == Media(kind="image", source=Inline("image/webp", "iVBO"))
+    assert isinstance(failed, Foreign)
+    assert (failed.substitute, failed.omissible) == (None, True)

@@ -18,8 +18,15 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer, Event, TokenLogprob, UpstreamError
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Event,
+    Open,
+    TokenLogprob,
+    UpstreamError,
+)
 from engine.translations.neutral.law import Law
+from engine.translations.responses import stream_reader
 from engine.translations.responses.stream_reader import Reader
 from tests.support.each import each
 
@@ -304,4 +311,80 @@ def test_what_is_not_asked_for_may_have_any_value() -> None:
     text = [part(**TEXT, annotations=5), delta("output_text", "a"), event("new", delta={})]
     assert blocks_of(odd, *text, item_done(**{**FULL_ITEM, "id": 5, "content": 5})) == [
         Text(text="a")
+    ]
+
+
+def _at(index: int, *documents: Json) -> list[Json]:
+    return [{**document, "output_index": index} for document in documents]
+
+
+def _call(index: int, *arguments: str) -> list[Json]:
+    """The events of a call, without its end."""
+    call = {**CALL, "call_id": f"c{index}"}
+    deltas = [delta("function_call_arguments", each) for each in arguments]
+    return _at(index, added(**call, arguments=""), *deltas)
+
+
+def _call_done(index: int, arguments: str) -> list[Json]:
+    return _at(index, item_done(**{**CALL, "call_id": f"c{index}"}, arguments=arguments))
+
+
+def test_several_items_may_be_open_at_once() -> None:
+    first, second = _call(0, '{"a"', ":0}"), _call(1, '{"a"', ":1}")
+    mixed = [each for pair in zip(first, second, strict=True) for each in pair]
+    for ends in (
+        _call_done(0, '{"a":0}') + _call_done(1, '{"a":1}'),
+        _call_done(1, '{"a":1}') + _call_done(0, '{"a":0}'),
+        [],
+    ):
+        assert blocks_of(*mixed, *ends) == [
+            ToolCall(id="c0", name="f", arguments='{"a":0}'),
+            ToolCall(id="c1", name="f", arguments='{"a":1}'),
+        ]
+
+
+def test_a_text_waits_for_the_thoughts_before_it() -> None:
+    thoughts = _at(0, added(**THOUGHT), delta("reasoning_text", "hm"))
+    text = _at(1, added(**MESSAGE), part(**TEXT), delta("output_text", "ab"), item_done(**MESSAGE))
+    end = _at(0, item_done(**THOUGHT))
+    assert blocks_of(*thoughts, *text, *end) == [
+        Reasoning(text="hm", id="rs_1"),
+        Text(text="ab"),
+    ]
+
+
+def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_reader, "LARGEST", 500)
+    with pytest.raises(BrokenAnswer, match="over 500 bytes to be kept"):
+        blocks_of(*_call(0, "{"), *_call(1, *"{" * 9))
+
+
+def _completed(*output: Json) -> Json:
+    return {**COMPLETED, "response": {**COMPLETED["response"], "output": [*output]}}
+
+
+def test_calls_and_texts_that_only_the_last_event_has_are_not_lost() -> None:
+    calls = [{**CALL, "call_id": f"c{number}", "arguments": "{}"} for number in range(2)]
+    streamed = [*_call(0, "{}"), *_call_done(0, "{}")]
+    answer = collect(events_of(CREATED, *streamed, _completed(calls[0], FULL_ITEM, calls[1])))
+    assert answer.candidates[0].blocks == [
+        ToolCall(id="c0", name="f", arguments="{}"),
+        Text(text="ab"),
+        ToolCall(id="c1", name="f", arguments="{}"),
+    ]
+
+
+def test_a_text_without_the_events_of_its_item_is_not_read_again() -> None:
+    answer = collect(events_of(CREATED, delta("output_text", "ab"), _completed(FULL_ITEM)))
+    assert answer.candidates[0].blocks == [Text(text="ab")]
+
+
+def test_a_mark_of_an_item_that_is_done_opens_no_other() -> None:
+    cited = {"type": "url_citation", "url": "https://a"}
+    late = _at(0, event("output_text.annotation.added", annotation=cited))
+    message = _at(0, added(**MESSAGE), delta("output_text", "ab"), item_done(**FULL_ITEM))
+    events = list(events_of(CREATED, *message, *late, *_call(1, "{}"), COMPLETED))
+    assert [event.block for event in events if isinstance(event, Open)] == [
+        Text(text=""),
+        ToolCall(id="c1", name="f"),
     ]
