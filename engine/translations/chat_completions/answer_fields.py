@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.chat_completions.answer_shapes import Counts, Image, TextPart
+from engine.translations.chat_completions.answer_shapes import Counts, Image, Message, TextPart
 from engine.translations.neutral.content import Link, Media, Reasoning, Signature
 from engine.translations.neutral.data_url import read_data_url
 from engine.translations.neutral.events import Finish, Stop, Usage
@@ -89,6 +89,11 @@ def read_image(image: Image, place: str) -> Media:
         raise WrongType(f"{place}.image_url", "an image with its URL")
     source = read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
     return Media(kind="image", source=source)
+
+
+def said_otherwise(delta: Message) -> str:
+    """The text of a delta without content in the member that completions have for it."""
+    return delta.text if isinstance(delta.text, str) else ""
 
 
 def read_thinking(thinking: list[TextPart] | str) -> str:

@@ -85,6 +85,7 @@ class Message(Struct):
     function_call: Function | None = None
     images: list[Image] | None = None
     audio: Any = None
+    text: Any = None
 
 
 class Logprobs(Struct):

@@ -22,6 +22,7 @@ from engine.translations.chat_completions.answer_fields import (
     Detail,
     read_image,
     read_thinking,
+    said_otherwise,
 )
 from engine.translations.chat_completions.answer_shapes import (
     ANNOTATIONS,
@@ -103,7 +104,7 @@ class ChoiceReader:
         text = delta.content
         if isinstance(text, list):  # Mistral
             self._read_parts(text, events)
-        elif text:
+        elif text or (text := said_otherwise(delta)):
             self._add(events, _TEXT, Text, text)
             self._text_length += len(text)
         if delta.annotations:

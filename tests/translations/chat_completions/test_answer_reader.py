@@ -197,6 +197,7 @@ def test_what_is_not_asked_for_may_have_any_value() -> None:
         [{"index": 0, "delta": None, "message": {"content": "Hi"}}],
         [{"index": 0, "delta": {}, "message": {"content": "Hi"}}],
         [{"index": 0, "text": "H"}, {"index": 0, "text": "i"}],
+        [{"index": 0, "delta": {"text": "H"}}, {"index": 0, "delta": {"text": "i"}}],
         [text("Hi"), {"index": 0, "delta": {}, "message": {"content": "Hi"}}],  # said again
         [text("Hi"), {"index": 0, "message": {"content": "Hi"}}],
     ],
