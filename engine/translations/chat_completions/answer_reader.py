@@ -128,7 +128,7 @@ class Reader:
         try:
             if choice.delta is not None:
                 reader.delta(choice.delta, events)
-            if choice.message or choice.text:
+            if not events and (choice.message or choice.text):
                 _read_other_form(reader, choice, events)
             if choice.logprobs is not None:
                 _read_tokens(choice.logprobs, index, events)

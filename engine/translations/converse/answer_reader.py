@@ -26,7 +26,7 @@ from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish,
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import read_shape
 
-_NO_BLOCK, _NO_DELTA = Block(), Delta()
+_NO_BLOCK = Block()
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
@@ -62,10 +62,7 @@ class Reader:
         event = read_shape(STREAM_EVENT, data)
         if (more := event.content_block_delta) is not None:  # nearly every event
             self._check_order()
-            delta = more.delta or _NO_DELTA
-            if delta == _NO_DELTA:
-                refuse_unknown(read_shape(RAW_EVENT, data).content_block_delta.delta)
-            return self.blocks.delta(more.content_block_index, delta)
+            return self.blocks.delta(more.content_block_index, more.delta or Delta(), data)
         if (start := event.content_block_start) is not None:
             self._check_order()
             if start.start == _NO_BLOCK:

@@ -13,6 +13,7 @@ from msgspec import Raw
 
 from engine.translations.converse.answer_shapes import (
     NULL,
+    RAW_EVENT,
     Delta,
     Image,
     Reasoning,
@@ -43,7 +44,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.events import Delta as TextDelta
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.shapes import is_blank
+from engine.translations.neutral.shapes import is_blank, read_shape
 
 _VENDORS = "server_tool_use"
 """The type of a call of a tool that the vendor runs."""
@@ -100,23 +101,23 @@ class BlockReader:
             if call.input != NULL and bytes(call.input) != b"{}":
                 yield TextDelta(bytes(call.input).decode())
 
-    def delta(self, index: int | None, delta: Delta) -> Iterator[Event]:
-        """More of a block."""
+    def delta(self, index: int | None, delta: Delta, data: bytes = b"{}") -> Iterator[Event]:
+        """More of a block; `data` is the JSON text of its event."""
         if self._index is None:
             self._begin(index)
         elif index != self._index:
             raise _disorder()
         if delta.text:
             yield from self._text(Text(), delta.text)
-        elif (call := delta.tool_use) is not None and call.input and not self._is_vendors:
-            if not isinstance(self._open, ToolCall):
-                raise BrokenAnswer("the upstream's answer has arguments outside of a tool call")
-            yield TextDelta(call.input)
-        if delta.reasoning_content is not None:
+        elif delta.tool_use is not None:
+            yield from self._arguments(delta.tool_use.input)
+        elif delta.reasoning_content is not None:
             yield from self._thoughts(delta.reasoning_content)
-        if delta.citation is not None:
+        elif delta.citation is not None:
             yield from self._cite(delta.citation)
-        if delta.image is not None and self._image is not None:
+        elif delta.image is None:
+            refuse_unknown(read_shape(RAW_EVENT, data).content_block_delta.delta)
+        elif self._image is not None:
             self._image.source = delta.image.source
 
     def stop(self, index: int | None) -> Iterator[Event]:
@@ -147,6 +148,12 @@ class BlockReader:
             raise WrongType(f"toolUse.{name}", "a string that is not empty")
         self._open = ToolCall(id=call.tool_use_id, name=call.name)
         return Open(self._open)
+
+    def _arguments(self, text: str | None) -> Iterator[Event]:
+        if text and not self._is_vendors:
+            if not isinstance(self._open, ToolCall):
+                raise BrokenAnswer("the upstream's answer has arguments outside of a tool call")
+            yield TextDelta(text)
 
     def _text(self, block: Text | content.Reasoning, text: str) -> Iterator[Event]:
         yield from self._open_as(block)

@@ -55,6 +55,7 @@ class Reader:
         self._items: dict[int, OpenItem] = {}
         """The items that are not done, and those that wait, by their indexes."""
         self._current: OpenItem | None = None
+        self._index = 0
         self._kinds: Counter[str] = Counter()
         """The numbers of the items that came."""
         self._size = 0
@@ -66,8 +67,11 @@ class Reader:
         event = read_shape(STREAM_EVENT, data)
         kind = event.type or ""
         if (block_type := _DELTAS.get(kind)) is not None:
+            delta = read_shape(TEXT_DELTA, data)
+            if event.output_index == self._index and self._current is not None:  # nearly always
+                return self._current.delta(delta, block_type)
             item = self._item(event.output_index)
-            return self._in_order(item, item.delta(read_shape(TEXT_DELTA, data), block_type))
+            return self._in_order(item, item.delta(delta, block_type))
         if (read := ITEM_READERS.get(kind)) is not None:
             if kind in LATER and (event.output_index or 0) not in self._items:
                 return ()  # its item is done
@@ -99,7 +103,8 @@ class Reader:
         item = self._items.get(index)
         if item is None:
             item = self._items[index] = OpenItem()
-            self._current = self._current or item
+            if self._current is None:
+                self._current, self._index = item, index
         return item
 
     def _in_order(self, item: OpenItem, events: Iterable[Event]) -> Iterable[Event]:
@@ -116,7 +121,7 @@ class Reader:
     def _next(self) -> Iterator[Event]:
         """The events that waited for items which are done now."""
         for index, item in sorted(self._items.items()):
-            self._current = item
+            self._current, self._index = item, index
             yield from item.waiting
             item.waiting = []
             if not item.is_done:
