@@ -255,7 +255,7 @@ DIALECT = Dialect(
     meter=Meter(
         usage_of=_usage_of,
         tally=_LastFields,
-        output=OutputMembers(("text", "thinking", "partial_json"), ("input",)),
+        output=OutputMembers(("text", "thinking", "name", "partial_json"), ("input",)),
         excludes_cache=True,
     ),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',

@@ -132,7 +132,7 @@ DIALECT = Dialect(
     meter=Meter(
         usage_of=_usage_of,
         tally=lambda: LastUsage(_usage_of),
-        output=OutputMembers(("text", "input"), ("input",)),
+        output=OutputMembers(("text", "thinking", "name", "input", "partial_json"), ("input",)),
     ),
     response_headers=("x-amzn-*",),
     hidden_headers=frozenset({"set-cookie"}),

@@ -114,12 +114,22 @@ class EventReader:
         usage = self.usage()
         if usage is not None and self._tally.ended:
             return with_characters(usage, estimate)
-        output = output_tokens(bytes(self._sample), self.size - self._unsampled, self._output)
+        output = output_tokens(self._sampled(), self.size - self._unsampled, self._output)
         output += self._long_output // BYTES_PER_TOKEN
         if usage is None:
             return estimated_usage(estimate, output)
         usage = replace(usage, output=max(output, usage.output), source="estimated")
         return with_characters(usage, estimate)
+
+    def _sampled(self) -> bytes:
+        """The sample; events that repeat output are replaced by as many blanks."""
+        sample, repeats = bytes(self._sample), self._output.repeats
+        if repeats is None or repeats.search(sample) is None:
+            return sample
+        return b"".join(
+            event if repeats.search(event) is None else b" " * len(event)
+            for event in _split(sample)
+        )
 
 
 def _split(data: bytes) -> Iterator[bytes]:

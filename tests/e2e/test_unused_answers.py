@@ -15,7 +15,7 @@ from tests.support.running import TOKENS, Running, gateway
 from tests.support.scripted import CLOSE, in_turn, script
 from tests.support.translated_usage import CHARGED, charged, with_usage
 from tests.support.translating import CHAT_ROUTES, SPECS
-from tests.support.translation_faults import RawCaller, beginning, body_of, stream
+from tests.support.translation_faults import RawCaller, Reply, beginning, body_of, stream
 
 LANGUAGES = [language.name for language in languages()]
 _OPERATION = {
@@ -104,16 +104,16 @@ def books(folder: Path) -> Books:
 
 def asked(
     running: Running, upstream: Recorder, books: Books, target: str, model: str
-) -> tuple[int, int, Row]:
-    """The status that a caller of another language got, how often the upstream was asked, and the
+) -> tuple[Reply, int, Row]:
+    """The reply that a caller of another language got, how often the upstream was asked, and the
     row of the ledger."""
-    before, statuses = len(upstream.requests), []
+    before, replies = len(upstream.requests), []
 
     def ask() -> None:
-        statuses.append(caller_of(target).ask(running.port, model, stream=False).status)
+        replies.append(caller_of(target).ask(running.port, model, stream=False))
 
     [row] = books.rows_of(ask)
-    return statuses[0], len(upstream.requests) - before, row
+    return replies[0], len(upstream.requests) - before, row
 
 
 @pytest.mark.parametrize("target", LANGUAGES)
@@ -121,8 +121,9 @@ def test_an_answer_that_cannot_be_translated_is_charged_and_not_asked_for_again(
     target: str, running: Running, upstream: Recorder, books: Books
 ) -> None:
     upstream.speak = answer(unusable(target))
-    status, requests, row = asked(running, upstream, books, target, target)
-    assert (status, requests) == (502, 1)
+    reply, requests, row = asked(running, upstream, books, target, target)
+    assert (reply.status, requests) == (502, 1)
+    assert ("x-should-retry", "false") in reply.headers  # the caller's SDK does not ask again
     assert charged(row) == CHARGED
 
 
@@ -132,8 +133,8 @@ def test_another_target_is_asked_and_both_are_charged(
 ) -> None:
     good = answer(with_usage(target, body_of(target)))
     upstream.speak = in_turn(answer(unusable(target)), good)
-    status, requests, row = asked(running, upstream, books, target, f"spare-{target}")
-    assert (status, requests) == (200, 2)
+    reply, requests, row = asked(running, upstream, books, target, f"spare-{target}")
+    assert (reply.status, requests) == (200, 2)
     *counts, source, cost = CHARGED
     assert charged(row) == (*(2 * count for count in counts), source, 2 * cost)
 
@@ -144,8 +145,8 @@ def test_an_answer_that_reports_nothing_is_asked_for_again(
 ) -> None:
     good = answer(with_usage(target, body_of(target)))
     upstream.speak = in_turn(answer(b"no JSON"), good)
-    status, requests, row = asked(running, upstream, books, target, target)
-    assert (status, requests) == (200, 2)
+    reply, requests, row = asked(running, upstream, books, target, target)
+    assert (reply.status, requests) == (200, 2)
     assert charged(row) == CHARGED
 
 
@@ -157,8 +158,8 @@ def test_an_answer_that_breaks_off_is_charged_by_what_came(
     cut = body[: body.rindex(b'"usage')]
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999999\r\n\r\n"
     upstream.speak = script(head + cut, CLOSE)
-    status, requests, row = asked(running, upstream, books, target, target)
-    assert (status, requests) == (502, 1)
+    reply, requests, row = asked(running, upstream, books, target, target)
+    assert (reply.status, requests) == (502, 1)
     assert row["source"] == "estimated"
     assert row["input"] > 0 < row["output"]
 
@@ -168,6 +169,6 @@ def test_a_stream_that_becomes_an_answer_is_charged_where_it_breaks_off(
     target: str, running: Running, upstream: Recorder, books: Books
 ) -> None:
     upstream.speak = stream(*beginning(target), end=b"", ending=CLOSE)
-    status, _, row = asked(running, upstream, books, target, target)
-    assert status == 502
+    reply, _, row = asked(running, upstream, books, target, target)
+    assert reply.status == 502
     assert row["output"] > 0

@@ -198,6 +198,30 @@ def test_the_arguments_of_calls_are_output(name):
     assert usage.output == pytest.approx(len(ARGUMENTS) // 4, rel=0.15)
 
 
+def test_events_that_repeat_output_do_not_count():
+    done = [
+        {"type": "response.output_text.done", "text": ARGUMENTS},
+        {"type": "response.output_item.done", "item": {"content": [{"text": ARGUMENTS}]}},
+    ]
+    deltas = responses_call("output_text")
+    usage = read("openai", events(*deltas, *done)).complete(ESTIMATE)
+    assert usage.output == pytest.approx(len(ARGUMENTS) // 4, rel=0.15)
+
+
+NO_ARGUMENTS = {
+    "openai": openai_call("{}"),
+    "anthropic": {"content_block": {"type": "tool_use", "name": "get_the_time", "input": {}}},
+    "gemini": gemini({"functionCall": {"name": "get_the_time", "args": {}}}),
+    "bedrock": {"contentBlockStart": {"start": {"toolUse": {"name": "get_the_time"}}}},
+}
+
+
+@each("dialect", list(NO_ARGUMENTS))
+def test_a_call_without_arguments_is_output(dialect):
+    usage = read(dialect, events(NO_ARGUMENTS[dialect])).complete(ESTIMATE)
+    assert 0 < usage.output < 10
+
+
 def test_what_a_stream_says_of_its_request_is_not_its_output():
     """A stream of responses begins with the instructions and the tools, twice."""
     request = {"instructions": "Be kind. " * 4_000, "tools": [{"parameters": {"text": {}}}]}

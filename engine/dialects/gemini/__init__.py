@@ -223,7 +223,7 @@ DIALECT = Dialect(
         repeats=True,
         members=("usageMetadata",),
         schema_members=("usageMetadata", "usage_metadata"),
-        output=OutputMembers(("text", "stringValue", "string_value", "code"), ("args",)),
+        output=OutputMembers(("text", "name", "stringValue", "string_value", "code"), ("args",)),
     ),
     prompt_members=("systemInstruction", "system_instruction", "contents"),
     request_fields=RequestFields(

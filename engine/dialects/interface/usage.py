@@ -6,6 +6,7 @@ Numbers of upstreams are not trusted: only a whole number within bounds is a cou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
@@ -63,10 +64,12 @@ class LastUsage:
 
 class OutputMembers(NamedTuple):
     """The members of answers whose `strings`, and those whose JSON `objects`, the model has
-    written: texts, thoughts and the arguments of tool calls."""
+    written: texts, thoughts and the arguments of tool calls. Events that match `repeats` have
+    output of events before them."""
 
     strings: tuple[str, ...]
     objects: tuple[str, ...] = ()
+    repeats: re.Pattern[bytes] | None = None
 
 
 _TEXTS = OutputMembers(("text",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
@@ -22,6 +23,7 @@ from engine.dialects.interface.usage import (
 )
 from engine.values.usage import Usage
 
+_REPEATS = re.compile(rb'"type"\s*+:\s*+"response\.[a-z_.]+\.done"')
 _IMAGE_EVENTS = frozenset({"image_generation.completed", "image_edit.completed"})
 _MOST_IMAGES = 1_000
 
@@ -243,5 +245,6 @@ METER = Meter(
             *("reasoning", "reasoning_content", "thinking"),
         ),
         ("arguments",),
+        _REPEATS,
     ),
 )
