@@ -37,6 +37,7 @@ from engine.translations.neutral.law import Law
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request_size import check_written
 from engine.translations.neutral.substitutes import with_substitutes
 from engine.translations.neutral.unique_calls import with_unique_calls
 from engine.translations.refusals import (
@@ -92,6 +93,7 @@ class Translation:
                 adapted.messages = with_unique_calls(adapted.messages)
             adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
             target_request = self.target.write_request(adapted, model, losses)
+            check_written(target_request.body, len(body), request.place_of("messages"))
         except UNREADABLE as error:
             raise unreadable_request(error) from error
         refuse_losses(losses, rules, request.model)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from engine.translations import translation
-from engine.translations.language import RequestLine
+from engine.translations import language, translation
+from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.events import BrokenAnswer
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.request_size import most_bytes
 from engine.translations.refusals import MOST_TEXTS, LossRules
+from engine.translations.translation import Translation
 from engine.values.errors import GatewayError
 from tests.support.each import each
 
@@ -143,6 +148,21 @@ def test_a_model_that_takes_references_gets_them(
     pair = translation(source, target)
     written = pair.request(body, RequestLine(), "gemini-2.5-flash", LossRules()).target_request.body
     assert schema_of(json.loads(written)) == REFERENCES
+
+
+def test_a_language_that_writes_too_much_is_refused() -> None:
+    """Languages may come from elsewhere, and encode as they like."""
+
+    def write(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
+        return TargetRequest(b"x" * (most_bytes(request.size) + more), "/")
+
+    target = replace(language("messages"), write_request=write)
+    body = json.dumps(chat()).encode()
+    for more in (0, 1):
+        pair = Translation(language("chat_completions"), target)
+        refused = pytest.raises(GatewayError) if more else nullcontext()
+        with refused:
+            pair.request(body, RequestLine(), "m", LossRules())
 
 
 def test_too_many_texts_are_refused_before_they_are_read() -> None:

@@ -42,6 +42,13 @@ def most_bytes(size: int) -> int:
     return FACTOR * size + SPARE
 
 
+def check_written(written: bytes, size: int, place: str) -> None:
+    """Raise TooLarge if a language, which may be no part of the gateway, has written more than may
+    be for a request of `size` bytes."""
+    if len(written) > FACTOR * size + SPARE:
+        raise TooLarge(place, most_bytes(size))
+
+
 _FIELDS = {
     **dict.fromkeys(("messages", "contents", "input"), "messages"),
     **dict.fromkeys(("generationConfig", "response_format", "text", "output_config"), "output"),
