@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import signal
 import sys
 import time
 from types import FrameType
 
 import gevent
+from gevent import monkey
 from gunicorn.errors import AppImportError
 
 from engine.app.stores import prepare
@@ -29,6 +31,8 @@ from engine.values.runtime_dir import use_for_temporary_files
 
 _APP_LOAD_ERROR = 4
 """The exit status by which gunicorn knows a worker that cannot load its application."""
+_PATCHED = ("socket", "threading", "time")
+"""Modules that gevent has patched in each worker that runs on it."""
 
 
 def load() -> Application | WSGIAdapter:
@@ -38,6 +42,7 @@ def load() -> Application | WSGIAdapter:
     A config with errors is printed with all of them, and nothing is served.
     """
     os.register_at_fork(after_in_child=_refuse)
+    _refuse_other_workers()
     config = ConfigFiles.parse(os.environ.get("MODELWAY_CONFIG", "gateway.yaml"))
     planned = make_plan(config.main, os.environ, overlays=config.overlays)
     if planned.plan is None:
@@ -97,6 +102,23 @@ def _refuse() -> None:
     """Refuse `--preload`: journal, counters and connections belong to one worker."""
     os.write(2, b"modelway: each worker loads this for itself: leave out gunicorn's --preload\n")
     os._exit(_APP_LOAD_ERROR)
+
+
+def _refuse_other_workers() -> None:
+    """Refuse gunicorn's workers without gevent: a stream would block all other requests of its
+    worker. Raises AppImportError."""
+    # Workers handle this signal; a master that preloads does not yet.
+    is_worker = signal.getsignal(signal.SIGUSR1) != signal.SIG_DFL
+    if (
+        "gunicorn.arbiter" in sys.modules
+        and is_worker
+        and not all(map(monkey.is_module_patched, _PATCHED))
+    ):
+        line = shlex.join(["gunicorn", *sys.argv[1:], "-k", "gevent"])
+        raise AppImportError(
+            "modelway: this worker of gunicorn does not run on gevent, so one stream would block "
+            f"all other requests. Write:\n  {line}"
+        )
 
 
 app = load()

@@ -15,6 +15,7 @@ from engine.server.boot_backoff import BootBackoff
 from engine.server.reloadable_app import ReloadableApp
 from engine.server.service_manager import ServiceManager
 from engine.server.shutdown import SIGNALS
+from engine.server.watchdog import Watchdog
 from engine.server.worker_states import WorkerStates
 
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
@@ -63,6 +64,7 @@ class Master(Arbiter):
         self.old_listeners: list[Any] = []
         self._states = WorkerStates(time.time)
         self._service_manager = ServiceManager()
+        self._watchdog = Watchdog(self.timeout, clock)
 
     def signal(self, sig: int, frame: Any) -> None:
         if sig in _ENDING:
@@ -110,6 +112,16 @@ class Master(Arbiter):
                     raise
                 self._pause(f"cannot fork a worker: {error}")
         self._report()
+
+    def murder_workers(self) -> None:
+        """End workers that are stuck (see `engine.server.watchdog`): gunicorn's own would end each
+        whose loop has not turned for 30 seconds, though it computes. Called about once a second."""
+        self._watchdog.keep(self.WORKERS)
+        for pid, worker in list(self.WORKERS.items()):
+            remedy = self._watchdog.check(pid, worker.tmp.last_update())
+            if remedy is not None:
+                self.log.critical(remedy.message, pid)
+                self.kill_worker(pid, remedy.signal)
 
     def reap_workers(self) -> None:
         """A reload calls this again and again while it waits for workers."""

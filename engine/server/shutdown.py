@@ -19,6 +19,9 @@ from typing import NamedTuple
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 """The signals that end a worker."""
 
+DUMP_SIGNAL = signal.SIGUSR2
+"""The signal on which a worker writes the stacks of its threads to standard error."""
+
 LEAST_GRACE = 2
 """The shortest grace period in seconds: a worker needs it to record how its requests ended."""
 

@@ -8,13 +8,15 @@ gevent` works as well, without these improvements.
 
 from __future__ import annotations
 
+import faulthandler
 import math
 import os
 import signal
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from types import FrameType
+from typing import Any, ClassVar, NoReturn
 
 import gevent
 from gevent.event import Event
@@ -29,12 +31,14 @@ from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.http1.request import Limits
 from engine.server.listener import Admission, IdleConnections, Listener
 from engine.server.shutdown import (
+    DUMP_SIGNAL,
     LEAST_GRACE,
     SIGNALS,
     ShutdownDeadlines,
     deadlines,
     master_listens,
 )
+from engine.server.watchdog import TurnTimer, stack
 from engine.values import file_descriptors
 
 _POLL_SECONDS = 0.25
@@ -70,6 +74,7 @@ class Worker(GeventWorker):
         self._idle = IdleConnections()
         self._telemetry_idle = IdleConnections()  # the telemetry listener has its own connections
         self._handlers: dict[Any, ConnectionHandler] = {}
+        self._turns = TurnTimer(self.cfg.timeout, self.tmp.notify, self._end_stuck_request)
 
     def init_process(self) -> None:
         Worker.serves_this_process = True
@@ -104,6 +109,7 @@ class Worker(GeventWorker):
         admission = Admission(self.worker_connections, self._idle, self._refusal)
         listeners = [self._listener(sock, admission) for sock in self.sockets]
         self._admission = admission
+        self._turns.start()
         try:
             for listener in listeners:
                 listener.start()
@@ -112,6 +118,7 @@ class Worker(GeventWorker):
                 self._stopping.wait(1.0)
             self._shut_down(listeners)
         finally:
+            self._turns.stop()
             self.wsgi.close()
 
     def _shut_down(self, listeners: Sequence[Listener]) -> None:
@@ -203,6 +210,9 @@ class Worker(GeventWorker):
 
     def init_signals(self) -> None:
         super().init_signals()
+        signal.set_wakeup_fd(-1)  # gunicorn's pipe, which nothing reads under gevent: it would fill
+        # Written without the interpreter, as a worker may be stuck in C code.
+        faulthandler.register(DUMP_SIGNAL, 2, all_threads=True)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def handle_exit(self, sig: int, frame: Any) -> None:
@@ -215,6 +225,22 @@ class Worker(GeventWorker):
     def handle_quit(self, sig: int, frame: Any) -> None:
         """SIGINT and SIGQUIT: requests end now, and are recorded all the same."""
         self._stop(0.0)
+
+    def handle_abort(self, sig: int, frame: Any) -> None:
+        """SIGABRT: the master finds that this worker is stuck."""
+        self._end_stuck(frame, "it neither computes nor serves, or its master wants it to end")
+
+    def _end_stuck_request(self, frame: FrameType | None) -> None:
+        self._end_stuck(frame, f"one request has computed for {self.cfg.timeout:g} s")
+
+    def _end_stuck(self, frame: FrameType | None, reason: str) -> NoReturn:
+        """Stop at once, and free the event loop, so that streams get their error event and all
+        requests their rows. Called by a signal in the greenlet that holds the loop."""
+        self.log.critical(
+            "worker %s is stuck and ends: %s; it stands at\n%s", self.pid, reason, stack(frame)
+        )
+        self._stop(0.0)
+        raise gevent.GreenletExit
 
     def _stop(self, grace: float, delay: float = 0.0) -> None:
         connections = self._admission.connected if self._admission is not None else 0
@@ -232,6 +258,7 @@ class Worker(GeventWorker):
         """Tell the master that the worker lives, and close connections that have been idle for too
         long: once a second, and more often while the last requests end."""
         self.tmp.notify()
+        self._turns.turn()
         if self.alive and self.ppid != os.getppid():
             self.log.error("the master is gone: worker %s ends its requests and stops", self.pid)
             self._stop(self._grace)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from openai import OpenAI
 
+from tests.support.paths import ROOT
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Wire, ask, recorder, request
 from tests.support.running import (
@@ -416,15 +418,17 @@ def own_gunicorn(port: int, *options: str) -> list[str]:
     return [sys.executable, *command, *options, "engine.wsgi:app"]
 
 
-def failed_start(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def failed_start(
+    command: list[str], folder: Path, environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """The result of a serving command that must fail."""
     return subprocess.run(
         command,
         cwd=folder,
-        env=environment({"MODELWAY_CONFIG": "gateway.yaml"}),
+        env=environment({"MODELWAY_CONFIG": "gateway.yaml", **(environ or {})}),
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=3 * PATIENCE,
     )
 
 
@@ -460,6 +464,41 @@ def test_own_gunicorn_refuses_preload(copy: Path) -> None:
     assert "leave out gunicorn's --preload" in result.stderr
     assert "Traceback" not in result.stderr
     assert not listens(port)
+
+
+@pytest.mark.parametrize(
+    ("options", "environ"),
+    [
+        ([], {}),
+        (["-k", "sync"], {}),
+        (["-k", "gthread"], {}),
+        (["--threads", "4"], {}),
+        (["-k", "asgi"], {}),
+        (["--worker-class=tests.support.own_worker.Unpatched"], {"PYTHONPATH": str(ROOT)}),
+        ([], {"GUNICORN_CMD_ARGS": "--threads 4"}),
+        (["-c", "workers.py"], {}),
+    ],
+)
+def test_own_gunicorn_refuses_a_worker_without_gevent(
+    copy: Path, options: list[str], environ: dict[str, str]
+) -> None:
+    (copy / "workers.py").write_text("worker_class = 'gthread'\n")
+    port = free_port()
+    words = ["-b", f"127.0.0.1:{port}", *options, "engine.wsgi:app"]
+    result = failed_start([sys.executable, "-m", "gunicorn", *words], copy, environ)
+    assert result.returncode == 4
+    assert "does not run on gevent" in result.stderr
+    assert f"\n  gunicorn {shlex.join(words)} -k gevent\n" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not listens(port)
+
+
+def test_the_line_that_own_gunicorn_proposes_serves(platform: Platform, tmp_path: Path) -> None:
+    port = free_port()
+    words = ["-b", f"127.0.0.1:{port}", "--threads", "4", "engine.wsgi:app", "-k", "gevent"]
+    config = {"MODELWAY_CONFIG": str(platform.folder / "gateway.yaml")}
+    command = [sys.executable, "-m", "gunicorn", *words]
+    start(command, port, tmp_path, {**pointed_at(platform.mock.url), **config}).stop()
 
 
 def test_a_stream_under_way_is_finished_before_the_end(tmp_path: Path) -> None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from signal import SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SIGUSR1
+from signal import (
+    SIGABRT,
+    SIGCHLD,
+    SIGHUP,
+    SIGINT,
+    SIGKILL,
+    SIGQUIT,
+    SIGTERM,
+    SIGTTIN,
+    SIGTTOU,
+    SIGUSR1,
+)
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +25,7 @@ from gunicorn.arbiter import Arbiter
 from engine.config.server import Server
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.master import Master
+from engine.server.shutdown import DUMP_SIGNAL
 from tests.support.clock import Clock
 
 
@@ -26,6 +38,20 @@ class Listening:
 
     def close(self) -> None:
         self.events.append("close")
+
+
+@dataclass
+class Mark:
+    """The file of a worker whose times tell its master that it goes on."""
+
+    time: float
+
+    def last_update(self) -> float:
+        return self.time
+
+
+BOOTING = 1e9
+"""The mark of a worker that does not serve yet."""
 
 
 class App(GunicornApplication):
@@ -132,12 +158,11 @@ def test_a_new_worker_that_dies_while_old_ones_end_is_replaced(
 
     def start(self: Any) -> int:
         self.worker_age += 1
-        living[self.worker_age] = SimpleNamespace(age=self.worker_age)
+        living[self.worker_age] = SimpleNamespace(age=self.worker_age, tmp=Mark(BOOTING))
         self.app.boots.booted.add(self.worker_age)
         return int(self.worker_age)
 
     monkeypatch.setattr(Arbiter, "spawn_worker", start)
-    monkeypatch.setattr(Arbiter, "murder_workers", lambda self: None)
     master.spawn_worker()
     monkeypatch.setattr(master.app, "confirm", lambda: living.pop(2))  # it is killed
 
@@ -257,3 +282,19 @@ def test_a_quick_stop_has_no_delay(master: Any, events: list[str]) -> None:
         "remove ['/run/api.sock'] at 1000",
         "stop [False] at 1000",
     ]
+
+
+def test_a_worker_that_stands_still_is_told_to_end_and_then_killed(
+    master: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(Arbiter, "kill_worker", lambda self, pid, sig: sent.append((pid, sig)))
+    going_on, stuck = Mark(clock.now), Mark(clock.now)
+    master.WORKERS = {
+        pid: SimpleNamespace(age=pid, tmp=mark) for pid, mark in ((-1, going_on), (-2, stuck))
+    }
+    for _ in range(60):
+        going_on.time = clock.now
+        master.murder_workers()
+        clock.advance(1.0)
+    assert sent == [(-2, SIGABRT), (-2, DUMP_SIGNAL), (-2, SIGKILL), (-2, SIGKILL)]

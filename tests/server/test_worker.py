@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
+import re
 import time
 from types import SimpleNamespace
 from typing import Any
 
+import gevent
 import pytest
 
 from engine.config.server import Server
@@ -61,3 +64,16 @@ def test_a_worker_without_a_master_ends_its_requests_as_on_a_signal(
     assert not orphan.alive
     (message,) = caplog.messages
     assert message.startswith("the master is gone: worker ")
+
+
+def test_a_stuck_worker_says_where_it_stands_and_ends_its_requests_at_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stuck = worker()
+    with pytest.raises(gevent.GreenletExit):
+        stuck.handle_abort(6, inspect.currentframe())
+    assert not stuck.alive
+    assert stuck.deadlines.interrupt <= time.monotonic()
+    (message,) = caplog.messages
+    assert message.startswith(f"worker {stuck.pid} is stuck and ends: ")
+    assert re.search(r"test_worker\.py:\d+ test_a_stuck_worker", message)

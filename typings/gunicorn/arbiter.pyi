@@ -11,6 +11,7 @@ class Arbiter:
     cfg: Config
     log: Logger
     pid: int
+    timeout: float
     worker_age: int
     def __init__(self, app: Any) -> None: ...
     def setup(self, app: Any) -> None: ...

@@ -55,6 +55,44 @@ def test_a_wait_ends_after_its_time_limit(pair: tuple[Any, Any]) -> None:
     assert time.monotonic() - start >= SHORT
 
 
+def late(far: Any) -> None:
+    """Send bytes, and hold the event loop until the time limit of a wait is over: then its timer
+    and its bytes are due in one turn."""
+    far.send(b"x")
+    end = time.monotonic() + 2 * SHORT
+    while time.monotonic() < end:
+        pass
+
+
+def test_bytes_that_came_before_the_time_limit_end_the_wait_of_a_loop_that_was_held_up(
+    pair: tuple[Any, Any],
+) -> None:
+    near, far = pair
+    timer = DeadlineTimer()
+    gevent.spawn(late, far)
+    timer.wait(arrival(near), SHORT)
+    assert near.recv(9) == b"x"
+    timer.close()
+
+
+def test_bytes_that_came_before_the_time_limit_end_the_watch_of_a_loop_that_was_held_up(
+    pair: tuple[Any, Any],
+) -> None:
+    near, far = pair
+    timer, since = DeadlineTimer(), time.monotonic()
+
+    def remaining() -> float:
+        return since + SHORT - time.monotonic()
+
+    def arrived() -> bool:
+        near.recv(9)
+        return False
+
+    gevent.spawn(late, far)
+    timer.watch(arrival(near), remaining, arrived)
+    timer.close()
+
+
 def test_a_later_wait_has_its_full_time_limit(pair: tuple[Any, Any]) -> None:
     """The timer of the first wait fires during the second, which has time left."""
     near, far = pair

@@ -1,0 +1,58 @@
+"""`modelway serve` with a watchdog of SECONDS, and requests that get their worker stuck.
+
+    python -m tests.support.stuck_gateway SECONDS serve -c gateway.yaml
+
+A request for `/stuck/loop` computes without end, one for `/stuck/wait` waits outside of the event
+loop, one for `/stuck/native` computes in C code that heeds no signal.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import repeat
+from typing import Any
+
+from gevent.monkey import get_original
+
+from engine.server import connection_handler, gunicorn_application
+from engine.server.environ import Environ, request_environ
+from engine.server.http1.request import RequestHead
+from modelway import main
+
+
+def loop() -> None:
+    while True:
+        pass
+
+
+def wait() -> None:
+    get_original("time", "sleep")(1_000_000)
+
+
+def native() -> None:
+    all(repeat(True))
+
+
+_STUCK = {"/stuck/loop": loop, "/stuck/wait": wait, "/stuck/native": native}
+
+
+def _request_environ(connection: Environ, head: RequestHead) -> Environ:
+    if head.path in _STUCK:
+        _STUCK[head.path]()
+    return request_environ(connection, head)
+
+
+def _serve(seconds: float, words: list[str]) -> None:
+    settings = gunicorn_application.settings
+
+    def with_timeout(server: Any) -> dict[str, Any]:
+        return {**settings(server), "timeout": seconds}
+
+    gunicorn_application.settings = with_timeout
+    connection_handler.request_environ = _request_environ
+    sys.argv[1:] = words
+    main()
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]), sys.argv[2:])
