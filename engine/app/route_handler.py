@@ -59,8 +59,7 @@ def handler_of(route: Route, parts: Parts) -> Handler:
         shared.limit(route, Part.HEAD if by_model else Part.ALL),
         *shared.report(route),
         *shared.validate_parameters(checks),
-        shared.receive(checks),
-        *_select_stage(route, operation, parts),
+        *_receiving_stages(route, checks, parts),
         *shared.policies(guards.models),
         *shared.validate_body(checks),
         *_written_stages(route, parts),
@@ -95,11 +94,21 @@ def _places(route: Route) -> ModelPlaces | None:
     return ModelPlaces(route.model, route.also, route.dialects[-1].model_prefix)
 
 
-def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> list[Stage]:
+def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:
+    """Receives the body and selects the model, which is refused as soon as its name is known."""
+    select = _select_stage(route, route.by_model, parts)
+    if select is None or route.model is None:
+        return [parts.shared.receive(checks)]
+    if route.model.place == "body":
+        return [parts.shared.receive(checks, select.check_early), select]
+    return [select.check_head, parts.shared.receive(checks), select]
+
+
+def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> SelectModel | None:
     """Finds the requested model and its targets, on routes to models."""
     places = _places(route)
     if places is None:
-        return []
+        return None
     kind = parts.models.operations.kind(operation)
     select = partial(
         SelectModel,
@@ -109,7 +118,7 @@ def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> list
         models=parts.models,
         catalog=parts.catalog,
     )
-    return [parts.shared.once("select", (places, route.default_model, kind), select)]
+    return parts.shared.once("select", (places, route.default_model, kind), select)
 
 
 def _written_stages(route: Route, parts: Parts) -> list[Stage]:

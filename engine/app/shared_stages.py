@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from engine.callers.limit_set import Part
 from engine.edge.origin import SameOrigin
-from engine.exchange.exchange import Handler, Stage, compose
+from engine.exchange.exchange import Exchange, Handler, Stage, compose
 from engine.exchange.services import Services
 from engine.plan.route import Route
 from engine.policies import PolicyStep
@@ -60,10 +60,12 @@ class SharedStages:
         settings = tuple(answers.validators.items())
         return [self.once("report", settings, lambda: report_responses(answers))]
 
-    def receive(self, checks: Checks) -> Stage:
+    def receive(
+        self, checks: Checks, check_large: Callable[[Exchange], None] | None = None
+    ) -> Stage:
         """Reads and parses the body."""
-        settings = checks.bodies, checks.mode
-        return self.once("receive", settings, lambda: receive(checks))
+        settings = checks.bodies, checks.mode, check_large
+        return self.once("receive", settings, lambda: receive(checks, check_large))
 
     def validate_parameters(self, checks: Checks) -> list[Stage]:
         """Checks the parameters of requests, if there are any."""

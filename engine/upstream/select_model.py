@@ -10,8 +10,9 @@ from engine.config.model_operations import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.spec.expression import Expression
 from engine.spec.model_places import ModelPlaces
+from engine.spec.named_early import named_early
 from engine.upstream.caller_choices import check_choices
-from engine.upstream.model_catalog import Catalog, ModelsByOperation
+from engine.upstream.model_catalog import Catalog, ModelsByOperation, ServedModel
 from engine.values.errors import GatewayError
 
 _MAX_SHOWN = 200
@@ -49,16 +50,7 @@ class SelectModel:
         expression = self._expression
         value, exchange.model_span = expression.check(exchange)
         name = _name(value, expression, self._default, exchange)
-        entry = self._catalog.find(name)
-        caller = exchange.caller
-        if caller is not None and not caller.may_use(name):
-            raise _not_allowed(name, expression)
-        if entry is None:
-            raise _unknown(name, expression, exchange, self._catalog)
-        model = self._models.find(entry)
-        if model is None:
-            operations = self._operations.of(entry.name)
-            raise _without_operation(name, exchange.operation, operations, expression)
+        model = self._find(name, exchange)
         exchange.model, exchange.record.requested_entry = name, model.name
         if model.choices:
             members, body = model.choosing_members, exchange.value
@@ -68,6 +60,32 @@ class SelectModel:
             self._places.find_copies(exchange, name)
         exchange.targets = model.order(exchange)
         return following(exchange)
+
+    def check_early(self, exchange: Exchange) -> None:
+        """Refuse a model that the request names before its body is parsed, if only the head of the
+        request is needed for that or the body is large. Raises GatewayError 403 or 404."""
+        name = named_early(self._expression, exchange)
+        if 0 < len(name) <= _MAX_NAME:
+            self._find(name, exchange)
+
+    def check_head(self, exchange: Exchange, following: Handler) -> Response:
+        """A stage before the body is received, on routes whose head names the model."""
+        self.check_early(exchange)
+        return following(exchange)
+
+    def _find(self, name: str, exchange: Exchange) -> ServedModel:
+        """The model with its targets for this operation. Raises GatewayError 403 or 404."""
+        entry = self._catalog.find(name)
+        caller = exchange.caller
+        if caller is not None and not caller.may_use(name):
+            raise _not_allowed(name, self._expression)
+        if entry is None:
+            raise _unknown(name, self._expression, exchange, self._catalog)
+        model = self._models.find(entry)
+        if model is None:
+            operations = self._operations.of(entry.name)
+            raise _without_operation(name, exchange.operation, operations, self._expression)
+        return model
 
 
 def _name(name: Any, expression: Expression, default: str, exchange: Exchange) -> str:

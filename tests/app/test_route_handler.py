@@ -83,6 +83,38 @@ def test_a_refusal_costs_no_more_than_it_needs(tmp_path, work, more, headers, bo
 
 
 @pytest.mark.parametrize(
+    ("more", "model", "code"),
+    [(", models: [small]", "big", "model_not_allowed"), ("", "nobody", "model_not_found")],
+)
+def test_a_large_body_is_not_even_parsed_to_refuse_its_model(tmp_path, work, more, model, code):
+    config = CONFIG.replace("rate: 5/1h", f"rate: 5/1h{more}").replace(
+        "max_body: 1KB", "max_body: 1MB"
+    )
+    built = ProjectApp(tmp_path, config)
+    for size, parsed in ((100, 1), (100_000, 1)):
+        refused = built.chat(model=model, messages=TURNS, note="n" * size)
+        assert (refused.json["error"]["code"], work["parsed"]) == (code, parsed)
+    assert work["received"] == 2
+    allowed = built.chat(model="small", messages=TURNS, note="n" * 100_000)
+    assert allowed.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("more", "model", "code"),
+    [(", models: [small]", "big", "model_not_allowed"), ("", "nobody", "model_not_found")],
+)
+def test_a_model_in_the_path_is_refused_before_the_body_is_received(
+    tmp_path, work, more, model, code
+):
+    built = ProjectApp(tmp_path, CONFIG.replace("rate: 5/1h", f"rate: 5/1h{more}"))
+    path = f"/v1/models/{model}:say"
+    refused = built.client.simulate_post(path, json={}, headers=TOKEN)
+    assert (refused.json["error"]["code"], work) == (code, BY_HEAD)
+    served = built.client.simulate_post(path.replace(model, "small"), json={}, headers=TOKEN)
+    assert (served.status_code, work) == (200, BY_SCHEMA)
+
+
+@pytest.mark.parametrize(
     ("limit", "takes"),
     [
         ("rate_limit: {requests: 1, per: 1h}", 1),

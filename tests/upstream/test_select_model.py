@@ -5,11 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from engine import dialects
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Model, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.spec import expression
+from engine.spec.model_places import ModelPlaces
 from engine.upstream import choose
 from engine.upstream.model_catalog import ModelsByOperation, build_catalog
 from engine.upstream.select_model import SelectModel
@@ -61,8 +63,11 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
     if name is not MISSING:
         assert exchange.value["model"] == name
     stage = SelectModel(
-        expression.parse("$request.body#/model"),
-        [expression.parse(place) for place in also],
+        ModelPlaces(
+            expression.parse("$request.body#/model"),
+            [expression.parse(place) for place in also],
+            dialects.get(operation.dialect).model_prefix,
+        ),
         default,
         operation,
         ModelsByOperation(OPERATIONS),
