@@ -81,14 +81,21 @@ def validate_parameters(checks: Checks) -> list[Stage]:
 def validate_body(checks: Checks) -> list[Stage]:
     """A stage that checks the parsed body, if there may be one; a refusal names the place in it.
     Raises GatewayError 400."""
-    _, bodies, _, unknown, places = checks
-    validates, refuse = checks.validates, refusal_of(checks.mode)
+    _, bodies, mode, unknown, places = checks
+    validates, refuse = checks.validates, refusal_of(mode)
     if bodies is None or not bodies.media_types or not (validates or unknown != "pass"):
         return []
+    rules = bodies.rules
+
+    def validate_only(exchange: Exchange, following: Handler) -> Response:
+        value = exchange.value
+        if value is not MISSING:
+            check(rules.get(exchange.media_type) or bodies.rule(exchange), value)
+        return following(exchange)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         if exchange.value is not MISSING:
-            rule = bodies.rules.get(exchange.media_type) or bodies.rule(exchange)
+            rule = rules.get(exchange.media_type) or bodies.rule(exchange)
             if unknown == "drop":
                 _drop(exchange, rule, places)
             if validates:
@@ -100,7 +107,7 @@ def validate_body(checks: Checks) -> list[Stage]:
                 _reject(exchange, rule)
         return following(exchange)
 
-    return [stage]
+    return [validate_only if mode in ("strict", "lenient") and unknown == "pass" else stage]
 
 
 def refusal_of(mode: str) -> Refuse:

@@ -197,4 +197,4 @@ def test_a_repeated_key_is_refused_even_with_equal_values():
 def test_a_default_is_written_only_into_an_object(text):
     with pytest.raises(GatewayError) as excinfo:
         call(default="gpt-4o", text=text)
-    assert (excinfo.value.status, excinfo.value.param) == (400, "model")
+    assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_type")
