@@ -28,7 +28,11 @@ def known_choices(provider: str, url: str, dialect: str) -> tuple[CallerChoice, 
 
 def _by_address(url: str, dialect: str) -> tuple[str, ...]:
     vendor = (dialect,) if dialect in providers.names() else ()
-    return providers.of_host(urlsplit(url).hostname or "") or vendor
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:  # the check of addresses notes it
+        host = ""
+    return providers.of_host(host) or vendor
 
 
 def unpermitted(

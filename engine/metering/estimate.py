@@ -116,20 +116,22 @@ def _output(body: dict[str, Any], fields: OutputFields) -> int:
         limit = body[next(iter(present))]
         if type(limit) is int and 0 <= limit <= MOST:
             return limit
-    limit = _first_count(body, fields.limits)
-    answers = _first_count(body, fields.answers)
+    limit = _first_count(body, fields.limits, DEFAULT_OUTPUT)
+    answers = _first_count(body, fields.answers, 1)
     return min(
         (DEFAULT_OUTPUT if limit is None else limit) * min(answers or 1, _MOST_ANSWERS), MOST
     )
 
 
-def _first_count(body: dict[str, Any], paths: tuple[Path, ...]) -> int | None:
+def _first_count(body: dict[str, Any], paths: tuple[Path, ...], least: int) -> int | None:
+    """The first count of these members. A text counts as `least` or more, because an upstream may
+    ignore it."""
     for path in paths:
         value: Any = body
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
         if (number := count(_number(value))) is not None:
-            return number
+            return max(number, least) if isinstance(value, str) else number
     return None
 
 

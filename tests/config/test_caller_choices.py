@@ -25,7 +25,7 @@ def test_choices_are_those_of_the_provider_the_host_or_the_dialect(upstream, exp
     assert expected in names(**upstream)
 
 
-@each("upstream", [{}, {"dialect": "plain"}, {"provider": "voyage"}])
+@each("upstream", [{}, {"url": "http://[::1"}, {"dialect": "plain"}, {"provider": "voyage"}])
 def test_of_another_server_nothing_is_known(upstream):
     assert names(**upstream) == []
 

@@ -175,7 +175,7 @@ GUARDS = [
     ("upstreams.main.max_in_flight", 4, None),
     ("upstreams.main.tls.ca", "identity.pem", None),
     ("upstreams.main.forward_headers", [], ["x-a"]),
-    ("upstreams.main.caller_choices", ["/tools/*/model"], ["*"]),
+    ("upstreams.main.caller_choices", None, ["*"]),
     ("prices.big.input", 1, 0),
     ("prices.big.output", 2, 1),
     ("prices.big.cached_input", 2, 1),

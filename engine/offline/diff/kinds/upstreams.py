@@ -66,13 +66,12 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
 
 
 def _choices(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
-    """Callers may choose more or less: what the config permits, or what is known of the server."""
-    was_refused = {choice.name for choice in was.choices}
-    now_refused = {choice.name for choice in now.choices}
-    if permitted := sorted(was_refused - now_refused):
-        yield Effect.WEAKER, "caller-choices-gained", f"lets callers choose {listed(permitted)}"
-    if refused := sorted(now_refused - was_refused):
-        words = f"no longer lets callers choose {listed(refused)}"
+    """Callers may choose more or less besides the model."""
+    before, after = set(was.caller_choices), set(now.caller_choices)
+    if gained := sorted(after - before):
+        yield Effect.WEAKER, "caller-choices-gained", f"lets callers choose {listed(gained)}"
+    if lost := sorted(before - after):
+        words = f"no longer lets callers choose {listed(lost)}"
         yield Effect.BREAKING, "caller-choices-lost", words
 
 
