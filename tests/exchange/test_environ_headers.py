@@ -2,7 +2,12 @@
 
 import pytest
 
-from engine.exchange.environ_headers import comma_separated, environ_key, wants_websocket
+from engine.exchange.environ_headers import (
+    comma_separated,
+    environ_key,
+    header_elements,
+    wants_websocket,
+)
 
 GET = {"REQUEST_METHOD": "GET"}
 
@@ -34,3 +39,19 @@ def test_list_elements_are_in_lower_case_and_without_spaces(header, elements):
 )
 def test_a_get_with_an_upgrade_or_a_key_asks_for_a_websocket(environ, expected):
     assert wants_websocket(environ) is expected
+
+
+@pytest.mark.parametrize(
+    ("header", "elements"),
+    [
+        ("a", ["a"]),
+        ("A, b;q=1 ,,c", ["A", "b;q=1", "c"]),
+        ('"a, b", c', ["a, b", "c"]),
+        (r'"a\"b"', ['a"b']),
+        ('"a, b', ['"a', "b"]),
+        ("", []),
+        (" , ", []),
+    ],
+)
+def test_elements_of_a_list_are_as_sent(header, elements):
+    assert header_elements(header) == elements

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.spec.expression import lenient_name
+from engine.spec.expression import lenient_member, lenient_name
 from engine.spec.named_members import NamedMembers
 
 SCHEMA = {
@@ -24,6 +24,7 @@ SCHEMA = {
         ({"options": {"Usage": True}}, ("Usage", "usage")),
         ({"stop": [{"text": 1}, {"teXt": 1}]}, ("teXt", "text")),
         ({"\u017ftop": 1}, ("\u017ftop", "stop")),
+        ({"options": {"us_age": True}}, ("us_age", "usage")),
         ({"User": 1}, ("User", "user")),
         ({"Team": 1}, ("Team", "team")),
         ([{"First": 1}], ("First", "first")),
@@ -32,7 +33,7 @@ SCHEMA = {
     ],
 )
 def test_another_spelling_is_found_where_the_schema_has_the_name(value, expected):
-    assert NamedMembers(SCHEMA).misspelt(value, str.casefold) == expected
+    assert NamedMembers(SCHEMA).misspelt(value, lenient_member) == expected
 
 
 def test_names_of_forms_are_read_leniently():
@@ -45,4 +46,6 @@ def test_a_schema_may_name_nothing(schema):
 
 
 def test_two_names_of_a_schema_may_differ_in_case_alone():
-    assert NamedMembers({"properties": {"n": {}, "N": {}}}).misspelt({"N": 1}, str.casefold) is None
+    assert (
+        NamedMembers({"properties": {"n": {}, "N": {}}}).misspelt({"N": 1}, lenient_member) is None
+    )

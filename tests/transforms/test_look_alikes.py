@@ -13,6 +13,12 @@ from engine.transforms.places import parse_place
     [
         ("n", {"n": 1, "N": 2, "m": 3}, [("N",)]),
         ("stop", {"\u017ftop": 1}, [("\u017ftop",)]),
+        (
+            "max_tokens",
+            {"maxTokens": 1, "max-tokens": 2, "max": 3},
+            [("maxTokens",), ("max-tokens",)],
+        ),
+        ("topK", {"top_k": 1}, [("top_k",)]),
         ("/a/b", {"a": {"b": 1, "B": 2}, "A": {"b": 3}}, [("a", "B"), ("A", "b")]),
         ("/a/0/b", {"a": [{"B": 1}, {"B": 2}]}, [("a", 0, "B")]),
         ("/a/0", {"a": [1], "A": [2]}, [("A", 0)]),
@@ -21,7 +27,7 @@ from engine.transforms.places import parse_place
         ("$..n", {"N": 1}, []),
     ],
 )
-def test_members_that_differ_in_case_alone_are_found(place, value, paths):
+def test_members_that_differ_in_case_and_separators_alone_are_found(place, value, paths):
     assert other_members(value, parse_place(place)) == paths
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from engine.transforms.places import ANY, ANY_DEPTH, TooDeep, parse_place
+from engine.values.proto_json import json_name
 
 VALUE = {"a": {"b": [{"c": 1}, {"c": 2, "d": None}]}, "/x": 1, "e": "text"}
 
@@ -73,3 +74,29 @@ def test_a_value_that_is_nested_too_deeply_raises():
         value = {"a": value}
     with pytest.raises(TooDeep):
         parse_place("$..b").find(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "paths"),
+    [
+        ("gen_config", {"genConfig": 1}, [("genConfig",)]),
+        ("genConfig", {"gen_config": 1}, [("gen_config",)]),
+        ("/gen_config/top_k", {"genConfig": {"topK": 1}}, [("genConfig", "topK")]),
+        ("top_k", {"top_k": 1, "topK": 2}, [("top_k",)]),
+        ("top_k", {"other": 1}, []),
+        (
+            "$.a[*].in_data",
+            {"a": [{"inData": 1}, {"in_data": 2}]},
+            [("a", 0, "inData"), ("a", 1, "in_data")],
+        ),
+    ],
+)
+def test_a_place_is_found_in_both_spellings_of_an_api_that_has_two(text, value, paths):
+    place = parse_place(text).with_names(json_name)
+    assert sorted(place.find(value)) == sorted(paths)
+
+
+def test_a_missing_place_is_created_as_it_is_written():
+    place = parse_place("/gen_config/top_k").with_names(json_name)
+    assert place.path({"genConfig": {}}) == ("genConfig", "top_k")
+    assert place.path({}) == ("gen_config", "top_k")

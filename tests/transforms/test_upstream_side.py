@@ -2,12 +2,14 @@
 
 import pytest
 
+from engine import dialects
 from engine.config.transforms import TransformConfig
 from engine.exchange.body import spool
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
 from engine.transforms.upstream_side import UpstreamEdits
 from engine.upstream.client.request import UpstreamRequest
+from engine.values.proto_json import json_name
 from tests.support.exchanges import new_exchange
 
 
@@ -109,3 +111,22 @@ def test_the_path_of_a_stream_is_that_of_a_request_whose_wish_for_one_is_removed
     }
     request, _ = sent_body(b'{"stream":true}', "application/json", edits)
     assert (request.path, request.body) == ("/v1/s", b"{}")
+
+
+@pytest.mark.parametrize(
+    ("json_names", "dialect", "body"),
+    [
+        ({json_name}, "openai", b'{"genConfig":{"topK":5}}'),
+        ({json_name, None}, "gemini", b'{"genConfig":{"topK":5}}'),
+        ({json_name, None}, "openai", b'{"genConfig":{},"gen_config":{"top_k":5}}'),
+        ({None}, "gemini", b'{"genConfig":{},"gen_config":{"top_k":5}}'),
+    ],
+)
+def test_an_upstream_whose_members_have_two_spellings_is_edited_in_both(json_names, dialect, body):
+    configs = [TransformConfig({"request": {"body": {"set": {"/gen_config/top_k": 5}}}}, ())]
+    sent = b'{"genConfig":{"topK":1}}'
+    headers = [("content-type", "application/json")]
+    request = UpstreamRequest("POST", "host", "/v1/chat", "", headers, sent)
+    values = TemplateValues(new_exchange(dialect=dialects.get(dialect)), "main", "m")
+    UpstreamEdits(compile_all(configs, upstream=True), json_names).apply(request, "/v1", values)
+    assert request.body == body

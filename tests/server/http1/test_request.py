@@ -181,7 +181,9 @@ def test_an_invalid_content_length_is_refused(length: str) -> None:
         read(post(f"Content-Length: {length}\r\n".encode("latin-1")))
 
 
-@pytest.mark.parametrize("name", ["Host", "Content-Type", "Content-Length"])
+@pytest.mark.parametrize(
+    "name", ["Host", "Content-Type", "Content-Length", "User-Agent", "x-api-key"]
+)
 def test_headers_that_may_occur_once_are_not_repeated(name: str) -> None:
     line = f"{name}: 0\r\n".encode()
     with pytest.raises(InvalidRequest):
