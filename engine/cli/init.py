@@ -33,7 +33,7 @@ def command(folder: Path, names: tuple[str, ...]) -> None:
     """
     for name in names:
         if name not in providers.names():
-            hint = did_you_mean(name, providers.names())
+            hint = did_you_mean(name, providers.names(), "`modelway providers` lists them")
             message = f"unknown provider '{name}'; {hint}"
             raise click.BadParameter(message, param_hint="--provider")
     chosen_providers = [providers.read(name) for name in dict.fromkeys(names)]

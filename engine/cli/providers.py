@@ -58,7 +58,7 @@ def command(name: str | None, output_format: str) -> None:
     A project that uses it:                         modelway init --provider groq my-gateway
     """
     if name is not None and name not in providers.names():
-        hint = did_you_mean(name, providers.names())
+        hint = did_you_mean(name, providers.names(), "`modelway providers` lists them")
         raise click.BadParameter(f"unknown provider '{name}'; {hint}", param_hint="NAME")
     names = providers.names() if name is None else [name]
     catalog = [providers.read(provider) for provider in names]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from engine.config.variable_names import near_variable
 from engine.source.files import read_text
-from engine.source.suggestion import did_you_mean
 from engine.source.values import Expand, ExpandError
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
@@ -48,14 +48,10 @@ def expander(
         if name in environ:
             hint = f"set it, or give a default: ${{{name}:-...}}"
             raise ExpandError(f"environment variable '{name}' is empty", hint)
-        raise ExpandError(
-            f"environment variable '{name}' is not set",
-            did_you_mean(
-                name,
-                [variable for variable in environ if variable.isupper()],
-                f"set it, or give a default: ${{{name}:-...}}",
-            ),
-        )
+        closest = near_variable(name, environ)
+        default_hint = f"set it, or give a default: ${{{name}:-...}}"
+        hint = f"did you mean '{closest}'?" if closest else default_hint
+        raise ExpandError(f"environment variable '{name}' is not set", hint)
 
     return lambda text: _REFERENCE.sub(fill, text)
 

@@ -1,4 +1,8 @@
-"""Suggestions for misspelt names: `did you mean 'x'?`."""
+"""Suggestions for misspelt names: `did you mean 'x'?`.
+
+A name is suggested if at most a third of the letters that were written are wrong; a wrong
+suggestion is worse than none.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +16,44 @@ _NEIGHBOURS = 30
 _COMPARED = 5
 """Candidates compared letter by letter: those that share most letters at both ends."""
 _LONGEST = 200
+_MOST_EDITS = 8
+"""The most wrong letters of a long name."""
 
 
 def near(name: object, names: Iterable[str]) -> str | None:
-    """The name of `names` closest to `name`, or None. A very long name has none."""
+    """The name of `names` closest to `name`, or None if none is close. A very long name has
+    none."""
     if len(str(name)) > _LONGEST:
         return None
     by_folded = {str(candidate).casefold(): candidate for candidate in reversed(list(names))}
     folded = str(name).casefold()
-    close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=0.6)
+    most = min(len(folded) // 3, _MOST_EDITS)
+    alike = difflib.get_close_matches(folded, list(by_folded), n=_COMPARED, cutoff=0.6)
+    edits = {candidate: distance(folded, candidate, most) for candidate in alike}
+    close = [candidate for candidate in alike if edits[candidate] <= most]
     if not close:
         close = [n for n in by_folded if len(n) < 4 and sorted(n) == sorted(folded)]
-    return by_folded[close[0]] if close else None
+    return by_folded[min(close, key=lambda n: edits.get(n, 0))] if close else None
+
+
+def distance(word: str, target: str, most: int = _LONGEST) -> int:
+    """The number of insertions, deletions, substitutions and swaps of neighbours (optimal string
+    alignment distance); a number above `most` stands for any."""
+    beyond = most + 1
+    if abs(len(word) - len(target)) > most:
+        return beyond
+    above = [beyond] * (len(target) + 1)
+    row = list(range(len(target) + 1))
+    for i, letter in enumerate(word, 1):
+        before, above, row = above, row, [beyond] * (len(target) + 1)
+        row[0] = i
+        for j in range(max(1, i - most), min(len(target), i + most) + 1):
+            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != target[j - 1]))
+            if i > 1 and j > 1 and letter == target[j - 2] and word[i - 2] == target[j - 1]:
+                cost = min(cost, before[j - 2] + 1)
+            row[j] = cost
+    edits: int = min(row[-1], beyond)
+    return edits
 
 
 def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str:

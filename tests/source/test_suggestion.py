@@ -1,6 +1,6 @@
 """The near name out of few or very many."""
 
-from engine.source.suggestion import Suggestions, did_you_mean, near
+from engine.source.suggestion import Suggestions, did_you_mean, distance, near
 from tests.support.each import each
 from tests.support.growth import steps
 
@@ -36,7 +36,8 @@ def test_the_near_name_is_found_among_many(name, correct):
 
 
 def test_only_usable_names_are_suggested():
-    assert nearest("gpt-4", lambda candidate: candidate != "gpt-4o") == "gpt-4o-mini"
+    assert nearest("gpt-4o-min", lambda candidate: candidate != "gpt-4o-mini") is None
+    assert nearest("gpt-4", lambda candidate: candidate != "gpt-4o") is None
     assert nearest("gpt-4", lambda candidate: False) is None
     assert nearest("gpt-4", names=[]) is None
 
@@ -91,3 +92,43 @@ def test_a_hint_names_the_near_name_or_those_there_are():
 def test_a_hint_lists_eight_names_at_most():
     names = [f"name{number}" for number in range(9)]
     assert did_you_mean("zzz", names) == f"known: {', '.join(names[:8])}, ..."
+
+
+@each(
+    ("name", "names"),
+    [
+        ("nope", ["openai", "poe", "jina"]),
+        ("gpt-4", ["gpt-4o-mini"]),
+        ("VLLM_API_KEY", ["OPENAI_API_KEY"]),
+        ("abcdef", ["abcxyz"]),
+        ("ab", ["abc", "cb"]),
+        ("abcde", ["abcxy"]),
+    ],
+)
+def test_a_name_with_more_than_a_third_of_wrong_letters_is_not_suggested(name, names):
+    assert near(name, names) is None
+
+
+def test_the_name_with_the_fewest_wrong_letters_is_suggested():
+    assert near("abcdefghi", ["abcdefxyz", "abcdefgh", "abcdefghxy"]) == "abcdefgh"
+
+
+@each(
+    ("word", "target", "edits"),
+    [
+        ("", "", 0),
+        ("abc", "abc", 0),
+        ("abc", "ab", 1),
+        ("abc", "abcd", 1),
+        ("abc", "axc", 1),
+        ("abcd", "abdc", 1),
+        ("ca", "abc", 3),
+        ("kitten", "sitting", 3),
+        ("", "abc", 3),
+    ],
+)
+def test_the_distance_counts_single_mistakes(word, target, edits):
+    assert distance(word, target) == distance(target, word) == edits
+    assert distance(word, target, edits) == edits
+    if edits:
+        assert distance(word, target, edits - 1) == edits  # more than that

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.source.problem import Findings, Level, Path
+from engine.source.suggestion import distance
 from engine.spec.document.node import Library, target_of
 from engine.spec.document.objects import BOUNDS, OBJECTS, ObjectKind
 
@@ -78,7 +79,7 @@ def _correct_key(key: str, object_kind: ObjectKind, value: Mapping[str, Any]) ->
         return ""
     plain = _plain(key)
     near = [
-        (_distance(plain, _plain(name)), name)
+        (distance(plain, _plain(name)), name)
         for name in sorted(object_kind.keys | object_kind.other_keys)
         if name not in value and _near(plain, _plain(name))
     ]
@@ -98,21 +99,6 @@ def _near(word: str, correct_word: str) -> bool:
         return (
             word[:1] == correct_word[:1]
             and len(correct_word) == _SHORT
-            and _distance(word, correct_word) <= 1
+            and distance(word, correct_word) <= 1
         )
-    return _distance(word, correct_word) <= (1 if len(correct_word) <= 5 else 2)
-
-
-def _distance(word: str, target: str) -> int:
-    """The number of insertions, deletions, substitutions and swaps of neighbours (optimal string
-    alignment distance)."""
-    rows = [list(range(len(target) + 1))]
-    for i, a in enumerate(word, 1):
-        above, row = rows[-1], [i]
-        for j, b in enumerate(target, 1):
-            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == target[j - 2] and word[i - 2] == b:
-                cost = min(cost, rows[-2][j - 2] + 1)
-            row.append(cost)
-        rows.append(row)
-    return rows[-1][-1]
+    return distance(word, correct_word) <= (1 if len(correct_word) <= 5 else 2)
