@@ -11,6 +11,7 @@ import click
 
 from engine.cli.config_file import config_option, plan_of, result_or_exit, second_opinion_option
 from engine.cli.output_format import format_option
+from engine.cli.terminal import is_terminal
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.offline.rehearsal import observation
@@ -90,7 +91,7 @@ def _print(document: dict[str, object], output_format: str) -> None:
     if output_format == "json":
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        click.echo(text(document))
+        click.echo(text(document, brief=is_terminal(sys.stdout)))
 
 
 def _body(data: str) -> bytes:

@@ -12,6 +12,7 @@ from engine.config.config_files import ConfigFiles
 from engine.config.server import Server
 from engine.mock.app import build
 from engine.server.gunicorn_application import GunicornApplication
+from engine.server.listen_addresses import exit_if_unavailable
 from engine.source.files import CONFIG
 
 
@@ -46,6 +47,8 @@ def command(
       fault-status-503   fault-status-429-retry-after-2   fault-slow-0.5   fault-garbage
       fault-close        fault-close-after-3   fault-stall-after-3   fault-error-after-3
     """
+    listen = f"127.0.0.1:{port}"
+    exit_if_unavailable({"--port": listen})
     main, *overlays = configs or (CONFIG,)
     result = result_or_exit(plan_of(ConfigFiles(main, tuple(overlays))))
     assert result.plan is not None
@@ -54,9 +57,9 @@ def command(
         (specification, dialects.get(specs[name].dialect))
         for name, specification in result.specifications.items()
     ]
-    server = Server(listen=f"127.0.0.1:{port}", workers=workers, grace=1.0)
+    server = Server(listen=listen, workers=workers, grace=1.0)
 
     def ready() -> None:
-        click.echo(f"mock: {len(documents)} documents on http://127.0.0.1:{port}", err=True)
+        click.echo(f"mock: {len(documents)} documents on http://{listen}", err=True)
 
     GunicornApplication(server, lambda: build(documents, credential, delay), ready).run()

@@ -1,5 +1,7 @@
 """`modelway mock`: the server and the application that it starts."""
 
+import socket
+
 import pytest
 from falcon.testing import TestClient
 
@@ -9,7 +11,17 @@ from tests.support.masters import application, start_in_process
 
 @pytest.fixture
 def masters(monkeypatch):
+    monkeypatch.setattr("engine.cli.mock.exit_if_unavailable", lambda addresses: None)
     return start_in_process(monkeypatch)
+
+
+def test_a_port_in_use_is_found_before_the_documents_are_read(folder, monkeypatch):
+    masters = start_in_process(monkeypatch)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        result = modelway("mock", "-c", "bad.yaml", "--port", str(port))
+    assert (result.exit_code, masters) == (1, [])
+    assert f"cannot listen on 127.0.0.1:{port} (--port)" in str(result.exception)
 
 
 def test_it_listens_on_the_loopback_and_counts_its_documents(folder, masters):

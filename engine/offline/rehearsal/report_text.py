@@ -12,15 +12,16 @@ from engine.source.excerpt import printable
 Report = dict[str, Any]
 _WIDTH = 16
 _LINE = 160
-"""The largest number of characters shown of a line of a body; an image is one long line."""
+"""The most characters of a line of a body in a brief text; an image is one long line."""
 
 
-def text(report: Report) -> str:
-    """The report of `report.report` as text."""
-    return "\n".join(map(printable, _lines(report)))
+def text(report: Report, *, brief: bool = False) -> str:
+    """The report of `report.report` as text; if `brief`, with the beginnings of long lines of
+    bodies."""
+    return "\n".join(map(printable, _lines(report, brief)))
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: Report, brief: bool) -> Iterator[str]:
     request = report["request"]
     outcome = "served" if report["served"] else "refused"
     yield f"{request['method']} {request['path']}: {outcome} ({report['status']})"
@@ -49,7 +50,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield _line("hedge", f"sent to a second target too after {route['hedge']} without content")
     yield from _transforms(report, "upstream")
     for upstream_request in report["outgoing"]:
-        yield from _outgoing(upstream_request)
+        yield from _outgoing(upstream_request, brief)
     if report["estimated"]:
         words = f"the gateway's estimate of {report['estimated']}: no target counts them here"
         yield _line("answer", words)
@@ -194,7 +195,7 @@ def _translation(translation: Report | None) -> Iterator[str]:
     yield _line("", words)
 
 
-def _outgoing(request: Report) -> Iterator[str]:
+def _outgoing(request: Report, brief: bool) -> Iterator[str]:
     yield _line("sends", f"{request['method']} {request['url']}")
     for name, value in request["headers"]:
         yield _line("", f"{name}: {value}")
@@ -202,7 +203,7 @@ def _outgoing(request: Report) -> Iterator[str]:
     if "translated" in body:
         yield _line("body", f"{body['bytes']} bytes, translated")
         for line in json.dumps(body["translated"], indent=2, ensure_ascii=False).splitlines():
-            yield _line("", _shortened(line))
+            yield _line("", _shortened(line) if brief else line)
     elif body["unchanged"]:
         yield _line("body", f"{body['bytes']} bytes, unchanged" if body["bytes"] else "none")
     else:

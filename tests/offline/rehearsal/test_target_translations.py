@@ -143,4 +143,12 @@ def test_a_body_on_disk_is_translated(result):
     document = explained(result, chat("chat_completions", "claude-model", messages=turns))
     assert document["status"] == 200
     assert document["outgoing"][0]["translation"]["into"] == "messages"
-    assert len(text(document)) < 10_000
+    assert len(text(document, brief=True)) < 10_000
+
+
+def test_a_long_line_of_a_translated_body_is_cut_in_a_brief_text_only(result):
+    message = {"role": "user", "content": "a long text " * 100}
+    document = explained(result, chat("chat_completions", "claude-model", messages=[message]))
+    assert message["content"] in text(document)
+    assert message["content"] not in text(document, brief=True)
+    assert " characters)" in text(document, brief=True)
