@@ -69,18 +69,24 @@ class RequestLifecycle:
 
     def _leave(self, exchange: Exchange) -> None:
         self._open.pop(exchange, None)
-        if not exchange.record.outcome:
-            if exchange in self._revoked:
-                exchange.record.outcome = Outcome.REVOKED
-            elif self._interrupted:
-                exchange.record.outcome = Outcome.SHUTDOWN
-        self._revoked.discard(exchange)
+        if self._interrupted or self._revoked:
+            self._note_interruption(exchange)
         exchange.record.close(time.monotonic())
         for observer in self._observers:
             try:
                 observer(exchange)
             except Exception:
                 log.exception("request %s: an observer of its end failed", exchange.request_id)
+
+    def _note_interruption(self, exchange: Exchange) -> None:
+        """Set the outcome of an exchange that ended without one while others are interrupted."""
+        is_revoked = exchange in self._revoked
+        self._revoked.discard(exchange)
+        if not exchange.record.outcome:
+            if is_revoked:
+                exchange.record.outcome = Outcome.REVOKED
+            elif self._interrupted:
+                exchange.record.outcome = Outcome.SHUTDOWN
 
     def record_refusal(self, exchange: Exchange) -> None:
         """Record a request that the server refused before routing, because it is invalid or there

@@ -50,11 +50,10 @@ _CHARACTERS = "".join(map(chr, range(33, 127)))
 def guess(digest: str, name: str) -> str:
     """Why the secret of a digest can be guessed, "" if it is not known to be. `name` is that of
     its token. The reason does not contain the secret."""
-    if digest in _common():
-        return _common()[digest]
-    if any(_sha256(secret) == digest for secret in _variants(name.strip())):
+    name = name.strip()
+    if name and any(_sha256(secret) == digest for secret in _variants(name)):
         return "it is the token's name, or nearly so"
-    return ""
+    return _common().get(digest, "")
 
 
 @lru_cache(maxsize=1)
