@@ -35,7 +35,7 @@ LARGE = os.urandom(65_536)
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 ASK = (
     "GET /v1/realtime?model=gpt-realtime&intent=%s HTTP/1.1\r\nHost: x\r\n"
-    "Authorization: Bearer mw-bench\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    "Authorization: Bearer mw-bench-one\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n\r\n"
 )
 

@@ -22,7 +22,7 @@ from tests.support.ports import free_port
 from tests.support.running import with_telemetry
 
 BODY = b'{"model":"gpt-4o","messages":[{"role":"user","content":"Hello there, gateway!"}]}'
-HEADERS = {"authorization": "Bearer mw-bench", "content-type": "application/json"}
+HEADERS = {"authorization": "Bearer mw-bench-one", "content-type": "application/json"}
 CREDENTIAL = "mock-credential"
 
 
@@ -32,14 +32,15 @@ def start(*arguments: str, environ: dict[str, str]) -> subprocess.Popen[bytes]:
 
 
 def write_project(folder: str, port: int, telemetry: str, more: str = "") -> Path:
-    """Write the shipped project with one worker and the token `mw-bench`; the path of its config.
-    `telemetry` is the address of metrics and health, `more` ends the config."""
+    """Write the shipped project with one worker and the token `mw-bench-one`; the path of
+    its config. `telemetry` is the address of metrics and health, `more` ends the config."""
     init = [sys.executable, "-m", "engine", "init", f"{folder}/gw"]
     subprocess.run(init, check=True, capture_output=True)
     config = Path(folder, "gw", "gateway.yaml")
     text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
     text = text.replace("workers: 2", "workers: 1")
-    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n{more}"
+    text = re.sub(r"^telemetry:\n  listen: .*\n\n", "", text, flags=re.MULTILINE)
+    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench-one')}}}\n{more}"
     config.write_text(with_telemetry(text, telemetry))
     return config
 

@@ -80,7 +80,7 @@ def request(content: str, stream: bool = False) -> bytes:
     body = b'{"model":"gpt-4o",%s"messages":[{"role":"user","content":"%s"}]}'
     body %= (b'"stream":true,' if stream else b"", content.encode())
     return (
-        b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer mw-bench\r\n"
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer mw-bench-one\r\n"
         b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
     )
 

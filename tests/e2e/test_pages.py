@@ -55,8 +55,7 @@ def test_a_gateway_of_your_own(shell: Shell, page: str) -> None:
             output = succeed(shell, command)
         if command.startswith("modelway init"):
             succeed(shell, f"sed -i s/127.0.0.1:8080/127.0.0.1:{port}/ gateway.yaml")
-            listen = f'telemetry: {{listen: "127.0.0.1:{telemetry}"}}'
-            succeed(shell, f"sed -i '/^specs:/i {listen}\\n' gateway.yaml")
+            succeed(shell, f"sed -i s/127.0.0.1:9464/127.0.0.1:{telemetry}/ gateway.yaml")
         if command.startswith("modelway token new"):
             (secret,) = re.findall(r"mw-\S+", output)
             entry = output[output.index("  - ") :]

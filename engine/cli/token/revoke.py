@@ -18,8 +18,8 @@ from engine.stores.records import tokens
 def command(config: ConfigFiles, database: str | None, name: str) -> None:
     """Make a token invalid, with all its secrets; this cannot be undone.
 
-    A running gateway refuses it within `token_ttl`. The token stays in the list, and its usage in
-    the ledger.
+    A running gateway refuses it within `token_ttl`, and ends its open streams. The token stays in
+    the list, and its usage in the ledger.
     """
     location = records_of(config, database)
     with open_records(location) as records:
