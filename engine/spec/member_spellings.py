@@ -40,6 +40,14 @@ class Spellings:
     items: Spellings
     json_name: JsonName
 
+    @property
+    def is_data(self) -> bool:
+        """Whether the document describes nothing in this value: its keys are data."""
+        if self.names:
+            return False
+        below = (self.extra, self.items)
+        return all(not n.names and n.extra is n.items is n for n in below)
+
     def documented(self, name: str) -> str:
         """The documented name of a member; the name itself if the document has none."""
         return name if name in self.fields else self.names.get(self.json_name(name), name)

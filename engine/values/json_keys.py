@@ -8,11 +8,15 @@ from typing import Protocol
 
 from engine.values.json_edit import STRING, Buffer, Edit, JsonPath
 
+_OPENERS = (b"{", b"[")
 _TOKEN = re.compile(rb"(" + STRING + rb")([ \t\r\n]*:)?|[{}\[\],]", re.DOTALL)
 
 
 class Names(Protocol):
-    """The names that the members of an object have."""
+    """The names that the members of an object have. `is_data`: it and all below have their own."""
+
+    @property
+    def is_data(self) -> bool: ...
 
     def documented(self, name: str) -> str:
         """The documented name of a member; its own name if it has no other."""
@@ -37,10 +41,11 @@ class _Level:
     """An object or array that is being read: its names, the key or index of the current entry, and
     of an object the spellings so far by documented name."""
 
-    __slots__ = ("names", "spellings", "step")
+    __slots__ = ("is_data", "names", "spellings", "step")
 
     def __init__(self, names: Names, *, is_object: bool) -> None:
         self.names = names
+        self.is_data = names.is_data
         self.step: str | int = "" if is_object else 0
         self.spellings: dict[str, str] = {}
 
@@ -49,25 +54,34 @@ def key_edits(text: Buffer, top: Names) -> list[Edit]:
     """The edits that give every key of valid JSON its documented name. Raises TwoSpellings."""
     edits: list[Edit] = []
     levels: list[_Level] = []
+    level = _Level(top, is_object=False)  # around the text
+    read: dict[tuple[Names, bytes], tuple[str, str]] = {}  # most keys occur often
     for token in _TOKEN.finditer(text):
-        quoted = token[1]
-        if quoted is not None:
-            if token[2] is None:
-                continue  # a text
-            level, name = levels[-1], str(json.loads(quoted))
-            level.step = documented = level.names.documented(name)
-            if (first := level.spellings.setdefault(documented, name)) != name:
-                raise TwoSpellings(tuple(each.step for each in levels[:-1]), (name, first))
-            if documented != name:
-                edits.append((*token.span(1), json.dumps(documented).encode()))
-            continue
-        mark = token[0]
-        if mark in (b"{", b"["):
-            names = levels[-1].names.below(levels[-1].step) if levels else top
-            levels.append(_Level(names, is_object=mark == b"{"))
-        elif mark == b",":
-            if isinstance(index := levels[-1].step, int):
-                levels[-1].step = index + 1
-        else:
-            levels.pop()
+        quoted, colon = token.groups()
+        if quoted is None:
+            mark = token[0]
+            if mark == b",":
+                if isinstance(level.step, int):
+                    level.step += 1
+            elif mark in _OPENERS:
+                names = level.names.below(level.step) if levels else top
+                levels.append(level)
+                level = _Level(names, is_object=mark == b"{")
+            else:
+                level = levels.pop()
+        elif colon is not None and not level.is_data:
+            key = level.names, quoted
+            if key not in read:
+                read[key] = _names(level.names, quoted)
+            name, level.step = read[key]
+            if (first := level.spellings.setdefault(level.step, name)) != name:
+                raise TwoSpellings(tuple(each.step for each in levels[1:]), (name, first))
+            if level.step != name:
+                edits.append((*token.span(1), json.dumps(level.step).encode()))
     return edits
+
+
+def _names(names: Names, quoted: bytes) -> tuple[str, str]:
+    """The name of a key as it is spelt, and its documented name."""
+    name = str(json.loads(quoted))
+    return name, names.documented(name)

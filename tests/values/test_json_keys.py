@@ -12,6 +12,8 @@ from tests.support.each import each
 class Upper:
     """Names in capitals, except below the member `free`."""
 
+    is_data = False
+
     def documented(self, name):
         return name.upper()
 
@@ -20,8 +22,7 @@ class Upper:
 
 
 class Free(Upper):
-    def documented(self, name):
-        return name
+    is_data = True
 
     def below(self, step):
         return self
