@@ -237,10 +237,10 @@ def test_a_cut_stream_keeps_its_failure() -> None:
 
 
 def test_what_precedes_an_error_in_one_read_is_sent_first() -> None:
-    nameless = b'data: {"choices":[{"delta":{"content":"lo","tool_calls":[{"id":"c"}]}}]}\n\n'
-    error, text = broken(event("Hel") + nameless + event("never"))
+    spoken = b'data: {"choices":[{"delta":{"content":"lo","audio":{"data":"AA"}}}]}\n\n'
+    error, text = broken(event("Hel") + spoken + event("never"))
     assert text == "Hello"
-    assert "tool call without a name" in error.words
+    assert "has audio" in error.words
 
 
 def test_a_failure_does_not_repeat_our_credential() -> None:
