@@ -137,11 +137,12 @@ class DeadlineTimer:
             timer.stop()
             timer.close()
 
-    def _set(self, seconds: float, fire: Callable[[], None] | None = None) -> None:
+    def _set(self, seconds: float) -> None:
         self.close()
         self._fires_at = monotonic() + seconds
-        self._timer = get_hub().loop.timer(seconds)
-        self._timer.start(fire or self._fire)
+        # Like gevent's own timeouts: after a turn that was long, sockets are read before it fires.
+        self._timer = get_hub().loop.timer(seconds, priority=-1)
+        self._timer.start(self._fire)
 
     def cancel(self, error: BaseException) -> None:
         """Raise an error in the greenlet that waits, in the next turn of the event loop."""
@@ -162,14 +163,7 @@ class DeadlineTimer:
             self._waiting.switch()
 
     def _fire(self) -> None:
-        """Called by the hub when the timer fires. After a turn that was long, timers fire before
-        sockets are read: what has arrived meanwhile is received first."""
-        self.close()
-        if self._waiting is not None:
-            self._set(0, self._expire)
-
-    def _expire(self) -> None:
-        """Called by the hub a turn after the timer has fired."""
+        """Called by the hub when the timer fires."""
         self.close()
         if self._waiting is None:
             return
