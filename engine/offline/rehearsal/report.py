@@ -196,11 +196,12 @@ def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
 
 
 def _validation(route: Route, rehearsal: Rehearsal) -> Report:
-    """The verdict of the stages that read the request and compare it with the document."""
+    """The verdict of the stages that read the request and compare it with the document. 403 and 404
+    are refusals of the model in a large body, before it is parsed."""
     error, steps = rehearsal.error, [s for s in rehearsal.steps if s.name in _READING]
     if rehearsal.reported:
         return {"mode": route.validate, "verdict": "would refuse", "places": rehearsal.reported}
-    if error is not None and rehearsal.refused_by in _READING:
+    if error is not None and error.status not in (403, 404) and rehearsal.refused_by in _READING:
         return {
             "mode": route.validate,
             "verdict": "refused",

@@ -236,3 +236,11 @@ def test_a_reporting_route_shows_its_refusal_and_counts_nothing(tmp_path):
     }
     assert "would refuse (report) at messages" in text(document)
     assert not mismatches.places
+
+
+def test_a_model_that_is_refused_in_a_large_body_says_nothing_of_the_validation(tmp_path):
+    project = planned(tmp_path, CONFIG.replace("max_body: 1KB", "max_body: 1MB"))
+    body = {"model": "nobody", "messages": [{}], "note": "n" * 100_000}
+    document = explained(project, body=body)
+    assert document["error"]["code"] == "model_not_found"
+    assert document["validation"]["verdict"] == "not reached"
