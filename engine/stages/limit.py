@@ -59,8 +59,7 @@ def limit(
         if denied is not None:
             rule = limits.rules[denied]
             exchange.record.limit = rule.name.partition("/")[0]
-            next_window = _next_window(rule.quota.window, services.clock() + waits[denied])
-            raise _refusal(rule, costs[denied], waits[denied], next_window, [*headers.items()])
+            raise _refusal(rule, costs[denied], waits[denied], services.clock(), [*headers.items()])
         record = exchange.record
         if is_first:
             exchange.head_take = result
@@ -81,11 +80,10 @@ def _settle(counters: Counters, receipt: object, limits: LimitSet, record: Reque
         counters.settle(receipt, costs)
 
 
-def _refusal(
-    rule: QuotaRule, cost: int, wait: float, next_window: str, headers: Headers
-) -> GatewayError:
-    """The error of a request that is beyond a quota; `wait` in seconds."""
+def _refusal(rule: QuotaRule, cost: int, wait: float, now: float, headers: Headers) -> GatewayError:
+    """The error of a request that is beyond a quota; `wait` in seconds, `now` in Unix seconds."""
     quota, kind = rule.quota, KINDS[rule.quota.kind]
+    next_window = _next_window(quota.window, now + wait)
     sharer = {"token": "this token", "all": "all callers together"}.get(rule.by, f"this {rule.by}")
     window = _window_text(quota.window)
     too_large = cost > quota.amount
