@@ -116,7 +116,12 @@ def choice(key: str, value: Any, options: Sequence[Any]) -> str:
         return "write bearer or basic, or {header: NAME}, {query: NAME}, {cookie: NAME}"
     if key == "on" and isinstance(value, int) and 500 <= value < 600:
         return "write 5xx: it stands for 500, 502, 503, 504 and 529"
-    option = near(value, map(str, options)) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return ""
+    longer = [option for option in map(str, options) if value and option.startswith(value.lower())]
+    if len(longer) == 1:
+        return f"write {longer[0]}"
+    option = near(value, map(str, options))
     return f"did you mean '{option}'?" if option else ""
 
 

@@ -70,7 +70,7 @@ _LISTS = """\
 _TAIL = """\
 
 policies:                                # of every route
-  - token_budget: {tokens: 10000000, per: 1d}   # model tokens of each caller; more are refused
+  - token_budget: {"tokens": 10000000, "per": 1d}   # model tokens of each caller; more are 429
 
 tokens:                                  # `modelway token new NAME` prints an entry for this list
 """

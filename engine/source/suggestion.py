@@ -1,6 +1,6 @@
 """Suggestions for misspelt names: `did you mean 'x'?`.
 
-A name is suggested if at most a third of the letters that were written are wrong; a wrong
+A name is suggested if at most a third of the letters of the longer one are wrong; a wrong
 suggestion is worse than none.
 """
 
@@ -27,13 +27,23 @@ def near(name: object, names: Iterable[str]) -> str | None:
         return None
     by_folded = {str(candidate).casefold(): candidate for candidate in reversed(list(names))}
     folded = str(name).casefold()
-    most = min(len(folded) // 3, _MOST_EDITS)
-    alike = difflib.get_close_matches(folded, list(by_folded), n=_COMPARED, cutoff=0.6)
-    edits = {candidate: distance(folded, candidate, most) for candidate in alike}
-    close = [candidate for candidate in alike if edits[candidate] <= most]
-    if not close:
-        close = [n for n in by_folded if len(n) < 4 and sorted(n) == sorted(folded)]
-    return by_folded[min(close, key=lambda n: edits.get(n, 0))] if close else None
+    edits: dict[str, int] = {}
+    for candidate in difflib.get_close_matches(folded, list(by_folded), n=_COMPARED, cutoff=0.6):
+        most = min(max(len(folded), len(candidate)) // 3, _MOST_EDITS)
+        if (wrong := distance(folded, candidate, most)) <= most:
+            edits[candidate] = wrong
+    if not edits:
+        edits = {n: 1 for n in by_folded if _of_short_names(folded, n)}
+    return by_folded[min(edits, key=edits.__getitem__)] if edits else None
+
+
+def _of_short_names(word: str, name: str) -> bool:
+    """Whether a word has the letters of a name of two or three, or one of two."""
+    return (
+        len(name) < 4
+        and (sorted(word) == sorted(name) or len(word) == len(name) - 1 == 1)
+        and (set(word) <= set(name))
+    )
 
 
 def distance(word: str, target: str, most: int = _LONGEST) -> int:

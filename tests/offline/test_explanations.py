@@ -97,7 +97,7 @@ def problems_of(example: Example, folder: Path) -> list[dict]:
         problems = re.findall(r": (error|warning): .*\[(MW[0-9]{3})\]$", ran.output, re.MULTILINE)
         return [{"level": level, "code": code} for level, code in problems]
     options = {"boot": ["--boot"], "verbose": ["--verbose"]}.get(example.command, [])
-    words = ["check", "--format", "json", *options]
+    words = ["check", "--format", "json", "--second-opinion", *options]
     ran = CliRunner().invoke(cli.main, words, env=example.environ)
     assert ran.exit_code in (0, 1), ran.output
     return json.loads(ran.stdout)["problems"]
