@@ -34,7 +34,8 @@ def commands_page() -> str:
 
 
 def _command(name: str, command: click.Command, parent: click.Context | None) -> Iterator[str]:
-    context = click.Context(command, info_name=name.rpartition(" ")[2], parent=parent)
+    settings = command.context_settings  # of click's help option, which is kept once it is made
+    context = click.Context(command, info_name=name.rpartition(" ")[2], parent=parent, **settings)
     if parent is not None:
         yield f"{'#' * (len(name.split()))} {name}\n"
         yield f"```text\n{name} {' '.join(command.collect_usage_pieces(context))}\n```\n"

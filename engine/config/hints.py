@@ -120,7 +120,7 @@ def choice(key: str, value: Any, options: Sequence[Any]) -> str:
         return ""
     longer = [option for option in map(str, options) if value and option.startswith(value.lower())]
     if len(longer) == 1:
-        return f"write {longer[0]}"
+        return f"did you mean '{longer[0]}'?"
     option = near(value, map(str, options))
     return f"did you mean '{option}'?" if option else ""
 
