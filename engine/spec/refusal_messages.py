@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 from engine.source.problem import path_in
 from engine.source.suggestion import near
-from engine.spec.narrow_failure import MOST_ITEMS, narrow
+from engine.spec.narrow_failure import MOST_ITEMS, Narrowed, narrow
+from engine.spec.schema_validator import SchemaValidator, TooManyErrors
 from engine.values.errors import GatewayError
 
 _CODES = {
@@ -88,13 +89,16 @@ class Refusal(NamedTuple):
 
 def explain(validator: Validator, value: Any, root: str = "") -> Refusal:
     """The refusal of a `value` that `validator` refuses. `root` is the name of the value."""
-    narrowed = narrow(validator.is_valid, value)
-    if narrowed is None:
-        subject = root or "the request body"
-        return Refusal(
-            root, "invalid_value", f"Invalid value: {subject} does not match its schema."
-        )
-    errors = list(islice(validator.iter_errors(narrowed.value), _MOST_ERRORS))
+    try:
+        is_expensive = isinstance(validator, SchemaValidator) and validator.is_expensive
+        narrowed = Narrowed(value) if is_expensive else narrow(validator.is_valid, value)
+        if narrowed is None:
+            return _unexplained(root)
+        errors = list(islice(validator.iter_errors(narrowed.value), _MOST_ERRORS))
+    except TooManyErrors:
+        return _unexplained(root, ", and has too many alternatives to name the place")
+    except (ValueError, RecursionError):  # jsonschema_rs copies values of at most 255 levels
+        return _unexplained(root, ", and is nested too deeply to name the place")
     best = _best(errors)
     details = best.kind.as_dict()
     path = narrowed.original_path(list(path_in(narrowed.value, best.instance_path)))
@@ -109,6 +113,12 @@ def explain(validator: Validator, value: Any, root: str = "") -> Refusal:
     if name in ("anyOf", "oneOf") and _union_types(details["context"]):
         name = "type"
     return Refusal(param, _CODES.get(name, "invalid_value"), message)
+
+
+def _unexplained(root: str, reason: str = "") -> Refusal:
+    subject = root or "the request body"
+    message = f"Invalid value: {subject} does not match its schema{reason}."
+    return Refusal(root, "invalid_value", message)
 
 
 def place(path: Sequence[str | int], root: str = "") -> str:

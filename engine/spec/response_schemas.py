@@ -13,6 +13,7 @@ from engine.spec.media_types import essence, is_json
 from engine.spec.refusal_messages import Refusal, explain
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
+from engine.values.errors import GatewayError
 
 _NO_CONTENT = ("204", "205")
 
@@ -36,7 +37,10 @@ class ResponseValidators:
             value: Any = orjson.loads(body)
         except orjson.JSONDecodeError:
             return Refusal("", "invalid_json", "The response is not valid JSON.")
-        return None if validator.is_valid(value) else explain(validator, value)
+        try:
+            return None if validator.is_valid(value) else explain(validator, value)
+        except GatewayError as error:
+            return Refusal("", error.code, error.message)
 
     def validator(self, status: int) -> SchemaValidator | None:
         """The validator of JSON responses with this status, if the document describes them."""

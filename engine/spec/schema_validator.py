@@ -20,6 +20,18 @@ from weakref import WeakValueDictionary
 
 import jsonschema_rs
 
+from engine.spec.schema_cost import SchemaCost, may_be_expensive
+from engine.values.errors import GatewayError
+
+EXPENSIVE = 1_000
+"""How often schemas may be applied to one value before the cost of values is counted first. In
+vendors' documents it is 140 and less."""
+
+MOST_STEPS = 2_000_000
+"""Steps that validating a value may take, about 0.1 s; and listing its errors, of which each takes
+a thousand times as long."""
+MOST_ERROR_STEPS = 30_000
+
 MOST_COMPILED = 1_000
 """Of all plans of this process, also former ones. Compiling a small schema again takes 50 us."""
 
@@ -37,35 +49,87 @@ class SchemaPart(NamedTuple):
     text: str
 
 
+class TooManyErrors(Exception):
+    """Listing the errors of a value would take too long."""
+
+
+class _BoundedValidator:
+    """The compiled form of an expensive schema: counts the cost of each value first."""
+
+    __slots__ = ("_compiled", "_cost", "iter_errors")
+
+    def __init__(self, compiled: jsonschema_rs.Validator, cost: SchemaCost) -> None:
+        self._compiled = compiled
+        self._cost = cost
+        self.iter_errors = compiled.iter_errors
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether the schema accepts a JSON value. Raises GatewayError 400 if that takes more than
+        MOST_STEPS."""
+        if self._cost.exceeds(value, MOST_STEPS):
+            message = (
+                f"Validating the request would take more than {MOST_STEPS:,} steps, mostly by the "
+                f"schema '{self._cost.worst}' of its document. Send a smaller or flatter value."
+            )
+            raise GatewayError(400, TOO_EXPENSIVE, message)
+        return self._compiled.is_valid(value)
+
+
+TOO_EXPENSIVE = "validation_too_expensive"
+"""The code of the refusal of a request whose validation would take too long."""
+
+
 class SchemaValidator:
     """The validator of a schema, its JSON `text`, in the file `uri`. `parts` are all that it refers
     to, directly and indirectly. Made by `validator_of`."""
 
-    __slots__ = ("__weakref__", "_compiled", "_is_30", "_is_proven", "_parts", "_text", "_uri")
+    __slots__ = (
+        *("__weakref__", "_compiled", "_cost", "_is_30", "_is_proven", "_parts", "_text", "_uri"),
+        "is_expensive",
+    )
 
     def __init__(self, is_30: bool, uri: str, text: str, parts: tuple[SchemaPart, ...]) -> None:
         self._is_30 = is_30
         self._uri = uri
         self._text = text
         self._parts = parts
-        self._compiled: jsonschema_rs.Validator | None = None
+        self._compiled: _Compiled | None = None
+        self._cost: SchemaCost | None = None
         self._is_proven = False
+        self.is_expensive = False
 
-    def prove(self, *, known: bool = False) -> None:
+    def prove(self, *, known: bool = False, cheap: bool = False) -> None:
         """Compile the schema if it never was. Raises ValueError for a broken schema. One that is
-        `known` not to be broken is compiled only if no other must be freed for it."""
-        if not self._is_proven and not (known and len(_compiled) >= MOST_COMPILED):
+        `known` not to be broken is compiled only if no other must be freed for it. `cheap`: it is
+        known not to be expensive."""
+        if self._is_proven:
+            return
+        if not (known or cheap) and may_be_expensive(self._text, (p.text for p in self._parts)):
+            self.is_expensive = self.cost.most > EXPENSIVE
+            self._cost = self._cost if self.is_expensive else None
+        if not (known and len(_compiled) >= MOST_COMPILED):
             self.compile()
+
+    @property
+    def cost(self) -> SchemaCost:
+        """What validating values costs; kept as long as the compiled schema."""
+        if self._cost is None:
+            self._cost = SchemaCost(self._uri, self._text, self._parts)
+        return self._cost
 
     def is_valid(self, value: Any) -> bool:
         """Whether the schema accepts a JSON value."""
         return (self._compiled or self.compile()).is_valid(value)
 
     def iter_errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
-        """The errors of a JSON value."""
+        """The errors of a JSON value. Raises TooManyErrors if listing them would take too long:
+        a recursive schema repeats its branches at every level of a value."""
+        branches = self._parts and (self.is_expensive or self.cost.is_recursive)
+        if branches and self.cost.exceeds(value, MOST_ERROR_STEPS, errors=True):
+            raise TooManyErrors
         return (self._compiled or self.compile()).iter_errors(value)
 
-    def compile(self) -> jsonschema_rs.Validator:
+    def compile(self) -> _Compiled:
         """The compiled schema. Raises ValueError for a broken schema."""
         kind = jsonschema_rs.Draft4Validator if self._is_30 else jsonschema_rs.Draft202012Validator
         try:
@@ -79,11 +143,14 @@ class SchemaValidator:
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             raise ValueError(str(error).splitlines()[0]) from error
-        self._compiled, self._is_proven = compiled, True
+        bounded = _BoundedValidator(compiled, self.cost) if self.is_expensive else compiled
+        self._compiled, self._is_proven = bounded, True
         _compiled.append(self)
         while len(_compiled) > MOST_COMPILED:
-            _compiled.popleft()._compiled = None
-        return compiled
+            freed = _compiled.popleft()
+            freed._compiled = None
+            freed._cost = freed._cost if freed.is_expensive else None
+        return bounded
 
     def _with_parts(self) -> tuple[dict[str, str], jsonschema_rs.Registry]:
         """A reference to the schema, and the files that it refers to, with no other parts."""
@@ -105,6 +172,7 @@ class SchemaValidator:
         return {"$ref": f"{self._uri}#/{root}"}, registry
 
 
+_Compiled = jsonschema_rs.Validator | _BoundedValidator
 _compiled: deque[SchemaValidator] = deque()
 _validators: WeakValueDictionary[object, SchemaValidator] = WeakValueDictionary()
 

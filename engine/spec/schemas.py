@@ -17,6 +17,7 @@ from engine.source.problem import Path
 from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import Library, Node
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
+from engine.spec.schema_cost import Place, SchemaCost
 from engine.spec.schema_parts import EXACT_SUFFIX, SchemaParts
 from engine.spec.schema_validator import SchemaValidator, validator_of
 from engine.values.shared_values import SharedValues
@@ -46,19 +47,27 @@ class Schemas:
     """The schemas of a library of OpenAPI files, for one purpose. Raises ValueError or
     RecursionError for files that cannot be read.
 
-    `proven`: an earlier process has compiled the same schemas. `has_broken` is whether one could
-    not be compiled.
+    `proven`: an earlier process has compiled the same schemas, and none is expensive. `cheap`: none
+    is expensive, as those for another purpose are not. `has_broken` is whether one could not be
+    compiled; `expensive` are the expensive ones, each with its cost.
     """
 
     def __init__(
-        self, library: Library, purpose: Purpose = Purpose.REQUEST, *, proven: bool = False
+        self,
+        library: Library,
+        purpose: Purpose = Purpose.REQUEST,
+        *,
+        proven: bool = False,
+        cheap: bool = False,
     ) -> None:
         self.is_30 = library.is_30
         self.json_name = library.json_name
         self._library = library
         self._purpose = purpose
         self._is_proven = proven
+        self._is_cheap = proven or cheap
         self.has_broken = False
+        self.expensive: list[tuple[Node, SchemaCost]] = []
         self._uris = {path: path.as_uri() for path in library.files}
         self._parts: SchemaParts | None = self._read()
         self._validators: dict[tuple[FilePath, Path], SchemaValidator] = {}
@@ -74,12 +83,15 @@ class Schemas:
             text, parts = self._parts.of(uri, node.path)
             validator = validator_of(self.is_30, uri, text, parts)
             self._prove(validator)
+            if validator.is_expensive:
+                validator.cost.locate(Place(uri, node.path))
+                self.expensive.append((node, validator.cost))
             self._validators[key] = validator
         return validator
 
     def _prove(self, validator: SchemaValidator) -> None:
         try:
-            validator.prove(known=self._is_proven)
+            validator.prove(known=self._is_proven, cheap=self._is_cheap)
         except ValueError:
             self.has_broken = True
             raise

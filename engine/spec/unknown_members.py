@@ -33,17 +33,22 @@ class MemberNames:
 
     def unknown(self, value: Any, path: Path = ()) -> Iterator[Path]:
         """The paths of the unknown members of a value, without those inside an unknown member."""
-        if isinstance(value, list):
-            for index, item in enumerate(value):
-                if isinstance(item, dict | list):
-                    yield from self.items.unknown(item, (*path, index))
-        elif isinstance(value, dict):
-            for name, member in value.items():
-                names = self.fields.get(name)
-                if names is None and not self.open:
-                    yield (*path, name)
-                elif isinstance(member, dict | list):
-                    yield from (names or self.extra).unknown(member, (*path, name))
+        stack: list[tuple[MemberNames, Any, Path]] = [(self, value, path)]
+        while stack:  # a body may be nested deeper than Python can recurse
+            names, value, path = stack.pop()
+            below: list[tuple[MemberNames, Any, Path]] = []
+            if isinstance(value, list):
+                for index, item in enumerate(value):
+                    if isinstance(item, dict | list):
+                        below.append((names.items, item, (*path, index)))
+            elif isinstance(value, dict):
+                for name, member in value.items():
+                    member_names = names.fields.get(name)
+                    if member_names is None and not names.open:
+                        yield (*path, name)
+                    elif isinstance(member, dict | list):
+                        below.append((member_names or names.extra, member, (*path, name)))
+            stack += reversed(below)
 
 
 def compile_names(schema: object, resolve: Resolve) -> MemberNames:

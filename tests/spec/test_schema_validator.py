@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from engine.spec import schema_validator
-from engine.spec.schema_validator import SchemaValidator, validator_of
+from engine.spec.refusal_messages import explain
+from engine.spec.schema_validator import EXPENSIVE, TOO_EXPENSIVE, SchemaValidator, validator_of
 from engine.spec.schemas import Schemas
-from tests.support.documents import document, library
+from engine.values.errors import GatewayError
+from tests.support.documents import document, library, shipped, validator
 from tests.support.each import each
 
 URI = "file:///a.json"
@@ -120,3 +123,67 @@ def test_a_schema_known_to_be_valid_is_compiled_while_there_is_room(
     assert len(compiled) == number
     assert not validator.is_valid(1)
     assert compiled == [*others, validator]
+
+
+def levels(number: int) -> dict[str, Any]:
+    """Schemas of which each refers to the next one twice."""
+    above = {
+        f"S{n}": {"anyOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 2} for n in range(number)
+    }
+    return {**above, f"S{number}": {"type": "object", "required": ["a"]}}
+
+
+@each("version", ["3.0.3", "3.1.0"])
+def test_a_value_whose_validation_would_take_too_long_is_refused(version: str) -> None:
+    root = {"$ref": "#/components/schemas/S0"}
+    expensive = validator(root, version=version, **levels(60))
+    with pytest.raises(GatewayError) as refused:
+        expensive.is_valid({})
+    assert (refused.value.status, refused.value.code) == (400, TOO_EXPENSIVE)
+    assert "'#/components/schemas/S" in refused.value.message
+
+
+def test_an_expensive_schema_serves_values_that_do_not_reach_it() -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/components/schemas/S0"}}}
+    expensive = validator(schema, **levels(60))
+    assert expensive.is_valid({})
+    assert not expensive.is_valid([])
+    assert explain(expensive, []).code == "invalid_type"
+
+
+def test_errors_that_double_with_every_level_of_a_value_are_not_listed() -> None:
+    node = {
+        "oneOf": [{"type": "object", "required": ["a", x], "properties": {"a": NODE}} for x in "xy"]
+    }
+    recursive = validator(NODE, Node={"oneOf": [{"type": "string"}, *node["oneOf"]]})
+    value: Any = 1
+    for _ in range(40):
+        value = {"a": value, "x": 1}
+    assert not recursive.is_valid(value)
+    refusal = explain(recursive, value)
+    assert refusal.code == "invalid_value"
+    assert "too many alternatives" in refusal.message
+    shallow = explain(recursive, {"a": {"a": 1, "x": 1}, "x": 1})
+    assert "alternatives" not in shallow.message
+
+
+NODE = {"$ref": "#/components/schemas/Node"}
+
+
+@each("depth", [250, 260, 600, 1000])
+def test_a_refusal_of_a_deep_value_is_explained(depth: int) -> None:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    assert explain(validator({"type": "string"}), value).message
+
+
+@each("name", ["anthropic", "gemini", "openai", "rerank"])
+def test_no_schema_of_the_shipped_documents_is_expensive(name: str) -> None:
+    specification, problems = shipped(name)
+    assert "MW216" not in {problem.code for problem in problems}
+    for operation in specification.operations.values():
+        for rule in operation.bodies.rules.values():
+            if rule.validator is not None:
+                assert rule.validator.cost.most < EXPENSIVE / 5
+                assert isinstance(rule.validator.compile(), jsonschema_rs.Validator)

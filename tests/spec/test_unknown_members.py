@@ -32,3 +32,11 @@ TREE = {"$ref": "Tree"}
 )
 def test_the_paths_of_unknown_members_are_found(schema: Any, value: Any, unknown: Any) -> None:
     assert list(compile_names(schema, resolve).unknown(value)) == unknown
+
+
+def test_a_value_may_be_nested_deeper_than_python_recurses() -> None:
+    value: Any = {"length": 1}
+    for _ in range(5_000):
+        value = {"children": [value]}
+    (path,) = compile_names(TREE, resolve).unknown(value)
+    assert (len(path), path[-1]) == (10_001, "length")

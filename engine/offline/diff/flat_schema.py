@@ -10,6 +10,7 @@ from engine.spec.document.node import Node
 from engine.spec.schemas import CHECKED_FORMATS
 
 _MAX_DEPTH = 12
+_MAX_VISITS = 5_000
 _UNIONS = ("oneOf", "anyOf")
 BOUNDS = {
     "minLength": 1,
@@ -52,14 +53,16 @@ class Shape:
     unanalysed: dict[str, Any] = field(default_factory=dict)
 
 
-def shape_of(node: Node, depth: int = 0) -> Shape:
-    """The view of a schema, down to a fixed depth."""
+def shape_of(node: Node, depth: int = 0, visits: Iterator[int] | None = None) -> Shape:
+    """The view of a schema, down to a fixed depth. `visits` bounds the walk, as a few schemas that
+    refer to each other can have billions of branches."""
+    visits = iter(range(_MAX_VISITS)) if visits is None else visits
     node = node.resolved()
     shape = Shape(node)
     schema = node.value
-    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH or next(visits, None) is None:
         return shape
-    shape.types = _types(node, depth)
+    shape.types = _types(node, depth, visits)
     shape.enum = _values(schema)
     shape.required = {name for name in _list(schema.get("required")) if isinstance(name, str)}
     shape.properties = dict(node.get("properties").items())
@@ -76,7 +79,7 @@ def shape_of(node: Node, depth: int = 0) -> Shape:
     if schema.get("format") in CHECKED_FORMATS or schema.get("format") in ("int32", "int64"):
         shape.unanalysed["format"] = schema["format"]
     for branch in node.get("allOf").elements():
-        _join(shape, shape_of(branch, depth + 1))
+        _join(shape, shape_of(branch, depth + 1, visits))
     return shape
 
 
@@ -117,14 +120,14 @@ def _parts(shape: Shape) -> dict[str, Any]:
     return parts | ({"pattern": shape.pattern} if shape.pattern else {})
 
 
-def _types(node: Node, depth: int) -> frozenset[str] | None:
+def _types(node: Node, depth: int, visits: Iterator[int]) -> frozenset[str] | None:
     """The types that a schema allows by its `type`, its values and its unions together; None for
     any."""
     allowed: frozenset[str] | None = None
     for types in (
         _declared_types(node),
         _of_values(node),
-        *(_of_union(node, key, depth) for key in _UNIONS),
+        *(_of_union(node, key, depth, visits) for key in _UNIONS),
     ):
         if types is not None:
             allowed = types if allowed is None else allowed & types
@@ -148,8 +151,8 @@ def _of_values(node: Node) -> frozenset[str] | None:
     return frozenset(kind for value in values for kind in _kinds(value))
 
 
-def _of_union(node: Node, key: str, depth: int) -> frozenset[str] | None:
-    branches = [shape_of(branch, depth + 1).types for branch in node.get(key).elements()]
+def _of_union(node: Node, key: str, depth: int, visits: Iterator[int]) -> frozenset[str] | None:
+    branches = [shape_of(branch, depth + 1, visits).types for branch in node.get(key).elements()]
     if not branches or any(types is None for types in branches):
         return None
     return frozenset(kind for types in branches for kind in types or ())

@@ -1,0 +1,277 @@
+"""How often a validator applies schemas to a value: its cost, found without validating.
+
+jsonschema_rs holds the interpreter and cannot be interrupted. A schema that two branches of another
+one refer to is applied twice to the same value, one level deeper four times: 25 levels cost seconds
+for `{}`. Only where a schema refers back to one that contains it are its results kept (for objects
+and arrays). Listing errors keeps no results, and makes every error of every branch.
+
+So the schemas form a graph, and the times that each is applied are counted along it: at start-up
+for any value, which finds the schemas that can be expensive, and for these for each value, before
+it is validated. The count is an upper bound: no branch ends early.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from engine.spec.document.node import pointer_steps
+
+MOST_REFERENCES = 18
+"""Schemas with no more references and branches are not expensive: 3**6 applications."""
+
+_BRANCHES = ('"$ref"', '"$dynamicRef"', '"allOf"', '"anyOf"', '"oneOf"', '"not"', '"if"')
+_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+_AGAIN = 3
+"""How often a schema with one of these keywords applies its branches: to validate, and twice to
+find what they evaluate."""
+_REFERENCES = ("$ref", "$dynamicRef")
+_LISTS = ("allOf", "anyOf", "oneOf")
+_SCHEMAS = ("not", "if", "then", "else")
+_MAPPINGS = ("dependentSchemas", "dependencies")
+_OF_MEMBERS = ("additionalProperties", "unevaluatedProperties")
+_OF_ITEMS = ("items", "additionalItems", "contains", "unevaluatedItems")
+
+
+class Place(NamedTuple):
+    """The place of a schema: the URI of its file and the path in it."""
+
+    uri: str
+    path: tuple[str | int, ...]
+
+    def __str__(self) -> str:
+        return "#" + "".join(f"/{step}" for step in self.path)
+
+
+class _Schema:
+    """A schema: those that it applies to the same value (`branches`, each `times`), to a member by
+    name, to any member and to any item. `place` is that of the part of a file that has it.
+
+    `order` is smaller than that of the schemas that have it as a branch. `most` is how often
+    schemas are applied to one value, at most. `returns`: a schema within it refers to it."""
+
+    __slots__ = (
+        *("branches", "items", "member", "members", "most", "order", "place", "returns"),
+        *("sums", "times"),
+    )
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.times = 1
+        self.branches: list[_Schema] = []
+        self.member: dict[str, _Schema] = {}
+        self.members: list[_Schema] = []
+        self.items: list[_Schema] = []
+        self.order = 0
+        self.returns = False
+        self.most = 1
+        self.sums: dict[str, int] = {}
+
+    def parts(self) -> list[_Schema]:
+        return [*self.branches, *self.member.values(), *self.members, *self.items]
+
+
+class SchemaCost:
+    """The cost of a schema, a JSON text in the file `uri`, and the parts of files that it refers
+    to: their URI, path and JSON text."""
+
+    def __init__(
+        self,
+        uri: str,
+        text: str,
+        parts: Iterable[tuple[str, tuple[str | int, ...], str]],
+    ) -> None:
+        self._texts = {Place(part_uri, path): part for part_uri, path, part in parts}
+        self._by_place: dict[Place, _Schema] = {}
+        self._queue: list[tuple[Any, _Schema]] = []
+        self._root = self._schema(json.loads(text), Place(uri, ()))
+        for value, schema in self._queue:
+            if isinstance(value, dict):
+                self._read(value, schema)
+        self._queue = []
+        schemas = list(_postorder(self._root, _Schema.parts))
+        for order, schema in enumerate(_in_branch_order(schemas)):
+            schema.order = order
+        self.is_recursive = any(schema.returns for schema in schemas)
+        self.most, self.worst = self._sum(schemas)
+
+    def locate(self, place: Place) -> None:
+        """Take the place of the complete schema, which it may not know."""
+        if not self.worst.path:
+            self.worst = place
+
+    def exceeds(self, value: Any, limit: int, *, errors: bool = False) -> bool:
+        """Whether validating a value, or listing its `errors`, takes more than `limit` steps."""
+        steps, work = 0, [(value, {self._root: 1})]
+        while work:
+            value, times = work.pop()
+            is_container = isinstance(value, dict | list)
+            self._apply(times, kept=is_container and not errors)
+            steps += sum(times.values())
+            if steps > limit:
+                return True
+            if is_container:
+                work += _below(value, times)
+        return False
+
+    @staticmethod
+    def _apply(times: dict[_Schema, int], *, kept: bool) -> None:
+        """Add the branches of these schemas, and theirs. `kept`: the results of schemas that are
+        referred to from within are kept."""
+        number = count()
+        queue = [(-schema.order, next(number), schema) for schema in times]
+        heapq.heapify(queue)
+        while queue:
+            schema = heapq.heappop(queue)[2]
+            if kept and schema.returns:
+                times[schema] = 1
+            for branch in schema.branches:
+                if branch not in times:
+                    times[branch] = 0
+                    heapq.heappush(queue, (-branch.order, next(number), branch))
+                times[branch] += times[schema] * schema.times
+
+    def _schema(self, value: Any, place: Place) -> _Schema:
+        schema = _Schema(place)
+        self._queue.append((value, schema))
+        return schema
+
+    def _target(self, reference: str, uri: str) -> _Schema | None:
+        file, _, fragment = reference.partition("#")
+        place = Place(file or uri, tuple(pointer_steps(fragment)))
+        if place not in self._by_place:
+            if place not in self._texts:
+                return None
+            self._by_place[place] = self._schema(json.loads(self._texts[place]), place)
+        return self._by_place[place]
+
+    def _read(self, value: dict[str, Any], schema: _Schema) -> None:
+        """Complete a schema with the schemas in it."""
+        place = schema.place
+        references = [value[k] for k in _REFERENCES if isinstance(value.get(k), str)]
+        targets = [self._target(reference, place.uri) for reference in references]
+        schema.branches += [target for target in targets if target is not None]
+        branches = [each for k in _LISTS for each in _list(value.get(k))]
+        branches += [value[k] for k in _SCHEMAS if k in value]
+        branches += [each for k in _MAPPINGS for each in _mapping(value.get(k)).values()]
+        schema.branches += self._schemas(branches, place)
+        if any(keyword in value for keyword in _UNEVALUATED):
+            schema.times = _AGAIN
+        properties = _mapping(value.get("properties"))
+        schema.member = {
+            name: self._schema(each, place)
+            for name, each in properties.items()
+            if isinstance(each, dict)
+        }
+        members = [value.get(k) for k in _OF_MEMBERS]
+        members += _mapping(value.get("patternProperties")).values()
+        schema.members = self._schemas(members, place)
+        items = [each for k in _OF_ITEMS for each in _list(value.get(k)) or [value.get(k)]]
+        schema.items = self._schemas([*items, *_list(value.get("prefixItems"))], place)
+
+    def _schemas(self, values: Iterable[Any], place: Place) -> list[_Schema]:
+        return [self._schema(value, place) for value in values if isinstance(value, dict)]
+
+    def _sum(self, schemas: Sequence[_Schema]) -> tuple[int, Place]:
+        """How often schemas are applied to one value, at most, and the innermost schema with that.
+        `schemas` come after their parts, except where they return."""
+        for schema in schemas:
+            own = 1
+            sums: dict[str, int] = {}
+            for branch in schema.branches:
+                own += schema.times * branch.sums.get("", 1)
+                for key, times in branch.sums.items():
+                    sums[key] = sums.get(key, 0) + schema.times * times
+            for key, part in _keyed(schema):
+                sums[key] = sums.get(key, 0) + part.most
+            schema.sums = {**sums, "": own}
+            schema.most = max(schema.sums.values())
+        worst = max(schemas, key=lambda schema: schema.most)
+        place = next(s.place for s in schemas if s.most * 2 > worst.most)
+        for schema in schemas:
+            schema.sums = {}
+        return worst.most, place
+
+
+def may_be_expensive(text: str, parts: Iterable[str]) -> bool:
+    """Whether these JSON texts have enough branches for an expensive schema."""
+    texts = [text, *parts]
+    if any(keyword in each for each in texts for keyword in _UNEVALUATED):
+        return True
+    return sum(each.count(mark) for each in texts for mark in _BRANCHES) > MOST_REFERENCES
+
+
+def _keyed(schema: _Schema) -> Iterator[tuple[str, _Schema]]:
+    """The schemas for parts of the value, each with a key that equal parts have."""
+    yield from ((f".{name}", part) for name, part in schema.member.items())
+    yield from (("{}", part) for part in schema.members)
+    yield from (("[]", part) for part in schema.items)
+
+
+def _below(value: Any, times: dict[_Schema, int]) -> Iterator[tuple[Any, dict[_Schema, int]]]:
+    """The members or items of a value, each with how often schemas are applied to it."""
+    if isinstance(value, list):
+        of_items = [(part, n) for schema, n in times.items() for part in schema.items]
+        for item in value if of_items else ():
+            yield item, _added(of_items)
+        return
+    of_members = [(part, n) for schema, n in times.items() for part in schema.members]
+    for name, member in value.items():
+        named = [(s.member[name], n) for s, n in times.items() if name in s.member]
+        if named or of_members:
+            yield member, _added([*named, *of_members])
+
+
+def _added(pairs: Iterable[tuple[_Schema, int]]) -> dict[_Schema, int]:
+    times: dict[_Schema, int] = {}
+    for schema, number in pairs:
+        times[schema] = times.get(schema, 0) + number
+    return times
+
+
+def _postorder(root: _Schema, parts: Callable[[_Schema], list[_Schema]]) -> Iterator[_Schema]:
+    """Every schema after those in it, without recursion; marks those that they refer back to."""
+    opened, closed = {root}, set[_Schema]()
+    path = [(root, iter(parts(root)))]
+    while path:
+        schema, rest = path[-1]
+        part = next(rest, None)
+        if part is None:
+            path.pop()
+            closed.add(schema)
+            yield schema
+        elif part not in opened:
+            opened.add(part)
+            path.append((part, iter(parts(part))))
+        elif part not in closed:
+            part.returns = True
+
+
+def _in_branch_order(schemas: Sequence[_Schema]) -> Iterator[_Schema]:
+    """Every schema after its branches."""
+    done: set[_Schema] = set()
+    for start in schemas:
+        if start in done:
+            continue
+        done.add(start)
+        path = [(start, iter(start.branches))]
+        while path:
+            schema, rest = path[-1]
+            branch = next(rest, None)
+            if branch is None:
+                path.pop()
+                yield schema
+            elif branch not in done:
+                done.add(branch)
+                path.append((branch, iter(branch.branches)))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
