@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path as FilePath
 
-from engine.source.problem import Findings, Level, Problem
+from engine.source.failure_place import reading
+from engine.source.problem import Findings, Level, Path, Place, Problem, place_of
 from engine.spec.document import misspelt_keys, structure
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.load import load, repair
@@ -14,11 +16,15 @@ from engine.spec.document.node import METHODS, Library, Node
 from engine.spec.document.references import remove_lost
 from engine.spec.document.removed_parts import breach_of, breaches_by_path
 from engine.spec.document.repairs import path_keys
+from engine.spec.document.self_references import remove_self_references
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Purpose, Schemas
+
+_MOST_STEPS_PER_VALUE = 100_000
+"""Of a schema without a warning: a request of a hundred bytes then takes some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,9 @@ class Specification:
 
     def _schemas_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:
-            self._schemas[purpose] = Schemas(self.library, purpose)
+            strict = self._schemas.get(Purpose.REQUEST)
+            cheap = purpose is Purpose.LENIENT and strict is not None and not strict.expensive
+            self._schemas[purpose] = Schemas(self.library, purpose, cheap=cheap)
         return self._schemas[purpose]
 
 
@@ -116,7 +124,7 @@ def read(
     library.pack()
     if entry is None:
         return specification
-    entry.schemas_are_proven = not schemas.has_broken
+    entry.schemas_are_proven = not (schemas.has_broken or schemas.expensive)
     return replace(specification, _cache_entry=(entry, document_findings.unsorted))
 
 
@@ -143,6 +151,7 @@ def _load_and_repair(
         return None
     misspelt_keys.check(library, findings)
     repair(library, findings)
+    remove_self_references(library, findings)
     structure.check(library, findings)
     while findings.unsorted and not findings.errors and remove_lost(library, findings):
         structure.check(library, findings)
@@ -183,11 +192,13 @@ class _OperationReader:
                 elif breach is not None:
                     self._refuse(name, (key, method), breach.problem)
                 else:
-                    self._read_operation(name, (key, method), item, node, address)
+                    with reading(partial(self._place, ("paths", key, method))):
+                        self._read_operation(name, (key, method), item, node, address)
             if path_problem is None:
                 for words in address.repairs:
                     self._note((key,), "MW228", f"path '{key}': {words}")
         self._note_unchecked_ranges()
+        self._note_expensive()
         schemas = {Purpose.REQUEST: self.schemas}
         return Specification(self.name, self.operations, self.library, self.refusals, schemas)
 
@@ -223,6 +234,9 @@ class _OperationReader:
         elif operation is not None:
             self.operations[name] = operation
 
+    def _place(self, at: Path) -> Place:
+        return place_of(self.library.source(self.library.root, at), at, key=True)
+
     def _unique_name(self, operation: Node, key: str, method: str) -> str:
         """The operation's name: its operationId, or method and path if that is already in use."""
         name, plain = operation.text("operationId"), f"{method.upper()} {key}"
@@ -257,6 +271,21 @@ class _OperationReader:
             f"{message}forms and text; other media types are not validated",
             "name the media types that callers send",
         )
+
+    def _note_expensive(self) -> None:
+        """Warn of each schema by which a small request could take long to validate."""
+        by_uri = {uri.as_uri(): uri for uri in self.library.files}
+        for node, cost in self.schemas.expensive:
+            uri, path = by_uri.get(cost.worst.uri, node.uri), cost.worst.path
+            if cost.most < _MOST_STEPS_PER_VALUE:
+                continue
+            at = Node(self.library, uri, path, None)
+            message = (
+                f"this schema can be expensive: its branches apply schemas up to {cost.most:,} "
+                "times to one value"
+            )
+            hint = "write schemas that several branches refer to once, outside of the branches"
+            self.findings.note(at.source, path, Level.WARNING, "MW216", message, hint)
 
     def _refuse(self, name: str, at: tuple[str, str], problem: Problem) -> None:
         """Refuse an operation because of a problem that is noted at another place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from engine.mock.invent import invent
 from engine.spec.schemas import Schemas
 from tests.support.documents import document, library
+from tests.support.each import each
 
 TREE = {
     "type": "object",
@@ -48,3 +50,44 @@ def test_examples_come_first() -> None:
     schema = {"type": "string", "examples": ["shown"]}
     documents = library(document(components={"schemas": {"Root": schema}}))
     assert invent(documents.document.get("components").get("schemas").get("Root")) == "shown"
+
+
+NODE = {"$ref": "#/components/schemas/Node"}
+ENDLESS: dict[str, Any] = {
+    "items": {"type": "array", "minItems": 1, "items": NODE},
+    "members": {"type": "object", "required": ["a", "b"], "properties": {"a": NODE, "b": NODE}},
+    "wide": {
+        "type": "object",
+        "required": list("abcdefghij"),
+        "properties": dict.fromkeys("abcdefghij", NODE),
+    },
+    "many items": {"type": "array", "minItems": 10**12, "items": {"type": "string"}},
+    "long text": {"type": "string", "minLength": 10**12},
+    "half an item": {"type": "array", "minItems": 1.5},
+    "a word": {"type": "string", "minLength": "long", "format": ["date"]},
+    "no number": {"type": "number", "minimum": "low", "maximum": None},
+    "lists": {"type": "object", "required": [["a"]], "properties": {}},
+}
+
+
+@each("name", list(ENDLESS))
+def test_a_schema_without_an_end_has_a_value(name: str) -> None:
+    documents = library(document(components={"schemas": {"Node": ENDLESS[name]}}))
+    value = invent(documents.document.get("components").get("schemas").get("Node"))
+    assert len(json.dumps(value)) < 1_000_000
+
+
+def test_branches_that_double_with_every_level_have_a_value() -> None:
+    schemas: dict[str, Any] = {
+        f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 2} for n in range(60)
+    }
+    documents = library(document(components={"schemas": {**schemas, "S60": {"type": "object"}}}))
+    invent(documents.document.get("components").get("schemas").get("S0"))
+
+
+def test_a_chain_of_hundreds_of_schemas_has_a_value() -> None:
+    schemas: dict[str, Any] = {
+        f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}]} for n in range(900)
+    }
+    documents = library(document(components={"schemas": {**schemas, "S900": {"type": "object"}}}))
+    invent(documents.document.get("components").get("schemas").get("S0"))

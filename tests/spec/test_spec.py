@@ -232,3 +232,34 @@ def test_operations_share_parameters_that_are_written_alike(tmp_path: Path) -> N
     a, b, c = (specification.operations[name].parameters[0] for name in "abc")
     assert a is b
     assert a is not c
+
+
+def test_a_schema_that_can_be_expensive_is_a_warning_at_its_place(tmp_path: Path) -> None:
+    schemas: dict[str, Any] = {
+        f"S{n}": {"anyOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 2} for n in range(25)
+    }
+    schemas["S25"] = {"type": "object", "required": ["a"]}
+    media = {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}
+    paths = {"/x": {"post": get(requestBody={"content": media})}}
+    text = json.dumps(document(paths=paths, components={"schemas": schemas}), indent=1)
+    specification, problems = read(tmp_path, text)
+    assert specification is not None
+    (problem,) = problems
+    assert problem.code == "MW216"
+    assert '"S0"' in text.splitlines()[problem.line - 1]
+    with pytest.raises(GatewayError, match="steps, mostly by the schema '#/components/") as refused:
+        ask(specification.operations["x"], {})
+    assert refused.value.status == 400
+
+
+def test_a_breach_behind_thousands_of_references_is_found(tmp_path: Path) -> None:
+    schemas: dict[str, Any] = {
+        f"S{n}": {"properties": {"a": {"$ref": f"#/components/schemas/S{n + 1}"}}}
+        for n in range(3_000)
+    }
+    schemas["S3000"] = {"$ref": "#/nowhere"}
+    media = {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}
+    paths = {"/x": {"post": get(requestBody={"content": media})}}
+    specification, _ = read(tmp_path, document(paths=paths, components={"schemas": schemas}))
+    assert specification is not None
+    assert set(specification.refusals) == {"x"}

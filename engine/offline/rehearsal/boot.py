@@ -217,22 +217,21 @@ def _body(plan: Plan, route: Route, model: str) -> tuple[list[tuple[str, str]], 
     for media_type, media in node.get("requestBody").get("content").items():
         if not is_json(media_type):
             continue
-        value = _example(media)
-        if isinstance(value, dict) and route.model is not None and route.model.place == "body":
-            value = {**value, route.model.steps[0]: model}
         kind = media_type if "*" not in media_type else "application/json"
-        return [("content-type", kind)], orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+        for value in _examples(media):
+            if isinstance(value, dict) and route.model is not None and route.model.place == "body":
+                value = {**value, route.model.steps[0]: model}
+            with contextlib.suppress(orjson.JSONEncodeError):  # nested deeper than JSON may be
+                return [("content-type", kind)], orjson.dumps(value)
     return [], b""
 
 
-def _example(media: Node) -> Any:
-    """An example of the document, else a minimal value that the schema allows."""
-    if (value := media.get("example").value) is not None:
-        return value
-    named_values = [example.get("value").value for _, example in media.get("examples").items()]
-    if (value := next((v for v in named_values if v is not None), None)) is not None:
-        return value
-    return invent(media.get("schema"))
+def _examples(media: Node) -> Iterator[Any]:
+    """The examples of the document, else a minimal value that the schema allows."""
+    named_values = [example.literal("value").value for _, example in media.get("examples").items()]
+    values = [media.literal("example").value, *named_values]
+    yield from (value for value in values if value is not None)
+    yield invent(media.get("schema"))
 
 
 def _pages(plan: Plan) -> Iterator[Request]:

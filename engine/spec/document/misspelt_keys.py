@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import distance
-from engine.spec.document.node import Library, target_of
+from engine.spec.document.node import Library
 from engine.spec.document.objects import BOUNDS, OBJECTS, ObjectKind
 
 _SHORT = 3
@@ -63,14 +63,11 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
 
 def _target(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any, Path, Any, str]]:
     """The target of a reference to an object of this kind; none if it does not exist."""
-    file, pointer = target_of(ref, uri)
-    if file not in library.files:
-        return []
     try:
-        node = library.at(file, pointer)
+        node = library.target(uri, ref)
     except KeyError:
         return []  # `references.py` has noted it
-    return [(file, node.path, node.value, kind)]
+    return [(node.uri, node.path, node.value, kind)]
 
 
 def _correct_key(key: str, object_kind: ObjectKind, value: Mapping[str, Any]) -> str:

@@ -15,7 +15,12 @@ from engine.spec.document.packed import packed, unpacked
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """The keys of a path that are operations."""
 
+UNUSABLE_NAME = (ValueError, OSError, RuntimeError)
+"""What `target_of` raises for a file that cannot exist: a null or half a character in its name, a
+circle of symbolic links (RuntimeError)."""
+
 _MAX_REFS = 64
+_INDEX_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +135,16 @@ class Library:
 
     def target(self, uri: FilePath, ref: str) -> Node:
         """The node that a `$ref` in a file leads to. Raises KeyError as `at`."""
-        if self.targets is None:
-            return self.at(*target_of(ref, uri))
-        node = self.targets.get((uri, ref))  # thousands of operations refer to the same
+        # Thousands of operations refer to the same.
+        node = None if self.targets is None else self.targets.get((uri, ref))
         if node is None:
-            node = self.targets[uri, ref] = self.at(*target_of(ref, uri))
+            try:
+                file, pointer = target_of(ref, uri)
+            except UNUSABLE_NAME as error:
+                raise KeyError(ref) from error
+            node = self.at(file, pointer)
+            if self.targets is not None:
+                self.targets[uri, ref] = node
         return node
 
     def at(self, uri: FilePath, pointer: str) -> Node:
@@ -223,15 +233,20 @@ class Node:
     def step(self, key: str | int) -> Node:
         """The child, references not followed. Raises KeyError if there is none."""
         value = self.value
-        if isinstance(value, list) and str(key).isdigit() and int(key) < len(value):
+        if isinstance(value, list) and _is_index(str(key)) and int(key) < len(value):
             return Node(self.library, self.uri, (*self.path, int(key)), value[int(key)])
         if isinstance(value, dict) and key in value:
             return Node(self.library, self.uri, (*self.path, key), value[key])
         raise KeyError(str(key))
 
 
+def _is_index(step: str) -> bool:
+    return step.isascii() and step.isdigit() and len(step) <= _INDEX_DIGITS
+
+
 def target_of(ref: str, base: FilePath) -> tuple[FilePath, str]:
-    """The file and the JSON Pointer that a `$ref` in the file `base` names."""
+    """The file and the JSON Pointer that a `$ref` in the file `base` names. Raises UNUSABLE_NAME
+    for a file that cannot exist."""
     target, _, pointer = ref.partition("#")
     if target.startswith("file://"):
         return FilePath(unquote(target.removeprefix("file://"))), pointer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from engine.source.files import is_file
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
-from engine.spec.document.node import Breach, Library, Node, target_of
+from engine.spec.document.node import UNUSABLE_NAME, Breach, Library, Node, target_of
 from engine.spec.schemas import NAMING
 
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
@@ -37,15 +37,16 @@ def check_references(library: Library, findings: Findings) -> None:
         _make_absolute(library)
 
 
-def references(node: Node) -> Iterator[Node]:
-    """Every node with a `$ref`, except inside examples and other literal values."""
+def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node]:
+    """Every node with a `$ref`, or another of these keywords with a text, except inside examples
+    and other literal values."""
     stack: list[tuple[Path, Any]] = [((), node.value)]
     while stack:
         path, value = stack.pop()
         if isinstance(value, list):
             stack.extend(((*path, index), item) for index, item in enumerate(value))
         elif isinstance(value, dict):
-            if isinstance(value.get("$ref"), str):
+            if any(isinstance(value.get(keyword), str) for keyword in keywords):
                 yield Node(node.library, node.uri, path, value)
             is_name = bool(path) and path[-1] in NAMING
             literal = frozenset() if is_name else _NOT_SCHEMA
@@ -106,7 +107,11 @@ def _check(node: Node, findings: Findings) -> FilePath | None:
         message, hint = f"'{target}' is not a local file", "download it beside this one"
         _breach(node, "MW203", message, hint, findings)
         return None
-    uri, pointer = target_of(ref, node.uri)
+    try:
+        uri, pointer = target_of(ref, node.uri)
+    except UNUSABLE_NAME:
+        _breach(node, "MW203", f"no file can have the name '{target}'", "", findings)
+        return None
     opened = _open(node, uri, target, findings)
     if uri not in library.files or library.files[uri].problems:
         return None
@@ -152,13 +157,13 @@ def _is_cycle(node: Node) -> bool:
     """Whether a chain of references is a cycle. A broken chain is noted elsewhere."""
     visited: set[tuple[FilePath, str]] = set()
     while (ref := node.ref) is not None:
-        target = target_of(ref, node.uri)
-        if target in visited:
-            return True
-        visited.add(target)
         try:
+            target = target_of(ref, node.uri)
+            if target in visited:
+                return True
+            visited.add(target)
             node = node.library.at(*target)
-        except KeyError:
+        except (KeyError, *UNUSABLE_NAME):
             return False
     return False
 

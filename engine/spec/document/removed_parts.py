@@ -5,6 +5,7 @@ Removed parts of responses do not matter: requests do not depend on them.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
@@ -21,7 +22,7 @@ def breaches_by_path(library: Library) -> dict[tuple[str, ...], Breach]:
     breaches: dict[tuple[str, ...], Breach] = {}
     if not library.breaches:
         return breaches
-    links = list(_links(library))
+    links = _Links(library)
     queue = [(_place(breach.uri, breach.path), breach) for breach in library.breaches]
     visited: set[_Place] = set()
     for place, breach in queue:
@@ -30,11 +31,7 @@ def breaches_by_path(library: Library) -> dict[tuple[str, ...], Breach]:
         visited.add(place)
         if place[0] == library.root:
             breaches.setdefault(place[1], breach)
-        queue += [
-            (at, breach)
-            for at, target in links
-            if target[0] == place[0] and _overlap(target, place)
-        ]
+        queue += [(at, breach) for at in links.to(place)]
     return breaches
 
 
@@ -55,18 +52,27 @@ def _is_response(path: tuple[str, ...]) -> bool:
     )
 
 
-def _overlap(target: _Place, place: _Place) -> bool:
-    """Whether one of two places is within the other."""
-    length = min(len(target[1]), len(place[1]))
-    return target[1][:length] == place[1][:length]
+class _Links:
+    """The places of all references of a library, by their targets: a large document has tens of
+    thousands of both."""
 
+    def __init__(self, library: Library) -> None:
+        self._exact: dict[_Place, list[_Place]] = defaultdict(list)
+        self._within: dict[_Place, list[_Place]] = defaultdict(list)
+        for uri, file in library.files.items():
+            for node in references(Node(library, uri, (), file.value)):
+                target, pointer = target_of(node.value["$ref"], uri)
+                steps, at = tuple(pointer_steps(pointer)), _place(uri, node.path)
+                self._exact[target, steps].append(at)
+                for end in range(len(steps) + 1):
+                    self._within[target, steps[:end]].append(at)
 
-def _links(library: Library) -> Iterator[tuple[_Place, _Place]]:
-    """Every reference: its place and its target."""
-    for uri, file in library.files.items():
-        for node in references(Node(library, uri, (), file.value)):
-            target, pointer = target_of(node.value["$ref"], uri)
-            yield _place(uri, node.path), (target, tuple(pointer_steps(pointer)))
+    def to(self, place: _Place) -> Iterator[_Place]:
+        """The references whose target is this place, a part of it, or has it as a part."""
+        uri, steps = place
+        yield from self._within.get(place, ())
+        for end in range(len(steps)):
+            yield from self._exact.get((uri, steps[:end]), ())
 
 
 def _place(uri: FilePath, path: tuple[str | int, ...]) -> _Place:

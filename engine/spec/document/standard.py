@@ -20,7 +20,12 @@ import jsonschema_rs
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.node import METHODS, Library, declared_parameters
 from engine.spec.document.repairs.path_keys import read
-from engine.spec.document.structure import HALF_CHARACTER, half_character
+from engine.spec.document.structure import (
+    HALF_CHARACTER,
+    TOO_DEEP,
+    deep_place,
+    half_character,
+)
 from engine.spec.path_templates import variables
 
 _MOST = 50
@@ -37,6 +42,8 @@ def breaches(library: Library, findings: Findings) -> None:
             count += 1
     except UnicodeEncodeError:
         _note(library, half_character(value), HALF_CHARACTER[0], findings)
+    except ValueError:  # as in `structure.check`
+        _note(library, deep_place(value), TOO_DEEP[0], findings)
     for path, words in islice(_undeclared(plain), _MOST - count):
         _note(library, path, words, findings)
 

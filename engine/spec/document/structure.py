@@ -29,6 +29,9 @@ _ROUNDS = 20
 _HALF = re.compile("[\ud800-\udfff]")
 HALF_CHARACTER = "half of a surrogate pair, which is no character", "write the whole character"
 """The message and hint for a text that no JSON in UTF-8 can have."""
+DEEPEST = 250
+TOO_DEEP = f"nested more than {DEEPEST} deep", "give inner parts names under components"
+"""The message and hint for a value that is nested deeper than jsonschema_rs can report."""
 
 
 _TEXT: Schema = {"type": "string"}
@@ -80,6 +83,23 @@ def check(library: Library, findings: Findings) -> None:
     except UnicodeEncodeError:
         path = half_character(library.document.value)
         findings.error(library.source(library.root, path), path, "MW204", *HALF_CHARACTER)
+    except ValueError:  # jsonschema_rs copies the value of an error, but no deeper one than this
+        path = deep_place(library.document.value)
+        findings.error(library.source(library.root, path), path, "MW204", *TOO_DEEP)
+
+
+def deep_place(value: Any) -> Path:
+    """The path, down to DEEPEST, of the first value below a mapping or list at that depth."""
+    stack: list[tuple[Path, Any]] = [((), value)]
+    while stack:
+        path, value = stack.pop()
+        if len(path) >= DEEPEST:
+            return path
+        if isinstance(value, dict | list):
+            entries = [*(value.items() if isinstance(value, dict) else enumerate(value))]
+            below = [(key, child) for key, child in entries if isinstance(child, dict | list)]
+            stack += [((*path, key), child) for key, child in reversed(below)]
+    return ()
 
 
 def half_character(value: Any) -> Path:

@@ -182,3 +182,22 @@ def test_a_property_may_be_called_example(tmp_path: Path) -> None:
     text = HEAD + "a: {properties: {example: {$ref: '#/x'}, default: {$ref: '#/b'}}}\nb: {}\n"
     _, problems = read(tmp_path, api=text)
     assert places(problems) == ["api.yaml:3:34 MW202"]
+
+
+@each("name", ["a\\0b", "\\ud800.yaml", "a\\0#/x", "x/../\\udfff"])
+def test_a_name_that_no_file_can_have_is_a_broken_reference(tmp_path: Path, name: str) -> None:
+    text = '{"openapi": "3.1.0", "info": {}, "a": {"$ref": "' + name.replace("\\0", "\\u0000")
+    _, problems = read(tmp_path, api=text + '"}}')
+    assert [problem.code for problem in problems] == ["MW203"]
+
+
+def test_a_circle_of_links_is_a_broken_reference(tmp_path: Path) -> None:
+    (tmp_path / "circle.yaml").symlink_to("circle.yaml")
+    _, problems = read(tmp_path, api=HEAD + "a: {$ref: 'circle.yaml#/x'}\n")
+    assert [problem.code for problem in problems] == ["MW203"]
+
+
+@each("step", ["²", "٣", "9" * 5000, "-1", "1.0"])
+def test_an_index_is_written_in_plain_digits(tmp_path: Path, step: str) -> None:
+    _, problems = read(tmp_path, api=HEAD + f"a: {{$ref: '#/b/{step}'}}\nb: [1, 2, 3, 4]\n")
+    assert [problem.code for problem in problems] == ["MW202"]
