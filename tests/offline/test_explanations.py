@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from engine import cli
+from engine.cli import unexpected_errors
 from engine.offline.explanations import codes, explanation
+from engine.offline.second_opinion import compare
 from engine.plan import provider_checks
 from tests.support import paths
 from tests.support.blocks import blocks_of
@@ -34,6 +36,8 @@ upstreams: {main: {url: https://api.example.com/v1}}
 routes: [{operations: shop.*, to: [{upstream: main}]}]
 """
 SHOP = (paths.CASES / "configs/openapi/shop.yaml").read_text("utf-8")
+WITH_EXAMPLES = [code for code in codes() if code != unexpected_errors.CODE]
+"""All codes but that of a mistake of Modelway, which no known input leads to."""
 _EXPORT = re.compile(r'^export (\w+)="(.*)"$', re.MULTILINE)
 
 
@@ -110,6 +114,7 @@ def folder(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     # However new the files of providers are.
     monkeypatch.setattr(provider_checks, "today", lambda: date(2100, 1, 1))
+    monkeypatch.setattr(compare, "SECONDS", 3.0)
     return tmp_path
 
 
@@ -135,13 +140,13 @@ def test_a_manual_has_a_title_a_meaning_and_two_examples(code):
     assert all(len(line) <= 100 for line in manual.text.splitlines())
 
 
-@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("code", WITH_EXAMPLES)
 def test_the_wrong_example_yields_the_code(code, folder):
     wrong, _ = examples(code)
     assert code in {problem["code"] for problem in problems_of(wrong, folder)}
 
 
-@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("code", WITH_EXAMPLES)
 def test_the_mended_example_yields_nothing_but_notes(code, folder):
     _, right = examples(code)
     problems = [p for p in problems_of(right, folder) if p["level"] != "info" or p["code"] == code]

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import orjson
@@ -17,14 +17,17 @@ import orjson
 from engine.exchange.exchange import Exchange
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.second_opinion.modelway_reader import read_body, read_parameter, read_response
+from engine.offline.second_opinion.time_budget import SECONDS, TimeBudget, TimeExceeded
 from engine.offline.second_opinion.verdict import Disagreement, NotComparable, Verdict, disagreement
 from engine.plan.route import Plan, PlanResult
-from engine.source.problem import Findings, Level
+from engine.source.failure_place import reading
+from engine.source.problem import Findings, Level, place_of
 from engine.spec.document.node import Node, declared_parameters
 from engine.spec.media_types import essence, is_json
 from engine.spec.operation import Operation, Parameter
 from engine.spec.parameter_readers import cookies
 from engine.spec.query_string import Query
+from engine.spec.response_schemas import ResponseValidators
 from engine.spec.spec import Specification
 from engine.values.errors import Malformed
 
@@ -48,20 +51,24 @@ class DocumentExample:
 
 def compare_examples(planned: PlanResult) -> None:
     """Add a warning for each example of the served operations on which the two readers disagree,
-    and one note if openapi-core fails on some.
+    one note if some cannot be compared, and one if openapi-core takes more than SECONDS.
     """
     if planned.plan is None:
         return
+    budget = TimeBudget(SECONDS)
     failures: list[tuple[DocumentExample, NotComparable]] = []
     for name, specification in planned.plan.specifications.items():
         examples = list(_examples(specification, _served_operations(planned.plan, name)))
         if not examples:
             continue
         step = ceil(len(examples) / MAX_EXAMPLES)
-        reader = _reader(specification)
+        reader = _reader(specification, budget)
         for example in examples[::step]:
             try:
                 _compare_example(example, specification, reader, planned.findings)
+            except TimeExceeded as error:
+                _note_end(example, error, planned.findings)
+                break
             except NotComparable as error:
                 failures.append((example, error))
     if failures:
@@ -82,14 +89,14 @@ def compare_request(plan: Plan, rehearsal: Rehearsal) -> list[str]:
             _disagreements(operation, specification, exchange, rehearsal.request.body)
         )
     except NotComparable as error:
-        return [f"MW422: openapi-core fails on this request ({error}): it was not compared"]
+        return [f"MW422: this request was not compared: {error}"]
     return [f"MW421: {item}" for item in disagreements]
 
 
 def _disagreements(
     operation: Operation, specification: Specification, exchange: Exchange, body: bytes
 ) -> Iterator[Disagreement]:
-    reader = _reader(specification)
+    reader = _reader(specification, TimeBudget(SECONDS))
     yield from _compare_parameters(operation, specification, exchange, reader)
     media_type = essence(exchange.environ.get("CONTENT_TYPE", ""))
     schema = _body_schema(specification.node(operation), media_type)
@@ -100,11 +107,11 @@ def _disagreements(
             yield difference
 
 
-def _reader(specification: Specification) -> OpenapiCoreReader:
+def _reader(specification: Specification, budget: TimeBudget) -> OpenapiCoreReader:
     # Importing openapi-core takes 0.3 s, and the server does not need it.
     from engine.offline.second_opinion.openapi_core_reader import OpenapiCoreReader
 
-    return OpenapiCoreReader(specification.library)
+    return OpenapiCoreReader(specification.library, budget)
 
 
 def _served_operations(plan: Plan, spec: str) -> Sequence[Operation]:
@@ -164,29 +171,60 @@ def _compare_example(
     findings: Findings,
 ) -> None:
     operation, value = example.operation, example.value
-    body = json.dumps(value.value, ensure_ascii=False).encode()
-    if example.status:
-        answers = specification.response_validators(operation)
-        modelway = read_response(answers, example.schema, example.status, value.value)
-        openapi_core = reader.response(operation, example.status, example.media_type, body)
-    else:
-        modelway = read_body(operation, example.schema, example.media_type, body)
-        openapi_core = reader.body(operation, example.media_type, body)
+    with reading(lambda: place_of(value.source, value.path)):
+        modelway, openapi_core = _verdicts(example, specification, reader)
     difference = disagreement(f"this example of {operation.id}", modelway, openapi_core)
     if difference is not None:
         hint = "one of them misreads the document: rewrite it so that both agree"
         findings.note(value.source, value.path, Level.WARNING, "MW421", str(difference), hint)
 
 
+def _verdicts(
+    example: DocumentExample, specification: Specification, reader: OpenapiCoreReader
+) -> tuple[Verdict, Verdict]:
+    """The verdicts of Modelway and openapi-core."""
+    operation, value = example.operation, example.value
+    body = _json(value.value)
+    if example.status:
+        answers = _response_validators(specification, operation)
+        modelway = read_response(answers, example.schema, example.status, value.value)
+        openapi_core = reader.response(operation, example.status, example.media_type, body)
+    else:
+        modelway = read_body(operation, example.schema, example.media_type, body)
+        openapi_core = reader.body(operation, example.media_type, body)
+    return modelway, openapi_core
+
+
+def _json(value: Any) -> bytes:
+    """An example as JSON text. Raises NotComparable for one that no body can have."""
+    try:
+        orjson.dumps(value)
+        return json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise NotComparable(f"it is no value of JSON ({error})") from error
+
+
+def _response_validators(specification: Specification, operation: Operation) -> ResponseValidators:
+    try:
+        return specification.response_validators(operation)
+    except ValueError as error:
+        raise NotComparable(f"the schema of a response cannot be compiled ({error})") from error
+
+
+def _note_end(example: DocumentExample, error: TimeExceeded, findings: Findings) -> None:
+    """Note that an example and those after it are not compared."""
+    message = f"this example of {example.operation.id}, and those below, are not compared: {error}"
+    hint = "simplify its schema, or leave this comparison out: --no-second-opinion"
+    source, at = example.value.source, example.value.path
+    findings.note(source, at, Level.INFO, "MW215", message, hint)
+
+
 def _note_failures(
     failures: Sequence[tuple[DocumentExample, NotComparable]], findings: Findings
 ) -> None:
     example, error = failures[0]
-    more = f", and on {len(failures) - 1} more examples" if len(failures) > 1 else ""
-    message = (
-        f"openapi-core fails on this example of {example.operation.id}{more} ({error}): "
-        "it could not be compared"
-    )
+    more = f", and {len(failures) - 1} more examples" if len(failures) > 1 else ""
+    message = f"this example of {example.operation.id}{more} could not be compared: {error}"
     findings.note(example.value.source, example.value.path, Level.INFO, "MW422", message)
 
 

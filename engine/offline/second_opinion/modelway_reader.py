@@ -10,11 +10,12 @@ import orjson
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
-from engine.offline.second_opinion.verdict import Verdict
+from engine.offline.second_opinion.verdict import NotComparable, Verdict
 from engine.spec.document.node import Node
 from engine.spec.operation import Operation, Parameter
 from engine.spec.request_bodies import check
 from engine.spec.response_schemas import ResponseValidators
+from engine.spec.schema_validator import TOO_EXPENSIVE, TooManyErrors
 from engine.values.errors import GatewayError, Malformed
 
 _UNIONS = frozenset({"anyOf", "oneOf"})
@@ -57,19 +58,26 @@ def read_response(answers: ResponseValidators, schema: Node, status: int, value:
     refusal = answers.check(status, orjson.dumps(value))
     if refusal is None:
         return Verdict()
+    if refusal.code == TOO_EXPENSIVE:
+        raise NotComparable("validating it takes too long")
     validator = answers.validator(status)
     keywords = _keywords_of(validator, schema, value) if validator is not None else frozenset()
     return Verdict(refusal.message, keywords)
 
 
 def _refusal(error: GatewayError, schema: Node, validator: Any, value: Any) -> Verdict:
+    if error.code == TOO_EXPENSIVE:
+        raise NotComparable("validating it takes too long") from error
     if validator is None or value is MISSING:
         return Verdict(error.message)
     return Verdict(error.message, _keywords_of(validator, schema, value))
 
 
 def _keywords_of(validator: Any, schema: Node, value: Any) -> frozenset[str]:
-    errors = list(islice(validator.iter_errors(value), _MAX_ERRORS))
+    try:
+        errors = list(islice(validator.iter_errors(value), _MAX_ERRORS))
+    except (TooManyErrors, ValueError) as error:  # ValueError: nested too deeply
+        raise NotComparable("its errors are too many, or nested too deeply") from error
     return frozenset(_keywords(errors, schema))
 
 

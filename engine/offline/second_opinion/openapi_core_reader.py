@@ -34,6 +34,7 @@ from openapi_core.validation.response.validators import (
 )
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
+from engine.offline.second_opinion.time_budget import TimeBudget, TimeExceeded
 from engine.offline.second_opinion.verdict import NotComparable, Verdict
 from engine.spec.document.node import Library, Node
 from engine.spec.operation import Operation
@@ -76,10 +77,12 @@ class _OperationFinder:
 
 
 class OpenapiCoreReader:
-    """Validates values with openapi-core. The methods raise NotComparable if openapi-core fails."""
+    """Validates values with openapi-core. The methods raise NotComparable if openapi-core fails,
+    and TimeExceeded if it has used up the time of the budget."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, budget: TimeBudget) -> None:
         self._library = library.unpacked()
+        self._budget = budget
         self._document = SchemaPath.from_dict(
             self._library.document.value,
             base_uri=library.root.as_uri(),
@@ -90,7 +93,7 @@ class OpenapiCoreReader:
         """The verdict on a request body; an empty body counts as none."""
         kind = V30RequestBodyValidator if self._library.is_30 else V31RequestBodyValidator
         request = _Request(operation.method.lower(), body, media_type)
-        with _failures():
+        with self._bounded():
             return self._verdict(list(self._validator(kind, operation).iter_errors(request)))
 
     def parameters(
@@ -114,7 +117,7 @@ class OpenapiCoreReader:
         )
         request = _Request(operation.method.lower(), parameters=parameters)
         verdicts: dict[tuple[str, str], Verdict | None] = {}
-        with _failures():
+        with self._bounded():
             for error in self._validator(kind, operation).iter_errors(request):
                 if isinstance(error, ParameterValidationError):
                     empty = isinstance(error.__cause__, EmptyQueryParameterValue)
@@ -127,9 +130,23 @@ class OpenapiCoreReader:
         kind = V30ResponseDataValidator if self._library.is_30 else V31ResponseDataValidator
         request = _Request(operation.method.lower())
         response = _Response(status, body, media_type)
-        with _failures():
+        with self._bounded():
             errors = list(self._validator(kind, operation).iter_errors(request, response))
             return self._verdict(errors)
+
+    @contextmanager
+    def _bounded(self) -> Iterator[None]:
+        """Convert any exception of openapi-core to NotComparable, and hide its warnings."""
+        try:
+            with warnings.catch_warnings(), self._budget.bounded():
+                warnings.simplefilter("ignore")
+                yield
+        except TimeExceeded:
+            raise
+        except Exception as error:
+            words = " ".join(str(error).split())
+            message = f"openapi-core fails ({type(error).__name__}: {words}"[:200] + ")"
+            raise NotComparable(message) from error
 
     def _validator(self, kind: Any, operation: Operation) -> Any:
         item = self._document / "paths" / str(operation.at[1])
@@ -157,18 +174,6 @@ class OpenapiCoreReader:
 def _finder(finder: _OperationFinder, spec: SchemaPath, base_url: str | None) -> _OperationFinder:
     """Called by openapi-core to make its path finder: returns the given one."""
     return finder
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Convert any exception of openapi-core to NotComparable, and hide its warnings."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except Exception as error:
-        words = " ".join(str(error).split())
-        raise NotComparable(f"{type(error).__name__}: {words}"[:200]) from error
 
 
 def _keywords(error: ValidationError, library: Library) -> Iterator[str]:

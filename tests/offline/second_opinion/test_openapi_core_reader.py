@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engine.offline.second_opinion.openapi_core_reader import OpenapiCoreReader
+from engine.offline.second_opinion.time_budget import TimeBudget
 from engine.offline.second_opinion.verdict import NotComparable, Verdict
 from tests.support.schema_reading import JSON, ReadOperation
 
@@ -13,7 +14,7 @@ LETTERS = {"type": "string", "pattern": r"^\p{L}+$"}
 
 
 def reader_of(read):
-    return OpenapiCoreReader(read.specification.library)
+    return OpenapiCoreReader(read.specification.library, TimeBudget(60))
 
 
 def body_verdict(read, value):
