@@ -10,8 +10,9 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -42,10 +43,21 @@ class _Modelway(CommandGroup):
             if error.errno in _OUTPUT_ERRORS:
                 click.echo(f"modelway: the output cannot be written: {error.strerror}", err=True)
             elif error.errno != errno.EPIPE:  # a closed pipe is no error
-                raise
+                _report(error, arguments, more)
             # The interpreter flushes stdout once more when it exits; that must not fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
+        except Exception as error:  # noqa: BLE001 - no input may end a command in a traceback
+            _report(error, arguments, more)
+
+
+def _report(error: Exception, arguments: Sequence[Any], more: Mapping[str, Any]) -> NoReturn:
+    """Print the finding for an unexpected exception, and exit with status 1."""
+    from engine.cli import unexpected_errors  # hardly ever needed
+
+    given = [*arguments, more.get("args")][0]
+    unexpected_errors.report(error, list(sys.argv[1:] if given is None else given))
+    sys.exit(1)
 
 
 @click.command(

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from engine.cli import formats
+from engine.cli import formats, unexpected_errors
 from engine.cli.config_file import config_option, plan_of
 from engine.cli.formats import Report
 from engine.cli.output_format import format_option
@@ -143,7 +143,7 @@ def _check(
     files: dict[str, list[Problem]] = {}
     for config in configs:
         with no_collection():
-            result = plan(config)
+            result = _result(plan, config)
         texts |= result.texts
         files[_name(config)] = ignores.silence(result.problems, result.texts)
         complete = complete and result.plan is not None
@@ -160,6 +160,18 @@ def _check(
     failures = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
     failed = any(problem.level in failures for problem in all_problems)
     return Report(files, all_problems, texts, failed, has_colour(sys.stdout), quiet)
+
+
+def _result(plan: Callable[[ConfigFiles], PlanResult], config: ConfigFiles) -> PlanResult:
+    """The plan of a config; an unexpected exception is its only problem, and the other configs are
+    checked all the same."""
+    try:
+        return plan(config)
+    except (click.ClickException, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001 - it becomes a finding
+        problem = unexpected_errors.finding(error, _name(config))
+        return PlanResult(findings=Findings([problem], unexpected_errors.texts(problem)))
 
 
 def _name(config: ConfigFiles) -> str:

@@ -31,8 +31,9 @@ from engine.plan.transforms import check_transforms
 from engine.plan.upstream_proof import prove_upstream_transforms
 from engine.policies import Guards, guards
 from engine.relay.request_headers import NEVER_SENT
+from engine.source.failure_place import reading
 from engine.source.files import record_reads
-from engine.source.problem import Findings, Level
+from engine.source.problem import Findings, Level, place_of
 from engine.spec import path_templates, security
 from engine.spec.document.cache import folder_of
 from engine.spec.operation import Operation
@@ -74,7 +75,7 @@ def _make(
     check_providers(config, findings)
     check_transforms(config, findings)
     routes = [
-        _route(claim, config, planned.specifications, findings)
+        _placed_route(claim, config, planned.specifications, findings)
         for claim in assign(config, planned.specifications, findings)
     ]
     resolved = tuple(route for route in routes if route is not None)
@@ -133,6 +134,18 @@ def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
 def _identities(policies: Sequence[Policy]) -> tuple[int, ...]:
     """A key for policies: the operations of one entry of the config have the same objects."""
     return tuple(map(id, policies))
+
+
+def _placed_route(
+    claim: Claim,
+    config: Config,
+    specifications: Mapping[str, Specification],
+    findings: Findings,
+) -> Route | None:
+    """As `_route`; the place of its operation is noted on exceptions."""
+    operation = claim.operation
+    with reading(lambda: place_of(operation.source, operation.at, key=True)):
+        return _route(claim, config, specifications, findings)
 
 
 def _route(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path as FilePath
 
 from engine import dialects
 from engine.config.config import Config
 from engine.config.specs import Spec
 from engine.plan.assign import Claim
+from engine.source.failure_place import reading
 from engine.source.files import is_file, names_in
-from engine.source.problem import Findings, Level
+from engine.source.problem import Findings, Level, Place
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
@@ -35,10 +37,11 @@ def read_all(
         display_name = str(FilePath(config.source.file).parent / spec.document)
         overlays = _overlays(spec, config, findings)
         known = spec.dialect in dialects.names()
-        specification = read(
-            *(name, file, display_name, spec.mount, findings, overlays, cache),
-            dialects.get(spec.dialect).json_name if known else None,
-        )
+        with reading(partial(Place, display_name, 0, 0)):
+            specification = read(
+                *(name, file, display_name, spec.mount, findings, overlays, cache),
+                dialects.get(spec.dialect).json_name if known else None,
+            )
         if specification is not None:
             specifications[name] = specification
     return specifications
