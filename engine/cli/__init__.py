@@ -53,9 +53,10 @@ class _Modelway(CommandGroup):
 
 def _report(error: Exception, arguments: Sequence[Any], more: Mapping[str, Any]) -> NoReturn:
     """Print the finding for an unexpected exception, and exit with status 1."""
-    from engine.cli import unexpected_errors  # hardly ever needed
-
     given = [*arguments, more.get("args")][0]
+    unexpected_errors = importlib.import_module(
+        f"{__name__}.unexpected_errors"
+    )  # hardly ever needed
     unexpected_errors.report(error, list(sys.argv[1:] if given is None else given))
     sys.exit(1)
 
