@@ -7,6 +7,7 @@ messages that commands share.
 from __future__ import annotations
 
 import errno
+import importlib
 import io
 import os
 import sys
