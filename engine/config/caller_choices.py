@@ -1,7 +1,7 @@
 """What callers of an upstream can choose besides the model, and what its config permits.
 
-It is known of the upstream's `provider`; without one, of the providers whose URL has its host, or
-else of the vendor of its dialect.
+It is known of the upstream's `provider`; without one, of the provider whose URL has its host. Where
+none or several have it, it is also known of the vendor of the dialect.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def _by_address(url: str, dialect: str) -> tuple[str, ...]:
         host = urlsplit(url).hostname or ""
     except ValueError:  # the check of addresses notes it
         host = ""
-    return providers.of_host(host) or vendor
+    served = providers.of_host(host)
+    # at an address of several, such as this machine's, may also be a proxy of the vendor
+    return served if len(served) == 1 else tuple(dict.fromkeys((*served, *vendor)))
 
 
 def unpermitted(

@@ -27,6 +27,7 @@ from engine.spec.member_spellings import Spellings
 from engine.spec.named_members import NamedMembers
 from engine.spec.refusal_messages import Refusal, explain, place
 from engine.values.errors import GatewayError
+from engine.values.json_edit import Ambiguous, refuse_repeated_names
 
 WHOLE_BODY = "schema"
 """The name of the condition on the whole body."""
@@ -145,15 +146,10 @@ class Condition:
 
     def _refuse_repeats(self, text: bytes) -> None:
         """Refuse a JSON value in which an object repeats a name."""
-
-        def unique(pairs: list[tuple[str, Any]]) -> None:
-            if len({name for name, _ in pairs}) < len(pairs):
-                raise self._ambiguous("has an object with a repeated name; send each name once")
-
         try:
-            json.loads(text, object_pairs_hook=unique)
-        except RecursionError as error:
-            raise self._ambiguous("is nested too deeply") from error
+            refuse_repeated_names(text)
+        except Ambiguous as error:
+            raise self._ambiguous(str(error)) from error
 
     def _refuse_spellings(self, value: Any, reading: Callable[[str], str]) -> None:
         """Refuse a member that some servers take for one that the schema names."""

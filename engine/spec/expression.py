@@ -107,6 +107,8 @@ class Expression:
             else:
                 self._refuse_look_alikes_of_members(exchange.value)
         if value is MISSING:
+            if len(self.steps) > 1 and media_type not in _FORMS:
+                self._spans(exchange)  # another parser may find the value in a repeated parent
             return value, None
         if media_type == "multipart/form-data":
             parts = [part for part in exchange.parts if part.name == self.steps[0]]
@@ -150,14 +152,8 @@ class Expression:
 
         Raises GatewayError 400 if the value at such a place is another one.
         """
-        if not _has(exchange.value, self.steps):
-            return []
         places = []
-        try:
-            value_spans = spans(exchange.body.buffer, self.steps)
-        except Ambiguous as error:
-            raise self._repeated_value() from error
-        for start, end in value_spans:
+        for start, end in self._spans(exchange):
             value = orjson.loads(exchange.body.buffer[start:end])
             if not isinstance(value, str) or value not in (name, prefix + name):
                 raise GatewayError(
@@ -168,6 +164,17 @@ class Expression:
                 )
             places.append((start, end, value.removesuffix(name)))
         return places
+
+    def _spans(self, exchange: Exchange) -> list[tuple[int, int]]:
+        """The spans of the values in a JSON body. Raises GatewayError 400 if a name on the way to
+        one of them is repeated, also where the last of its values leads nowhere."""
+        value = exchange.value
+        if not (isinstance(value, list) or (isinstance(value, dict) and self.steps[0] in value)):
+            return []
+        try:
+            return spans(exchange.body.buffer, self.steps)
+        except Ambiguous as error:
+            raise self._repeated_value() from error
 
     def accepts(self, exchange: Exchange) -> bool:
         """Whether a value can be written here: a body must be an object."""
@@ -228,15 +235,6 @@ def _form_names(exchange: Exchange) -> list[str]:
 def _form_text(exchange: Exchange) -> str:
     """An urlencoded body as text for `Query`."""
     return bytes(exchange.body.buffer).decode("latin-1")
-
-
-def _has(value: Any, steps: tuple[str, ...]) -> bool:
-    """Whether there is a value at a pointer, in which `*` is any item of an array."""
-    if not steps:
-        return True
-    if isinstance(value, list):
-        return steps[0] == "*" and any(_has(item, steps[1:]) for item in value)
-    return isinstance(value, dict) and steps[0] in value and _has(value[steps[0]], steps[1:])
 
 
 def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, new: str) -> None:

@@ -8,6 +8,7 @@ permit is refused, and the refusal names it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,12 +19,13 @@ from engine.spec.media_types import is_json
 from engine.spec.refusal_messages import place
 from engine.upstream.model_catalog import Catalog, ServedModel
 from engine.values.errors import GatewayError
-from engine.values.json_edit import Ambiguous, JsonPath, span
+from engine.values.json_edit import Ambiguous, JsonPath, refuse_repeated_names, spans
 from engine.values.wildcard import matches, star_text
 
 _MAX_SHOWN = 200
 _MOST_STEPS = 10
-_START = 64
+_OBJECT = re.compile(rb"[\s\0\xef\xbb\xbf\xfe\xff]*+\{")
+"""The start of a JSON object, in any encoding, with the marks and spaces that parsers skip."""
 _CHOSEN = {"provider": "who serves the model", "settings": "models or tools that are not checked"}
 
 
@@ -36,7 +38,7 @@ def check_choices(exchange: Exchange, model: ServedModel, catalog: Catalog) -> N
         if choice.model:
             _check_name(exchange.model, model, choice, "model")
         elif isinstance(exchange.value, dict) and choice.steps[0] in exchange.value:
-            _refuse_repeats(exchange, choice.steps[0])
+            _refuse_repeats(exchange, choice)
             for path, value in _find(exchange.value, choice.steps, ()):
                 if value is not None:
                     others += _check_member(exchange, model, catalog, choice, path, value)
@@ -132,20 +134,24 @@ def _names(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
         yield path, value
 
 
-def _refuse_repeats(exchange: Exchange, member: str) -> None:
+def _refuse_repeats(exchange: Exchange, choice: CallerChoice) -> None:
+    """Refuse a repeated name on the way to a member, and in its value."""
     if not is_json(exchange.media_type):
         return
+    text = exchange.body.buffer
     try:
-        span(exchange.body.buffer, (member,))
+        for start, end in spans(text, choice.steps):
+            refuse_repeated_names(text[start:end])
     except Ambiguous as error:
-        message = f"'{member}' is given twice; send it once."
-        raise GatewayError(400, "invalid_value", message, param=member) from error
+        param = place(choice.steps)
+        message = f"'{param}', or a name in it, is given twice; send each name once."
+        raise GatewayError(400, "invalid_value", message, param=param) from error
 
 
 def _refuse_unread(exchange: Exchange) -> None:
     """Refuse a JSON object that was not read, because it has another media type."""
     unread = exchange.value is MISSING and exchange.body.size > 0
-    if unread and bytes(exchange.body.buffer[:_START]).lstrip()[:1] == b"{":
+    if unread and _OBJECT.match(exchange.body.buffer):
         message = "The request body cannot be read: its Content-Type must be application/json."
         raise GatewayError(400, "unreadable_body", message)
 

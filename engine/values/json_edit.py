@@ -56,6 +56,20 @@ def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
     return matches
 
 
+def refuse_repeated_names(text: bytes) -> None:
+    """Raises Ambiguous for valid JSON in which an object repeats a name, or which is nested too
+    deeply to say."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> None:
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise Ambiguous("has an object with a repeated name; send each name once")
+
+    try:
+        json.loads(text, object_pairs_hook=unique)
+    except RecursionError as error:
+        raise Ambiguous("is nested too deeply") from error
+
+
 def without_members(text: Buffer, paths: Collection[JsonPath]) -> bytes:
     """Remove the members at these paths from valid JSON; all other bytes are unchanged.
 

@@ -18,6 +18,8 @@ def names(provider="", url="https://models.example.com/v1", dialect=""):
         ({"url": "https://bedrock-runtime.us-east-1.amazonaws.com"}, "arn:*"),
         ({"url": "https://ours.openai.azure.com/openai/v1"}, "/tools/*/model"),
         ({"dialect": "gemini"}, "/generationConfig/routingConfig"),
+        ({"url": "http://127.0.0.1:3000/v1", "dialect": "openai"}, "lora_path"),
+        ({"url": "http://127.0.0.1:3000/v1", "dialect": "anthropic"}, "fallbacks"),
         ({"provider": "groq"}, "/compound_custom/models"),
     ],
 )

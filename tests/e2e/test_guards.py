@@ -27,7 +27,6 @@ policies:
   - deny: {if: {body: {stream: true}, header: {x-tier: [slow]}}}
   - deny: {if: {header: {anthropic-beta: [evil]}}}
   - transform: {request: {body: {remove: [safety_settings], default: {/generationConfig/topK: 5}}}}
-routes:
 """
 ANSWER = json.dumps({"candidates": [], "usageMetadata": {"promptTokenCount": 1}}).encode()
 
@@ -35,7 +34,7 @@ ANSWER = json.dumps({"candidates": [], "usageMetadata": {"promptTokenCount": 1}}
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     folder = tmp_path_factory.mktemp("guards") / "project"
-    config = replaced(shipped(folder), "\nroutes:\n", POLICIES)
+    config = replaced(shipped(folder), "\npolicies:.*\n", POLICIES)
     with recorded_gateway(folder, config) as running:
         yield running
 
@@ -78,6 +77,22 @@ def test_both_spellings_at_once_are_refused_and_named(recorded: RecordedGateway)
     status, error = sent(recorded, GENERATE, {"contents": CONTENTS, "generation_config": config})
     assert (status, error["param"]) == (400, "generationConfig.max_output_tokens")
     assert "'max_output_tokens' and 'maxOutputTokens'" in error["message"]
+
+
+@each(
+    "members",
+    [
+        b'"generationConfig":{"candidateCount":8},"generationConfig":{}',
+        b'"generation_config":{"candidate_count":8},"generation_config":{"topK":1}',
+    ],
+)
+def test_a_member_that_only_the_first_of_two_objects_has_is_denied(
+    recorded: RecordedGateway, members: bytes
+) -> None:
+    contents = json.dumps(CONTENTS).encode()
+    status, error = sent(recorded, GENERATE, b'{"contents":' + contents + b"," + members + b"}")
+    assert status == 400
+    assert "given twice" in error["message"]
 
 
 def test_transforms_find_either_spelling(recorded: RecordedGateway) -> None:

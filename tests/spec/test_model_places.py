@@ -39,6 +39,22 @@ def test_a_copy_may_have_the_prefix(name, prefix):
     assert [copy[2] for copy in request.model_copies] == [prefix]
 
 
+@pytest.mark.parametrize(
+    ("copy", "body"),
+    [
+        ("/model", b'{"model": "other", "model": "m"}'),
+        ("/a/model", b'{"a": {"model": "other"}, "a": {}}'),
+        ("/a/model", b'{"a": {"model": "other"}, "a": 1}'),
+        ("/a/*/model", b'{"a": [{"model": "other"}], "a": []}'),
+    ],
+)
+def test_a_copy_that_may_be_in_a_repeated_member_is_refused(copy, body):
+    places = ModelPlaces(BY_HEADER.model, (parse(f"$request.body#{copy}"),))
+    with pytest.raises(GatewayError) as excinfo:
+        places.find(exchange(body))
+    assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")
+
+
 def test_another_name_in_a_copy_is_refused():
     with pytest.raises(GatewayError) as excinfo:
         BY_HEADER.find(exchange(b'{"model": "other"}'))

@@ -62,7 +62,15 @@ PLAN = plan_of()
 
 
 def ask(
-    members, model="openai/a", *, plan=PLAN, caller=WIDE, path="", kind="application/json", end=b""
+    members,
+    model="openai/a",
+    *,
+    plan=PLAN,
+    caller=WIDE,
+    path="",
+    kind="application/json",
+    start=b"",
+    end=b"",
 ):
     chat = {"model": model, "messages": [{"role": "user", "content": "hi"}], **members}
     if path == "/v1/messages":
@@ -70,7 +78,7 @@ def ask(
     if model.startswith("gemini"):
         path = f"/models/{model}:generateContent"
         chat = {"contents": [{"parts": [{"text": "hi"}]}], **members}
-    body = json.dumps(chat).encode().removesuffix(b"}") + end + b"}"
+    body = start + json.dumps(chat).encode().removesuffix(b"}") + end + b"}"
     path = path or "/v1/chat/completions"
     path = f"/v1beta{path}" if model.startswith("gemini") else path
     request = observation.request("POST", path, [("content-type", kind)], body)
@@ -147,9 +155,19 @@ def test_what_cannot_be_checked_is_refused(members, param):
     assert ask(members) == (403, "choice_not_allowed", param)
 
 
-def test_a_member_that_is_given_twice_is_refused():
-    twice = ask({"models": ["evil/x"]}, end=b', "models": []')
-    assert twice == (400, "invalid_value", "models")
+@each(
+    "end",
+    [
+        b', "models": []',
+        b', "fallbacks": [{"model": "evil/x", "model": "openai/b"}]',
+        b', "fallbacks": [{"m\\u006fdel": "evil/x", "model": "openai/b"}]',
+        b', "tools": [{"parameters": {"model": "evil/x"}, "parameters": {}}]',
+        b', "tools": [{"type": "x", "model": "evil/x", "model": null}]',
+    ],
+)
+def test_a_name_that_is_given_twice_is_refused(end):
+    twice = ask({"models": ["openai/b"]}, end=end)
+    assert twice[:2] == (400, "invalid_value")
 
 
 @each(
@@ -197,4 +215,6 @@ def test_a_choice_is_found_in_both_spellings_although_the_path_names_the_model(n
     assert ask(members, "gemini-a") == refused
     plan = plan_of(validate="off")
     assert ask(members, "gemini-a", plan=plan) == refused
-    assert ask(members, "gemini-a", plan=plan, kind="text/plain")[1] == "unreadable_body"
+    for start in (b"", b" " * 100, b"\xef\xbb\xbf", b"\r\n\0"):
+        answer = ask(members, "gemini-a", plan=plan, kind="text/plain", start=start)
+        assert answer[1] == "unreadable_body"
