@@ -14,7 +14,7 @@ from engine.spec.media_types import is_json
 from engine.spec.model_places import ModelPlaces
 from engine.spec.operation import Operation, check_parameters
 from engine.spec.refusal_messages import without_value
-from engine.spec.request_bodies import check
+from engine.spec.request_bodies import check, use_documented_names
 from engine.transforms.caller_side import edit_request
 from engine.transforms.response_edits import (
     MAX_EDITED,
@@ -154,7 +154,11 @@ def _edited_pieces(pieces: Iterable[bytes], kind: str, editor: ResponseEditor) -
 
 
 def _parse_again(exchange: Exchange, operation: Operation) -> None:
-    """Parse a form that was edited; the value of JSON has been edited with its text."""
+    """Parse a form that was edited; the value of JSON has been edited with its text, in which the
+    edits may have written a member in another spelling."""
+    spellings = operation.bodies.spellings
+    if spellings is not None and is_json(exchange.media_type):
+        use_documented_names(exchange, spellings)
     if exchange.media_type in ("application/x-www-form-urlencoded", "multipart/form-data"):
         operation.bodies.parse(exchange, strict=False)
 

@@ -62,14 +62,18 @@ class BodyEdits:
     def apply(
         self, document: JsonDocument, values: TemplateValues, *, request: bool = False
     ) -> None:
-        """Edit a document. In a `request`, what is removed or set takes other spellings of it away.
-        Raises Ambiguous for a repeated member, and TooDeep."""
+        """Edit a document. In a `request`, what is removed, renamed or set takes other spellings of
+        it away. Raises Ambiguous for a repeated member, and TooDeep."""
         for place in self.remove:
             others = other_members(document.value, place) if request else []
             if paths := dict.fromkeys((*place.find(document.value), *others)):
                 document.remove(paths)
         for old, new in self.rename:
             _rename(document, old, new)
+        if request and self.rename:
+            targets = [new for _, new in self.rename]
+            for old, _ in self.rename:
+                _remove_others(document, old, *targets)
         for place, value in self.default:
             path = place.path(document.value)
             if path is None or document.has(path):
@@ -88,10 +92,10 @@ class BodyEdits:
             _insert(document, place, _texts(items, values), front=False)
 
 
-def _remove_others(document: JsonDocument, place: Place) -> None:
-    """Remove other spellings of the member at a place."""
+def _remove_others(document: JsonDocument, place: Place, *kept: Place) -> None:
+    """Remove other spellings of the member at a place, but not those at `kept` ones."""
     if others := other_members(document.value, place):
-        found = place.find(document.value)
+        found = [path for each in (place, *kept) for path in each.find(document.value)]
         if others := [path for path in others if path not in found]:
             document.remove(others)
 
@@ -99,7 +103,7 @@ def _remove_others(document: JsonDocument, place: Place) -> None:
 def _rename(document: JsonDocument, old: Place, new: Place) -> None:
     for path in old.find(document.value):
         target = new.path(document.value)
-        if target is None:
+        if target is None or target == path:  # which may be two spellings of one member
             continue
         if document.has(target):
             document.remove([path])

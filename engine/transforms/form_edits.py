@@ -11,7 +11,7 @@ import orjson
 from engine.spec.multipart import Buffer, Part
 from engine.spec.query_string import Query
 from engine.transforms.body_edits import BodyEdits, ValueEdits
-from engine.transforms.look_alikes import other_names
+from engine.transforms.look_alikes import other_names, renamed_others
 from engine.transforms.places import Place
 from engine.transforms.query_edits import QueryEdits
 from engine.transforms.template import TemplateValues, literal
@@ -45,6 +45,8 @@ def multipart_edits(
         form.remove(name)
     for old, new in fields.rename:
         form.rename(old, new)
+    for name in renamed_others(form.names, dict(fields.rename)):
+        form.cut(name)
     for name, text in fields.default:
         if name not in form.names and fields.unless.get(name, _NONE).isdisjoint(form.names):
             form.add(name, text)

@@ -1,11 +1,11 @@
 """Members and parameters in other spellings than those that are edited: some servers take `Stop`
-for `stop` or `topK` for `top_k`, and the last of the two. What is removed or set in a request takes
-them away as well.
+for `stop` or `topK` for `top_k`, and the last of the two. What is removed, renamed or set in a request
+takes them away as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -57,3 +57,8 @@ def other_names(names: Iterable[str], edited: Collection[str]) -> frozenset[str]
     """The names of parameters or fields that lenient readers take for an edited one."""
     readings = set(map(_reading, edited))
     return frozenset(n for n in names if n not in edited and _reading(n) in readings)
+
+
+def renamed_others(names: Collection[str], renames: Mapping[str, str]) -> frozenset[str]:
+    """The other names of parameters or fields that are renamed, without the new names."""
+    return other_names(names, renames.keys()) - frozenset(renames.values())

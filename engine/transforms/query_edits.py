@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from engine.spec.query_string import Query
-from engine.transforms.look_alikes import other_names
+from engine.transforms.look_alikes import other_names, renamed_others
 from engine.transforms.template import Template, TemplateValues
 from engine.values.errors import GatewayError, Malformed
 
@@ -17,7 +17,7 @@ from engine.values.errors import GatewayError, Malformed
 class QueryEdits:
     """Edits of a query string, or of an urlencoded form.
 
-    What is removed or set also takes other spellings of its name away (see `look_alikes`).
+    What is removed, renamed or set also takes other spellings of its name away (see `look_alikes`).
     `rename` renames every parameter of that name; if one of the new name exists, that one stays.
     """
 
@@ -46,6 +46,8 @@ class QueryEdits:
                 query = _parse(query.without(removed))
         for old, new in self.rename.items():
             query = _rename(query, old, new)
+        if self.rename and (others := renamed_others(query.names(), self.rename)):
+            query = _parse(query.without(others))
         for name, template in self.default.items():
             if not query.values(name) and (text := template.fill(values)) is not None:
                 query = _parse(query.replace(name, text))

@@ -16,6 +16,7 @@ from engine.offline.rehearsal.rehearse import rehearse
 from engine.plan.make import make_plan
 from engine.values.caller import Caller
 from tests.support.each import each
+from tests.support.paths import ROOT
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -114,6 +115,81 @@ def test_a_deny_judges_the_request_after_the_transforms_before_it(
 ) -> None:
     body = {"model": "m", "max_tokens": 5000}
     assert outcome(played(tmp_path, policies, body, route=route)) == code
+
+
+@each(
+    "kind",
+    ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"],
+)
+@each("name", ["Max_tokens", "maxTokens", "max-tokens"])
+def test_a_rename_leaves_no_other_spelling_of_the_old_name(
+    tmp_path: Path, kind: str, name: str
+) -> None:
+    """Of which a deny behind it would see nothing."""
+    fields = {"model": "m", name: "5000"}
+    body = {**fields, name: 5000} if kind == TYPES[0] else form(**fields)
+    if kind == TYPES[2]:
+        parts = "".join(
+            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
+            for field, value in fields.items()
+        )
+        body, kind = f"{parts}--{BOUNDARY}--\r\n".encode(), f"{kind}; boundary={BOUNDARY}"
+    (request,) = played(tmp_path, [RENAME, MOST], body, kind=kind).sent_requests
+    assert b"5000" not in request.body
+
+
+def test_a_rename_in_a_query_leaves_no_other_spelling(tmp_path: Path) -> None:
+    rename = {"transform": {"request": {"query": {"rename": {"v": "version"}}}}}
+    (request,) = played(tmp_path, [rename], {}, target="/v1/say?V=evil&version=a").sent_requests
+    assert request.url.endswith("?version=a")
+
+
+@each(
+    ("members", "code"),
+    [
+        ({"generationConfig": {"topK": 1}}, "sent"),
+        ({"generation_config": {"top_k": 1}}, "sent"),
+        ({"generationConfig": {"topK": 5}}, "request_denied"),
+        ({"generation_config": {"top_k": 5}}, "request_denied"),
+        ({}, "sent"),
+    ],
+)
+def test_what_a_transform_writes_in_one_spelling_is_judged_in_both(
+    tmp_path: Path, members: dict[str, Any], code: str
+) -> None:
+    place = "/generation_config/candidate_count"
+    rename = {"/generation_config/top_k": place}
+    default = {"/generation_config/thinking_config": {"thinking_budget": 1}}
+    config = {
+        "version": 1,
+        "specs": {"gemini": {"document": str(ROOT / "openapi/gemini.yaml"), "dialect": "gemini"}},
+        "upstreams": {"main": {"url": "https://main.example.com", "dialect": "gemini"}},
+        "routes": [
+            {
+                "operation": "gemini.generateContent",
+                "policies": [
+                    {"transform": {"request": {"body": {"rename": rename, "default": default}}}},
+                    {"deny": {"if": {"body": {place: {"minimum": 2}}}}},
+                    {"deny": {"if": {"body": {"/generationConfig/candidateCount": {"const": 3}}}}},
+                    {
+                        "deny": {
+                            "unless": {
+                                "body": {"/generationConfig/thinkingConfig/thinkingBudget": 1}
+                            }
+                        }
+                    },
+                ],
+                **TO,
+            }
+        ],
+        "tokens": [],
+    }
+    planned = make_plan(tmp_path / "gateway.yaml", {}, yaml.safe_dump(config))
+    assert planned.plan is not None, [str(problem) for problem in planned.findings.errors]
+    data = json.dumps({"contents": [{"parts": [{"text": "hi"}]}], **members}).encode()
+    headers = [("content-type", "application/json")]
+    request = observation.request("POST", "/v1beta/models/m:generateContent", headers, data)
+    assert outcome(rehearse(planned.plan, request, Caller("alice"))) == code
 
 
 def form(**fields: Any) -> bytes:

@@ -8,6 +8,7 @@ from engine.transforms.compile import compile_transform
 from engine.transforms.faults import Faults
 from engine.transforms.template import TemplateValues
 from engine.values.json_document import JsonDocument
+from engine.values.proto_json import json_name
 from tests.support.exchanges import new_exchange
 
 
@@ -95,3 +96,32 @@ def test_values_are_not_shared_between_requests():
     first.insert(("a", "b"), [b"1"], front=False)
     edits.apply(second, values)
     assert second.value == {"a": {"b": []}}
+
+
+@pytest.mark.parametrize(
+    ("text", "renames", "after"),
+    [
+        ('{"a_b":1,"aB":2}', {"a_b": "c"}, '{"c":1}'),
+        ('{"aB":2,"x":3}', {"a_b": "c"}, '{"x":3}'),
+        ('{"a_b":1}', {"a_b": "aB"}, '{"aB":1}'),
+        ('{"a_b":1,"aB":2}', {"a_b": "aB"}, '{"aB":2}'),
+        ('{"n":1,"N":2}', {"n": "m", "N": "k"}, '{"m":1,"k":2}'),
+        ('{"o":{"a_b":1,"A_B":2}}', {"/o/a_b": "/o/c"}, '{"o":{"c":1}}'),
+    ],
+)
+def test_a_rename_of_a_request_takes_other_spellings_away(text, renames, after):
+    document = JsonDocument.parse(text.encode())
+    values = TemplateValues(new_exchange(model="m"))
+    body_edits(rename=renames).apply(document, values, request=True)
+    assert document.text.decode() == after
+    assert orjson.loads(document.text) == document.value
+
+
+@pytest.mark.parametrize("name", ["generation_config", "generationConfig"])
+@pytest.mark.parametrize("new", ["generation_config", "generationConfig"])
+def test_a_member_is_not_removed_by_a_rename_to_its_other_spelling(name, new):
+    old = {"generation_config": "generationConfig"}.get(new, "generation_config")
+    edits = body_edits(rename={old: new}).with_names(json_name)
+    document = JsonDocument.parse(b'{"%s":1}' % name.encode())
+    edits.apply(document, TemplateValues(new_exchange(model="m")), request=True)
+    assert list(document.value.values()) == [1]
