@@ -1,6 +1,6 @@
 """Members and parameters in other spellings than those that are edited: some servers take `Stop`
-for `stop` or `topK` for `top_k`, and the last of the two. What is removed, renamed or set in a request
-takes them away as well.
+for `stop` or `topK` for `top_k`, and the last of the two. What is removed, renamed or set in a
+request takes them away as well.
 """
 
 from __future__ import annotations
