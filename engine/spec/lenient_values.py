@@ -32,6 +32,7 @@ KEYWORDS: Mapping[str, frozenset[str]] = {
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 _TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
+_BOOLEAN = {"boolean"}
 _FALSE = frozenset({"", "0", "0.0", "f", "false", "n", "no", "off", "none", "null", "nil"})
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _PREFIXED = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)")
@@ -75,6 +76,8 @@ class LenientReading:
     def read(self, value: Any) -> Any:
         """What a lenient parser takes a value for; the value itself if that is clear."""
         types = self._types
+        if types == _BOOLEAN and isinstance(value, dict | list) and _is_filled(value):
+            return True
         if isinstance(value, dict):
             if types and types <= {"array"} and self._items is not None:
                 return [self._items.read(value)]
@@ -142,6 +145,12 @@ def _word(text: str) -> str:
 def _is_true(value: Any) -> bool:
     """Whether a text or number may be true: anything but what stands for false."""
     return _word(value) not in _FALSE if isinstance(value, str) else bool(value)
+
+
+def _is_filled(value: Mapping[str, Any] | list[Any]) -> bool:
+    """Whether an object or array is true where any value may be a condition, as in Python; the item
+    of an array that has no other is read instead of it."""
+    return len(value) > 1 or (isinstance(value, dict) and bool(value))
 
 
 def _number(value: Any) -> int | float | None:

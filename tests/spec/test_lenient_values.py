@@ -18,6 +18,7 @@ def refuses(schema, value):
     [
         *((TRUE, value) for value in (1, 1.0, -1, 2, "true", "True", " TRUE ", "yes", "on", "1")),
         *((TRUE, value) for value in ("t", "Y", "enabled", [True], ["yes"], [[1]])),
+        *((TRUE, value) for value in ([1, 2], [False, False], {"a": 1}, [{"a": False}])),
         *(({"const": False}, value) for value in (0, 0.0, "false", "No", "off", "0", "", [False])),
         *(
             (ABOVE, value)
