@@ -47,6 +47,7 @@ _TYPES = {
 
 def _error(error: GatewayError, request_id: str) -> Document:
     fallback = "api_error" if error.status >= 500 else "invalid_request_error"
+    details = {} if error.details is None else {"details": dict(error.details)}
     return {
         "type": "error",
         "error": {
@@ -54,6 +55,7 @@ def _error(error: GatewayError, request_id: str) -> Document:
             "message": error.message,
             "param": error.param,
             "code": error.code,
+            **details,
         },
         "request_id": request_id,
     }

@@ -41,18 +41,26 @@ def formats(model: str, operations: ModelOperations) -> Iterator[FormatTargets]:
 
 
 def refused_features(language: str, target: OperationTarget, model: Model) -> Sequence[Feature]:
-    """The features of a language that the translation for a target refuses; `model` is the entry of
-    the target, whose `drop` applies."""
+    """The features of a language that the strict translation for a target refuses; `model` is the
+    entry of the target, whose `drop` applies."""
+    return _refused_by(language, target, model, lossy=False)
+
+
+def _refused_by(
+    language: str, target: OperationTarget, model: Model, *, lossy: bool
+) -> Sequence[Feature]:
     if not target.language:
         return ()
     name = (target.target.model or model.name).replace("*", "x")
-    return _refused(language, target.language, name, model.drop)
+    return _refused(language, target.language, name, model.drop, lossy)
 
 
 @lru_cache(_CACHE)
-def _refused(source: str, target: str, model: str, drop: tuple[str, ...]) -> tuple[Feature, ...]:
+def _refused(
+    source: str, target: str, model: str, drop: tuple[str, ...], lossy: bool
+) -> tuple[Feature, ...]:
     translation = translations.translation(source, target)
-    rules, line = LossRules(drop=Patterns(drop)), RequestLine(model=model)
+    rules, line = LossRules(lossy, Patterns(drop)), RequestLine(model=model)
     features = []
     for feature in translation.source.features.features:
         body = translation.source.features.request(feature, model)
@@ -82,10 +90,16 @@ def _limits(
     """The language and upstream of each translated target, and the features that it lacks."""
     for target in targets:
         entry = config.models[target.entry]
-        if features := refused_features(language, target, entry):
-            verb = "loses" if entry.translate == "lossy" else "refuses"
+        lossy = entry.translate == "lossy"
+        refused = _refused_by(language, target, entry, lossy=lossy)
+        features = refused_features(language, target, entry) if lossy else ()
+        lost = [feature for feature in features if feature not in refused]
+        parts = [f"loses {_by_group(lost)}"] if lost else []
+        if refused:
+            parts.append(f"refuses {_by_group(refused)}")
+        if parts:
             upstream = f"{target.language} for upstream '{target.target.upstream}'"
-            yield upstream, f"{verb} {_by_group(features)}"
+            yield upstream, "; it ".join(parts)
 
 
 def _by_group(features: Sequence[Feature]) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
+from typing import Any
 
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.losses import Loss, Losses, visible_place
@@ -30,6 +32,8 @@ _OBJECT = re.compile(rb'\{\s*+["}]')
 _NEXT_TEXT = re.compile(rb'"\s*+,\s*+"')
 _SEND_LESS = "Send less of it."
 _MOST_NAMED = 5
+Details = Mapping[str, Any]
+_NO_DETAILS: Mapping[str, Details] = MappingProxyType({})
 _LONGEST_REASON = 200
 
 
@@ -97,11 +101,34 @@ def unreadable_answer(error: Exception) -> BrokenAnswer:
     return BrokenAnswer(f"the upstream's answer is not in its format{detail}")
 
 
-def refuse_losses(losses: Losses, rules: LossRules, model: str) -> None:
-    """Raise GatewayError 400 if a loss is not allowed, or if the remaining request is invalid."""
+def refuse_missing_turns(request: ChatRequest) -> None:
+    """Raise GatewayError 400 for turns that only the caller's vendor has. No rule lets them be
+    dropped."""
+    if not request.missing_turns:
+        return
+    missing = request.missing_turns[0]
+    place = visible_place(missing.place)
+    message = f"The model '{request.model}' cannot be asked with '{place}', since the turns that "
+    message += f"it refers to are not in the request. {missing.instead}"
+    raise GatewayError(
+        400,
+        "unsupported_parameter",
+        message,
+        param=place,
+        details=request.error_details.get(missing.place),
+    )
+
+
+def refuse_losses(
+    losses: Losses, rules: LossRules, model: str, details: Mapping[str, Details] = _NO_DETAILS
+) -> None:
+    """Raise GatewayError 400 if a loss is not allowed, or if the remaining request is invalid.
+    `details` are those of the error by the field that is refused."""
     refused_losses = [] if rules.lossy or not losses.losses else losses.refusals(rules.drop)
     if refused_losses:
-        raise _cannot_carry(refused_losses, model)
+        fields = (loss.field for loss in refused_losses)
+        details_of_error = next((details[field] for field in fields if field in details), None)
+        raise _cannot_carry(refused_losses, model, details_of_error)
     if losses.remainder_error is not None:
         raise _wrong_type(losses.remainder_error)
 
@@ -130,7 +157,7 @@ def _too_large(error: TooLarge) -> GatewayError:
     return GatewayError(400, "request_too_complex", message, param=place)
 
 
-def _cannot_carry(losses: Sequence[Loss], model: str) -> GatewayError:
+def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -> GatewayError:
     """The refusal of a request, which names the first of its losses."""
     names = [_loss_name(loss) for loss in losses[:_MOST_NAMED]]
     more = len(losses) - len(names)
@@ -143,6 +170,7 @@ def _cannot_carry(losses: Sequence[Loss], model: str) -> GatewayError:
         f"The model '{model}' cannot be asked with {fields}. Leave {it} out, or ask the operator "
         f"to drop {it} for this model.",
         param=visible_place(losses[0].place),
+        details=details,
     )
 
 

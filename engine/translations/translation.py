@@ -47,6 +47,7 @@ from engine.translations.refusals import (
     check_text,
     has_more_objects,
     refuse_losses,
+    refuse_missing_turns,
     refuse_silence,
     unreadable_answer,
     unreadable_request,
@@ -90,13 +91,14 @@ class Translation:
                 losses.add(place)
             adapted = with_substitutes(request, self.target.name)
             if request.language != self.target.name:
+                refuse_missing_turns(request)
                 adapted.messages = with_unique_calls(adapted.messages)
             adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
             target_request = self.target.write_request(adapted, model, losses)
             check_written(target_request.body, len(body), request.place_of("messages"))
         except UNREADABLE as error:
             raise unreadable_request(error) from error
-        refuse_losses(losses, rules, request.model)
+        refuse_losses(losses, rules, request.model, request.error_details)
         refuse_silence(request, needs_turns=self.source.needs_turns)
         return TranslatedExchange(self, request, target_request, losses.fields())
 

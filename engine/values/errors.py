@@ -7,8 +7,9 @@ gateway's or the upstream's.
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 
 class GatewayError(Exception):
@@ -16,6 +17,7 @@ class GatewayError(Exception):
 
     `status` is the HTTP status, `code` a stable word for programs, `param` the place in the
     request (`messages[0].role`), `retry` False when a client must not retry automatically.
+    `details` are what the caller's vendor says of this error besides, where its SDKs read that.
     """
 
     def __init__(
@@ -27,6 +29,7 @@ class GatewayError(Exception):
         param: str = "",
         headers: Sequence[tuple[str, str]] = (),
         retry: bool | None = None,
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -34,6 +37,7 @@ class GatewayError(Exception):
         self.message = message
         self.param = param
         self.headers = list(headers)
+        self.details = details
         if retry is not None:
             self.headers.append(("x-should-retry", "true" if retry else "false"))
 

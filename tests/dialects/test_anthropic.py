@@ -2,6 +2,8 @@
 
 import pytest
 
+from engine import dialects
+from engine.values.errors import GatewayError
 from tests.support.dialects import error_of, ids, listed, names
 
 
@@ -28,6 +30,15 @@ def test_anthropic_types_follow_the_status(status, kind):
     assert document["error"]["type"] == kind
     assert (document["type"], document["request_id"]) == ("error", "req_1")
     assert set(document) == {"type", "error", "request_id"}
+
+
+def test_an_error_has_the_details_that_the_vendors_sdk_reads():
+    details = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+    error = GatewayError(400, "unsupported_parameter", "No thread.", details=details)
+    document = dialects.get("anthropic").error(error, "r1")
+    assert document["error"]["details"] == details
+    plain = dialects.get("anthropic").error(GatewayError(400, "x", "y"), "r1")
+    assert "details" not in plain["error"]
 
 
 def test_a_model_of_anthropic():

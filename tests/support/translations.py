@@ -19,6 +19,10 @@ from engine.upstream.translated_errors import TranslatedErrors
 from engine.upstream.translated_events import TranslatedEvents
 from engine.values.redaction import Redaction
 
+NEVER_DROPPED = {"previous_response_id", "conversation", "prompt", "cachedContent"}
+"""Features that a target of another language is never asked for, since they refer to turns that are
+not in the request: not even a `lossy` model is sent the rest."""
+
 CASES = Path(__file__).parent.parent / "cases" / "translations"
 
 

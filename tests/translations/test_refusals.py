@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
 import pytest
 
-from engine.translations import language
+from engine.translations import language, target_languages
 from engine.translations.language import RequestLine
 from engine.translations.refusals import MOST_OBJECTS, has_more_objects
 from engine.translations.translation import LossRules, Translation
@@ -98,6 +99,82 @@ def test_a_reason_stands_with_its_field() -> None:
     early = [{"role": "assistant", "content": "Well"}, *TURNS]
     message = refusal(messages=early, n=2).message
     assert "'messages[0]' (a conversation begins with the user's turn)" in message
+
+
+ASKED = {"role": "user", "content": "And now?"}
+SPOKEN = {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}
+CONTENTS = [{"role": "user", "parts": [{"text": "And now?"}]}]
+THREAD = {"type": "continue", "previous_message_id": "msg_1"}
+CHAT = {"messages": [*TURNS, SPOKEN, ASKED]}
+REFERENCES = [
+    ("responses", {"input": "Hi", "previous_response_id": "resp_1"}, "previous_response_id"),
+    ("responses", {"input": "Hi", "conversation": {"id": "conv_1"}}, "conversation"),
+    ("responses", {"input": "Hi", "prompt": {"id": "pmpt_1"}}, "prompt"),
+    ("responses", {"input": [{"type": "item_reference", "id": "m"}, ASKED]}, "input[0]"),
+    ("responses", {"input": [{"id": "msg_1"}, ASKED]}, "input[0]"),
+    ("responses", {"input": [{"type": "compaction", "encrypted_content": "x"}, ASKED]}, "input[0]"),
+    ("messages", {"max_tokens": 9, "messages": [ASKED], "thread": THREAD}, "thread"),
+    ("chat_completions", CHAT, "messages[1].audio"),
+    (
+        "generate_content",
+        {"contents": CONTENTS, "cachedContent": "cachedContents/1"},
+        "cachedContent",
+    ),
+    (
+        "generate_content",
+        {"contents": CONTENTS, "cached_content": "cachedContents/1"},
+        "cachedContent",
+    ),
+]
+ALL_RULES = (LossRules(), LossRules(lossy=True), LossRules(drop=Patterns(("*",))))
+
+
+@each(("caller", "members", "place"), REFERENCES)
+def test_turns_that_are_not_in_the_request_are_never_dropped(
+    caller: str, members: dict[str, Any], place: str
+) -> None:
+    """An answer without them would be a wrong one with the status 200."""
+    body = json.dumps({"model": "m", **members}).encode()
+    targets = [target for target in target_languages() if target.name != caller]
+    for target, rules in itertools.product(targets, ALL_RULES):
+        with pytest.raises(GatewayError, match=r"not in the request. Send ") as excinfo:
+            Translation(language(caller), target).request(body, RequestLine(), "m", rules)
+        assert (excinfo.value.status, excinfo.value.param) == (400, place)
+
+
+def test_a_spoken_answer_whose_words_are_there_is_not_missing() -> None:
+    turns = [*TURNS, {**SPOKEN, "content": "Yes?"}, ASKED]
+    translation = Translation(language("chat_completions"), language("messages"))
+    body = json.dumps({"model": "m", "messages": turns}).encode()
+    exchange = translation.request(body, RequestLine(), "claude-opus-4-1", LossRules(lossy=True))
+    assert exchange.dropped == ["messages.audio"]
+
+
+@pytest.mark.parametrize(
+    ("thread", "rules"),
+    [({"type": "create"}, LossRules()), (THREAD, LossRules()), (THREAD, LossRules(lossy=True))],
+)
+def test_an_sdk_is_told_in_its_vendors_words_to_go_on_without_a_thread(
+    thread: Any, rules: LossRules
+) -> None:
+    translation = Translation(language("messages"), language("responses"))
+    body = json.dumps({"model": "m", "max_tokens": 9, "messages": TURNS, "thread": thread})
+    with pytest.raises(GatewayError) as excinfo:
+        translation.request(body.encode(), RequestLine(), "gpt-5", rules)
+    assert excinfo.value.details == {
+        "error_code": "thread_unsupported_request",
+        "unsupported": ["thread"],
+    }
+
+
+def test_the_refusal_of_another_field_says_nothing_of_a_thread_that_may_be_dropped() -> None:
+    translation = Translation(language("messages"), language("responses"))
+    members = {"thread": {"type": "create"}, "mcp_servers": [{}]}
+    body = json.dumps({"model": "m", "max_tokens": 9, "messages": TURNS, **members})
+    rules = LossRules(drop=Patterns(("thread",)))
+    with pytest.raises(GatewayError, match="mcp_servers") as excinfo:
+        translation.request(body.encode(), RequestLine(), "gpt-5", rules)
+    assert excinfo.value.details is None
 
 
 @pytest.mark.parametrize(

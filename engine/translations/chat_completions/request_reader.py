@@ -33,6 +33,7 @@ from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
     Message,
+    MissingTurns,
     Role,
     Thinking,
     Tool,
@@ -54,6 +55,9 @@ _PLACES = {
 }
 _HARMLESS = {"store": b"false", "logit_bias": b"{}", "modalities": b'["text"]'}
 """Members with the value that is what happens without them."""
+
+_AUDIO = "audio"
+"""The member with the id of a spoken answer, which the vendor has."""
 
 _others = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
@@ -254,3 +258,8 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     others |= members.extra
     request.unread.extend(others)
     request.extra |= others
+    request.missing_turns = [
+        MissingTurns(f"{message.place}.{_AUDIO}", "Send the transcript of the audio as 'content'.")
+        for message in request.messages
+        if _AUDIO in message.extra and message.role == "assistant" and not message.blocks
+    ]

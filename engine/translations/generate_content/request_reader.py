@@ -22,10 +22,18 @@ from engine.translations.neutral.content import Extra, Text
 from engine.translations.neutral.extra import extra_inside
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import ObjectReader, present
-from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, ToolChoice
+from engine.translations.neutral.request import (
+    BuiltInTool,
+    ChatRequest,
+    Message,
+    MissingTurns,
+    Tool,
+    ToolChoice,
+)
 
 _NO_FILTER = ("BLOCK_NONE", "OFF")
 _SEARCH = "googleSearch"
+_CACHE = "cachedContent"
 _PLACES = {"messages": "contents", **CONFIG_PLACES}
 _REQUEST = ObjectReader(RequestObject)
 
@@ -57,6 +65,9 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     _read_filters(members.safety_settings, request)
     unread.extend(members.extra)
     request.extra |= members.extra
+    if _CACHE in members.extra:
+        instead = "Send the contents, the instruction and the tools that the cache holds."
+        request.missing_turns.append(MissingTurns(_CACHE, instead))
     return request
 
 

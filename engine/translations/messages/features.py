@@ -55,6 +55,7 @@ FEATURES = Features(
             {"mcp_servers": [{"type": "url", "name": "x", "url": "https://example.com"}]},
         ),
         Feature("tools", "container", {"container": "container_1"}),
+        Feature("state", "thread", {"thread": {"type": "create"}}),
         Feature("content", "images", _content("image", source=_PIXEL)),
         Feature("content", "image links", _content("image", source={"type": "url", "url": _LINK})),
         Feature("content", "documents", _content("document", source=_PAGE)),

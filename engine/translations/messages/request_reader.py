@@ -21,6 +21,7 @@ from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
     Message,
+    MissingTurns,
     OutputFormat,
     Role,
     Thinking,
@@ -31,6 +32,7 @@ from engine.translations.neutral.request import (
 _ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 _MODES: dict[str, Literal["auto", "any", "none"]] = {"auto": "auto", "any": "any", "none": "none"}
 _WEB_SEARCH = "web_search_"
+_THREAD = "thread"
 _PLACES = {
     "stop": "stop_sequences",
     "schema": "output_config.format.schema",
@@ -83,7 +85,19 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     _read_metadata(_object(members.metadata, "metadata", unread), request, extra)
     unread.extend(members.extra)
     request.extra = {**extra, **members.extra}
+    if _THREAD in members.extra:
+        _read_thread(members.extra[_THREAD], request)
     return request
+
+
+def _read_thread(raw: Raw, request: ChatRequest) -> None:
+    """The vendor's store of the conversation. One that begins holds nothing that the request does
+    not; the vendor's SDKs go on without a thread where the error says that none is supported."""
+    unsupported = {"error_code": "thread_unsupported_request", "unsupported": [_THREAD]}
+    request.error_details[_THREAD] = unsupported
+    if Members(raw, _THREAD).text("type") != "create":
+        instead = "Send the whole conversation in 'messages', without a thread."
+        request.missing_turns.append(MissingTurns(_THREAD, instead))
 
 
 def _object(raw: Raw, place: str, unread: list[str]) -> Members | None:

@@ -6,7 +6,7 @@ Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -102,6 +102,14 @@ class Thinking(Struct, kw_only=True):
     visible: bool | None = None
 
 
+class MissingTurns(Struct, frozen=True):
+    """Turns that a request only refers to, because the caller's vendor has them: the `place` of the
+    reference, and the sentence that says what to send `instead`."""
+
+    place: str
+    instead: str
+
+
 class ChatRequest(Struct, kw_only=True):
     """A request for a chat. `system` are the instructions at its beginning; `messages` the turns
     in their order, system turns in the middle included.
@@ -119,7 +127,9 @@ class ChatRequest(Struct, kw_only=True):
     seconds since 1970. `places` are where the caller wrote a field:
     `{"max_tokens": "generationConfig.maxOutputTokens"}`. `unread` are the places of everything that
     the neutral form has no name for, with `extra` and the `extra` of blocks and messages as their
-    contents.
+    contents. `missing_turns` are never dropped: an answer without them is a wrong one.
+    `error_details` are what the caller's vendor says in its error of a field that it refuses, by
+    the field: SDKs read them.
     """
 
     language: str
@@ -156,6 +166,8 @@ class ChatRequest(Struct, kw_only=True):
     size: int = 0
     places: dict[str, str] = {}
     unread: list[str] = []
+    missing_turns: list[MissingTurns] = []
+    error_details: dict[str, dict[str, Any]] = {}
     extra: Extra = {}
 
     def place_of(self, field: str) -> str:

@@ -15,7 +15,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import ObjectReader, present, raw_members
-from engine.translations.neutral.request import ChatRequest, Message, Role
+from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
 from engine.translations.neutral.shapes import read_shape
 from engine.translations.responses.answer_fields import (
     NAME,
@@ -55,6 +55,15 @@ _MODELS = {"reasoning", "program", "compaction", "mcp_list_tools", "mcp_approval
 """Items of the model's turns, beside its calls."""
 
 
+_COMPACTED = "Send the items that it stands for, or a summary of them as a message."
+_STORED = {
+    "item_reference": "Send 'store': false and the items themselves instead of their ids.",
+    "compaction": _COMPACTED,
+    "compaction_summary": _COMPACTED,
+    "context_compaction": _COMPACTED,
+}
+"""Items that stand for turns which only the vendor can read, and what to send instead."""
+
 _HEAD = msgspec.json.Decoder(ItemHead)
 _MESSAGE = ObjectReader(MessageItem)
 _CALL = ObjectReader(CallItem)
@@ -90,6 +99,8 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
     elif kind == "reasoning" and not grouped:
         block = _reasoning(_REASONING.read(raw, place, unread), place)
     else:
+        if kind in _STORED:
+            request.missing_turns.append(MissingTurns(place, _STORED[kind]))
         substitute = _substitute(kind, raw, place, request)
         block = Foreign(language=NAME, kind=kind, raw=raw, substitute=substitute, place=place)
     role: Role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"

@@ -16,6 +16,7 @@ from engine.translations.neutral.objects import ObjectReader, present, raw_membe
 from engine.translations.neutral.request import (
     ChatRequest,
     Message,
+    MissingTurns,
     Thinking,
     ToolChoice,
 )
@@ -38,6 +39,14 @@ _HARMLESS = {
 }
 """Members with the values that change nothing."""
 
+
+_ALL_ITEMS = "Send 'store': false and all items of the conversation in 'input'."
+_STORED = {
+    "previous_response_id": _ALL_ITEMS,
+    "conversation": _ALL_ITEMS,
+    "prompt": "Send its text as 'instructions' and 'input'.",
+}
+"""Members that refer to turns which the vendor has stored, and what to send instead."""
 
 _COMMON_INCLUDES = ("message.output_text.logprobs", "reasoning.encrypted_content")
 """What other languages give, too."""
@@ -106,6 +115,9 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     }
     others |= members.extra
     request.unread.extend(others)
+    request.missing_turns += [
+        MissingTurns(name, instead) for name, instead in _STORED.items() if name in others
+    ]
     request.extra |= others
 
 

@@ -79,7 +79,7 @@ def test_a_reference_to_an_item_that_the_vendor_keeps(item: Json) -> None:
     assert block.kind == "item_reference"
 
 
-@each("item", [{"id": "msg_1"}, {"type": "mcp_approval_response", "approve": True}])
+@each("item", [{"type": "mcp_approval_response", "approve": True}])
 @pytest.mark.parametrize(
     ("target", "model"), [("messages", "claude-opus-5"), ("generate_content", "gemini-2.5-flash")]
 )
