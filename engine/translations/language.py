@@ -35,13 +35,15 @@ class RequestLine(Struct):
 class TargetRequest(Struct):
     """A request for a target. `path` is appended to the base path of the upstream. `tool_names` are
     the callers' names of tools by the names that the target gets; `answer_tool` is the name of a
-    tool whose arguments are the text of the answer ("" for none)."""
+    tool whose arguments are the text of the answer ("" for none). `first_call`: of the calls in an
+    answer only the first is wanted, which the target could not be told."""
 
     body: bytes
     path: str
     query: str = ""
     tool_names: dict[str, str] = {}
     answer_tool: str = ""
+    first_call: bool = False
 
 
 class StreamReader(Protocol):

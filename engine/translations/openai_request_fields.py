@@ -86,11 +86,6 @@ def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> An
     return {"type": "allowed_tools", "mode": _WORDS[choice.mode], "tools": functions}
 
 
-def any_object() -> OutputFormat:
-    """The form of an answer that is any JSON object (`json_object`)."""
-    return OutputFormat(kind="json", schema=Raw(b'{"type":"object"}'))
-
-
 def read_schema(form: Members) -> OutputFormat:
     """The form of an answer that has a schema."""
     output = OutputFormat(

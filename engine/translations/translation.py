@@ -35,6 +35,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.one_call import FirstCall
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.request_size import check_written
@@ -212,8 +213,8 @@ class _Output(Protocol):
 
 class _Changes:
     """Reverts changes of the request in the events of the answer: restores the caller's names of
-    tools, which each call repeats, turns the calls of the answer tool into text, and subtracts what
-    the target counts twice."""
+    tools, which each call repeats, turns the calls of the answer tool into text, leaves out calls
+    behind the only one that is wanted, and subtracts what the target counts twice."""
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         request = exchange.target_request
@@ -222,10 +223,13 @@ class _Changes:
         self._names = request.tool_names
         self._restored = 0
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
+        self._first_call = FirstCall() if request.first_call else None
 
     def undo(self, events: Iterable[Event]) -> Iterator[Event]:
         """The events with the changes reverted. Raises BrokenAnswer if one is against the law."""
         events = self._law.checked(events)
+        if self._first_call is not None:
+            events = self._first_call.events(events)
         for event in events if self._answer_tool is None else self._answer_tool.events(events):
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
                 event.block.name = self._restore(event.block.name)
@@ -246,7 +250,8 @@ class _Changes:
 def _output(exchange: TranslatedExchange) -> _Output:
     request, target_request = exchange.request, exchange.target_request
     renames = target_request.tool_names or target_request.answer_tool
-    changes = _Changes(exchange) if renames or exchange.cache_counted_twice else None
+    changed = renames or target_request.first_call or exchange.cache_counted_twice
+    changes = _Changes(exchange) if changed else None
     if request.stream:
         caller = exchange.translation.source
         return _StreamOutput(caller.stream_writer(request), caller.name, changes)

@@ -31,7 +31,8 @@ _LINE = RequestLine(id="req1", time=1_700_000_000)
 _REQUESTS = {
     "chat_completions": '{"model":"alias","messages":[{"role":"user","content":"Hi"}]}',
     "responses": '{"model":"alias","input":"Hi","store":false}',
-    "messages": '{"model":"alias","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}',
+    "messages": '{"model":"alias","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],'
+    '"thinking":{"type":"adaptive"}}',
     "generate_content": '{"contents":[{"parts":[{"text":"Hi"}]}]}',
 }
 """What a caller has asked of whom only the answer matters."""

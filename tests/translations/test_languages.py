@@ -15,7 +15,7 @@ from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.wildcard import Patterns
 from tests.support.translations import CASES, cases, event_data, events_of
 
@@ -27,7 +27,14 @@ EVERY_LANGUAGE = pytest.mark.parametrize("language", languages(), ids=lambda o: 
 
 
 def request_of(language: Language) -> ChatRequest:
-    return ChatRequest(language=language.name, model="", messages=[], id="req1", time=1_700_000_000)
+    return ChatRequest(
+        language=language.name,
+        model="",
+        messages=[],
+        id="req1",
+        time=1_700_000_000,
+        thinking=Thinking(adaptive=True),
+    )
 
 
 @EVERY_LANGUAGE

@@ -43,7 +43,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.extra import extra_inside
 from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import JsonObject, ObjectReader, UnknownObject
+from engine.translations.neutral.objects import JsonObject, ObjectReader, UnknownObject, present
 from engine.translations.openai_request_fields import read_file_data, read_url
 
 TOOL_CALL = "tool_calls."
@@ -70,6 +70,8 @@ def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[st
     for block in blocks:
         if isinstance(block, Foreign) and block.kind == _THINKING:
             block.substitute = _read_thoughts(block)
+    if present(message.provider_specific_fields) is not None:
+        _read_provider_fields(message, place, unread)
     if message.reasoning_details or message.reasoning_content or message.reasoning:
         blocks = [*_read_reasoning(message, place, unread), *blocks]
     if message.refusal:
@@ -77,6 +79,19 @@ def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[st
     if message.tool_calls:
         blocks += _read_calls(message.tool_calls, f"{place}.tool_calls", unread)
     return blocks
+
+
+def _read_provider_fields(message: AssistantMessage, place: str, unread: list[str]) -> None:
+    """What LiteLLM's SDK found in an answer beyond what it knows, which it sends back in a member
+    of its own: `reasoning_details` are put where the answer had them."""
+    name, details = "provider_specific_fields", "reasoning_details"
+    raw = message.provider_specific_fields
+    vars(message).update(extra={**message.extra, name: raw})
+    fields = Members(raw, f"{place}.{name}")
+    items = fields.items(details)
+    message.reasoning_details = message.reasoning_details or items
+    if items is None or fields.rest():
+        unread.append(f"{place}.{name}")
 
 
 def read_result(message: ToolMessage, place: str, unread: list[str]) -> ToolResult:

@@ -38,9 +38,9 @@ from engine.translations.neutral.request import (
     Thinking,
     Tool,
     ToolChoice,
+    any_object,
 )
 from engine.translations.openai_request_fields import (
-    any_object,
     read_allowed_tools,
     read_schema,
     read_tool_choice,

@@ -110,13 +110,15 @@ class UserMessage(MessageObject, tag="user"):
 
 
 class AssistantMessage(MessageObject, tag="assistant"):
-    """A model's turn. SDKs send back what they made of it, too: `parsed` and `annotations`."""
+    """A model's turn. SDKs send back what they made of it, too: `parsed` and `annotations`; LiteLLM
+    has in `provider_specific_fields` what it does not know."""
 
     refusal: str | None = None
     tool_calls: list[CallObject | UnknownObject] | None = None
     reasoning_details: list[Raw] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    provider_specific_fields: Raw = Raw()
     parsed: Raw = Raw()
     annotations: Raw = Raw()
 

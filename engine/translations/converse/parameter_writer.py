@@ -9,6 +9,7 @@ from engine.translations.anthropic_parameters import ParameterWriter as Anthropi
 from engine.translations.converse.fields import Json
 from engine.translations.converse.models import Model
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.one_call import lose_one_call
 from engine.translations.neutral.parameters import effort_of, is_wide, nearest_effort
 from engine.translations.neutral.request import ChatRequest, Thinking
 
@@ -123,18 +124,18 @@ class ParameterWriter:
         text_format = {"type": "json_schema", "structure": {"jsonSchema": schema}}
         body["outputConfig"] = {**body.get("outputConfig", {}), "textFormat": text_format}
 
-    def write_parallel_calls(self, body: Json) -> None:
+    def write_parallel_calls(self, body: Json) -> bool:
         """Whether several tools may be called at once: only newer models of Anthropic's can be told
-        so, in their own words."""
-        if self._request.parallel_calls is not False:
-            return
-        choice = body["toolConfig"].get("toolChoice", {})
+        so, in their own words. Returns whether the first call is the wanted one with others."""
         if not (self._model.claude and self._model.parameters.json_schema):
-            self._lose("parallel_calls", "the upstream cannot be held to one call at a time")
-            return
+            return lose_one_call(self._request, self._losses)
+        if self._request.parallel_calls is not False:
+            return False
+        choice = body["toolConfig"].get("toolChoice", {})
         kind, members = next(iter(choice.items()), ("auto", {}))
         choice = {"type": kind, **members, "disable_parallel_tool_use": True}
         _model_fields(body)["tool_choice"] = choice
+        return False
 
     def lose_unsupported(self) -> None:
         """Note what this language has no parameter for."""

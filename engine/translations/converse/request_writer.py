@@ -28,7 +28,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     names, facts = ToolNames(), model_called(model)
     writer = ContentWriter(names, losses, facts)
     body = write_turns(request, writer, facts, losses)
-    answer_tool = _write_parameters(request, body, names, facts, losses)
+    answer_tool, first_call = _write_parameters(request, body, names, facts, losses)
     if facts.caches:
         losses.withdraw(_CACHE_MARKS)
         contents = [body.get("toolConfig", {}).get("tools", []), body.get("system", [])]
@@ -36,21 +36,26 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     method = "converse-stream" if request.stream else "converse"
     path = f"/model/{quote(model, safe='')}/{method}"
     return TargetRequest(
-        encode_chat(body, request), path, tool_names=names.originals, answer_tool=answer_tool
+        encode_chat(body, request),
+        path,
+        tool_names=names.originals,
+        answer_tool=answer_tool,
+        first_call=first_call,
     )
 
 
 def _write_parameters(
     request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
-) -> str:
-    """The parameters. Returns the name of the tool whose arguments are the answer, "" for none."""
+) -> tuple[str, bool]:
+    """The parameters. Returns the name of the tool whose arguments are the answer, "" for none, and
+    whether only the first call of an answer is wanted."""
     anthropic = AnthropicWriter(request, model.parameters, losses)
     parameters = ParameterWriter(request, model, losses)
     thinks = parameters.write_thinking(body, anthropic)
     tools = ToolWriter(request, names, model, losses)
     config = tools.write(body["messages"])
     tools.lose_others()
-    answer_tool = ""
+    answer_tool, first_call = "", False
     form = anthropic.answer_form(thinks=thinks)
     if form == "tool":
         answer_tool = tools.add_answer_tool(config)
@@ -58,9 +63,9 @@ def _write_parameters(
         parameters.write_output(body)
     if config:
         body["toolConfig"] = config
-        parameters.write_parallel_calls(body)
+        first_call = parameters.write_parallel_calls(body)
     parameters.write_sampling(body, anthropic, thinks=thinks)
     parameters.write_stop(body, anthropic.stop())
     anthropic.lose_unsupported()
     parameters.lose_unsupported()
-    return answer_tool
+    return answer_tool, first_call

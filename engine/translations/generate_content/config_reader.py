@@ -13,7 +13,7 @@ from engine.translations.generate_content.request_shapes import ConfigObject
 from engine.translations.generate_content.schemas import to_json_schema
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.objects import present, raw_members
-from engine.translations.neutral.request import ChatRequest, OutputFormat, Thinking
+from engine.translations.neutral.request import ChatRequest, OutputFormat, Thinking, any_object
 
 _JSON = "application/json"
 _PLACE = "generationConfig"
@@ -87,7 +87,7 @@ def _read_output(config: Members, request: ChatRequest) -> None:
     if kind == _JSON and schema is not None:
         request.output = OutputFormat(kind="json_schema", schema=schema)
     elif kind == _JSON:
-        request.output = OutputFormat(kind="json")
+        request.output = any_object()
     elif kind != "text/plain":
         request.unread.append(config.place_of(name))
 

@@ -81,8 +81,6 @@ class ConfigWriter:
             self._lose("user", hint=True)
         if request.verbosity not in ("", "medium"):
             self._lose("verbosity")
-        if request.parallel_calls is False:
-            self._lose("parallel_calls", "the upstream cannot be held to one call at a time")
 
     def _output(self) -> Json:
         output = self._request.output

@@ -18,6 +18,7 @@ from engine.translations.language import TargetRequest
 from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
+from engine.translations.neutral.one_call import lose_one_call
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.neutral.request_size import encode_chat
 
@@ -32,7 +33,7 @@ _COLLECTIONS = ("models/", "tunedModels/")
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so; its URL names the model."""
     names, facts = ToolNames(first_letter=True), model_called(model)
-    same_language = request.language == NAME
+    same_language, first_call = request.language == NAME, False
     writer = ContentWriter(names, losses, facts, same_language=same_language)
     body = write_turns(request, writer, facts, losses, same_language=same_language)
     if same_language:
@@ -41,9 +42,11 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         write_tools(request, body, names, facts, losses)
         if config := ConfigWriter(request, facts, losses).config():
             body["generationConfig"] = config
+        first_call = lose_one_call(request, losses)
     query = "alt=sse" if request.stream else ""
     path = _path(model, stream=request.stream)
-    return TargetRequest(encode_chat(body, request), path, query, names.originals)
+    encoded = encode_chat(body, request)
+    return TargetRequest(encoded, path, query, names.originals, first_call=first_call)
 
 
 def _path(model: str, *, stream: bool) -> str:

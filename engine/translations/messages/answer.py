@@ -80,11 +80,18 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
     """The blocks as they are written, with a mark before the first call of an answer without the
     thoughts that were asked for."""
     content: list[Any] = []
-    needs_mark = thinks_on_budget(request)
+    held: list[Any] = []
+    needs_mark, holds = thinks_on_budget(request), holds_thoughts(request)
     for block in blocks:
         part = _block(block, hide=hides_thoughts(request))
         if part is None:
             continue
+        if holds and isinstance(block, Reasoning):
+            held.append(part)
+            continue
+        if isinstance(block, ToolCall):
+            content += held
+            held = []
         needs_mark = needs_mark and not isinstance(block, Reasoning)
         if needs_mark and isinstance(block, ToolCall):
             content.append(write_reasoning("", NO_SIGNATURE))
@@ -119,6 +126,13 @@ def _block(block: Block, *, hide: bool) -> Any:
 def hides_thoughts(request: ChatRequest) -> bool:
     """Whether the caller wants of thoughts only their signatures (`display: omitted`)."""
     return request.thinking is not None and request.thinking.visible is False
+
+
+def holds_thoughts(request: ChatRequest) -> bool:
+    """Whether the caller did not ask for thoughts. It gets them only before a tool call, to send
+    them back with the result: programs take the first block of an answer for its text."""
+    thinking = request.thinking
+    return thinking is None or thinking.off or not (thinking.adaptive or thinking.budget)
 
 
 def open_call(block: ToolCall) -> Json:

@@ -10,10 +10,11 @@ from msgspec import Raw
 
 from engine.translations.language import RequestLine
 from engine.translations.messages.answer_fields import NAME
+from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
 from engine.translations.neutral.cache_marks import read_cache_mark
-from engine.translations.neutral.content import Extra, ToolCall, ToolResult
+from engine.translations.neutral.content import Extra, Foreign, Text, ToolCall, ToolResult
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, kind_of, present, raw_members
 from engine.translations.neutral.parameters import number
@@ -41,8 +42,11 @@ _PLACES = {
 _HARMLESS = {
     "type": Raw(b'"custom"'),
     "allowed_callers": Raw(b'["direct"]'),
-    "defer_loading": Raw(b"false"),
 }
+_DEFERRED = "defer_loading"
+_REFERENCE = "tool_reference"
+_SEARCH = "tool_search_tool"
+_TRUE = Raw(b"true")
 _own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 _TOOL = ObjectReader(ToolObject)
@@ -85,6 +89,8 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     _read_metadata(_object(members.metadata, "metadata", unread), request, extra)
     unread.extend(members.extra)
     request.extra = {**extra, **members.extra}
+    if b"defer_loading" in body or b"tool_reference" in body:
+        _read_deferred(request)
     if _THREAD in members.extra:
         _read_thread(members.extra[_THREAD], request)
     return request
@@ -157,9 +163,10 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
 
 
 def _built_in(name: str, raw: Raw, place: str, unread: list[str]) -> BuiltInTool:
-    """A tool that the vendor runs, or that it has trained its models on."""
+    """A tool that the vendor runs, or that the caller runs and the vendor knows."""
     if not name.startswith(_WEB_SEARCH):
-        return BuiltInTool(language=NAME, name=name, raw=raw, place=place)
+        functions = stands_for(name, raw, place, unread)
+        return BuiltInTool(language=NAME, name=name, raw=raw, functions=functions, place=place)
     members = Members(raw, place, unread)
     members.text("type")
     members.text("name")
@@ -172,7 +179,31 @@ def _tool_extra(tool: ToolObject, place: str, unread: list[str]) -> Extra:
     loss to another one."""
     extra = _own_members(tool)
     unread.extend(f"{place}.{name}" for name, raw in extra.items() if raw != _HARMLESS[name])
+    if (deferred := present(tool.defer_loading)) is not None:
+        extra[_DEFERRED] = deferred
     return {**extra, **tool.extra}
+
+
+def _read_deferred(request: ChatRequest) -> None:
+    """Find the tools that are not declared to the model before a `tool_reference` in a result names
+    them. Where the vendor searches for them, nobody else does: all are declared."""
+    functions = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
+    blocks = [block for message in request.messages for block in message.blocks]
+    names = list(request.tool_choice.names) if request.tool_choice else []
+    names += [block.name for block in blocks if isinstance(block, ToolCall)]
+    for block in blocks:
+        for part in block.content if isinstance(block, ToolResult) else ():
+            if isinstance(part, Foreign) and part.kind == _REFERENCE:
+                name = Members(part.raw, part.place).text("tool_name") or ""
+                if name in functions:
+                    text = f"The tool {name} can be called now."
+                    part.substitute = Text(text=text, place=part.place)
+                    names.append(name)
+    request.loaded_tools = [functions[name] for name in dict.fromkeys(names) if name in functions]
+    if not any(isinstance(o, BuiltInTool) and o.name.startswith(_SEARCH) for o in request.tools):
+        request.deferred_tools = frozenset(
+            name for name, tool in functions.items() if tool.extra.get(_DEFERRED) == _TRUE
+        )
 
 
 def _read_choice(choice: Members | None, request: ChatRequest, extra: Extra) -> None:

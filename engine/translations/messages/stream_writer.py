@@ -6,7 +6,12 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.messages.answer import hides_thoughts, open_call, refuse_media
+from engine.translations.messages.answer import (
+    hides_thoughts,
+    holds_thoughts,
+    open_call,
+    refuse_media,
+)
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
@@ -17,6 +22,7 @@ from engine.translations.messages.answer_fields import (
     write_reasoning,
     write_usage,
 )
+from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -58,6 +64,12 @@ class Writer:
         self._signature: Signature | None = None
         self._opened = self._has_refusal = False
         self._needs_mark = thinks_on_budget(request)
+        self._holds_thoughts = holds_thoughts(request)
+        self._held: list[Reasoning] = []
+        """Thoughts that are written if a tool call follows."""
+        self._texts: list[str] = []
+        """The text of the open ones, as far as all of them are kept."""
+        self._held_size = 0
 
     def write(self, event: Event) -> bytes:
         """The events for a neutral one; with the End also `message_stop`.
@@ -101,11 +113,23 @@ class Writer:
         refuse_media(block)
         self._block, self._opened = block, False
         if isinstance(block, ToolCall):
-            return self._mark() + self._begin()
+            return self._thoughts(block) + self._mark() + self._begin()
         if isinstance(block, Foreign) and block.language == NAME:
             return self._begin()
         self._has_refusal = self._has_refusal or isinstance(block, Refusal)
         return b""
+
+    def _thoughts(self, call: ToolCall) -> bytes:
+        """The thoughts that were held back up to a tool call."""
+        if not self._held:
+            return b""
+        held, self._held, self._holds_thoughts = self._held, [], False
+        written = b""
+        for thoughts in held:
+            self._block, self._opened, self._signature = thoughts, False, thoughts.signature
+            written += (self._delta(thoughts.text) if thoughts.text else b"") + self._close()
+        self._block, self._opened, self._holds_thoughts = call, False, True
+        return written
 
     def _begin(self, content: Any = None) -> bytes:
         """The block begins, unless it has."""
@@ -145,6 +169,11 @@ class Writer:
         elif isinstance(block, Reasoning):
             if self._hides_thoughts:
                 return b""
+            if self._holds_thoughts:
+                self._held_size += len(text)
+                if self._held_size <= LARGEST:
+                    self._texts.append(text)
+                return b""
             delta = {"type": "thinking_delta", "thinking": text}
         return self._add(delta) if self._opened else self._begin() + self._add(delta)
 
@@ -157,6 +186,10 @@ class Writer:
 
     def _close(self) -> bytes:
         signature, self._signature = self._signature, None
+        if self._holds_thoughts and isinstance(self._block, Reasoning):
+            self._held.append(Reasoning(text="".join(self._texts), signature=signature))
+            self._texts = []
+            return b""
         if isinstance(self._block, Reasoning) and self._opened:
             signature = signature or NO_SIGNATURE
         signed = b"" if signature is None else self._sign(signature)

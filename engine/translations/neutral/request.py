@@ -90,6 +90,11 @@ class OutputFormat(Struct, kw_only=True):
     strict: bool | None = None
 
 
+def any_object() -> OutputFormat:
+    """The form of an answer that is any JSON object (`json_object`)."""
+    return OutputFormat(kind="json", schema=Raw(b'{"type":"object"}'))
+
+
 class Thinking(Struct, kw_only=True):
     """The amount of reasoning: none (`off`), by an `effort` (none, minimal, low, medium, high,
     xhigh, max), by a `budget` of tokens, or as the model decides (`adaptive`). `visible`: whether
@@ -117,7 +122,8 @@ class ChatRequest(Struct, kw_only=True):
     `prefill` is the place of an assistant's turn at the end that the model is to continue, "" for
     none: in most languages it answers anew.
 
-    `loaded_tools` are tools that results of earlier searches for tools declare. `caller_tools` are
+    `loaded_tools` are tools that results of earlier searches for tools declare; those of
+    `deferred_tools`, by their names, are declared only then. `caller_tools` are
     the caller's tools by the names of the functions that stand for them.
 
     `as_list`: the stream is wanted as a JSON array, not as server-sent events.
@@ -143,6 +149,7 @@ class ChatRequest(Struct, kw_only=True):
     ask_usage: bool = True
     tools: list[Tool | BuiltInTool] = []
     loaded_tools: list[Tool | BuiltInTool] = []
+    deferred_tools: frozenset[str] = frozenset()
     caller_tools: dict[str, CallerTool] = {}
     tool_choice: ToolChoice | None = None
     parallel_calls: bool | None = None

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 import msgspec
 
-from engine.translations.neutral.content import Block, Foreign
+from engine.translations.neutral.content import Block, Foreign, ToolResult
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
 
 _blocks = attrgetter("blocks")
@@ -28,12 +28,14 @@ def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
 def _may_have_substitutes(request: ChatRequest) -> bool:
     blocks = chain.from_iterable(map(_blocks, request.messages))
     kinds = {*map(type, blocks), *map(type, request.tools)}
-    return Foreign in kinds or BuiltInTool in kinds or bool(request.loaded_tools)
+    own = Foreign in kinds or BuiltInTool in kinds
+    return own or bool(request.loaded_tools or request.deferred_tools)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
     """The tools, and the loaded ones that are not declared already."""
-    tools = _functions(request.tools)
+    deferred = request.deferred_tools
+    tools = [tool for tool in _functions(request.tools) if tool.name not in deferred]
     if request.loaded_tools:
         names = {tool.name for tool in tools if isinstance(tool, Tool)}
         for tool in _functions(request.loaded_tools):
@@ -55,12 +57,20 @@ def _functions(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
 
 def _message(message: Message) -> Message:
     for block in message.blocks:
-        if isinstance(block, Foreign) and block.substitute is not None:
+        if _has_substitute(block):
             return msgspec.structs.replace(
                 message, blocks=[_block(each) for each in message.blocks]
             )
     return message
 
 
+def _has_substitute(block: Block) -> bool:
+    if isinstance(block, ToolResult):
+        return any(map(_has_substitute, block.content))
+    return isinstance(block, Foreign) and block.substitute is not None
+
+
 def _block(block: Block) -> Block:
+    if isinstance(block, ToolResult) and _has_substitute(block):
+        return msgspec.structs.replace(block, content=[_block(each) for each in block.content])
     return block.substitute or block if isinstance(block, Foreign) else block

@@ -1,9 +1,10 @@
-"""Unique ids of the tool calls in a conversation, which vendors require."""
+"""Unique ids of the tool calls in a conversation, and one result for each: vendors require both."""
 
 from __future__ import annotations
 
 from collections import deque
 
+import msgspec
 from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, ToolCall, ToolResult
@@ -11,20 +12,51 @@ from engine.translations.neutral.request import Message
 
 
 def with_unique_calls(messages: list[Message]) -> list[Message]:
-    """The messages with a new id for each call that has the id of an earlier one.
+    """The messages with a new id for each call that has the id of an earlier one, and without
+    results that repeat another one word for word, as agents that resume a session send them.
 
     A result belongs to the last turn with calls. If several calls of a turn have the same id, the
     first result belongs to the first of them.
     """
-    ids = [each.id for message in messages for each in message.blocks if isinstance(each, ToolCall)]
-    if len(set(ids)) == len(ids):
-        return messages
-    renaming = _Renaming(set(ids))
-    result = []
+    ids: dict[type[Block], list[str]] = {ToolCall: [], ToolResult: []}
     for message in messages:
-        renaming.begin(message)
-        result.append(replace(message, blocks=[renaming.block(each) for each in message.blocks]))
-    return result
+        for block in message.blocks:
+            if isinstance(block, ToolCall | ToolResult):
+                ids[type(block)].append(block.id)
+    call_ids, result_ids = ids.values()
+    if len(set(call_ids)) < len(call_ids):
+        renaming = _Renaming(set(call_ids))
+        messages = [renaming.message(message) for message in messages]
+    elif len(set(result_ids)) == len(result_ids):
+        return messages
+    return _without_repeated_results(messages)
+
+
+def _without_repeated_results(messages: list[Message]) -> list[Message]:
+    """The messages without results that are equal to an earlier one, and without those that had
+    nothing else."""
+    seen: set[bytes] = set()
+    remaining = []
+    for message in messages:
+        blocks = [block for block in message.blocks if not _is_repeated(block, seen)]
+        if len(blocks) == len(message.blocks):
+            remaining.append(message)
+        elif blocks:
+            remaining.append(replace(message, blocks=blocks))
+    return remaining
+
+
+def _is_repeated(block: Block, seen: set[bytes]) -> bool:
+    """Whether a block is a result that was `seen`, to which it is added otherwise."""
+    if not isinstance(block, ToolResult):
+        return False
+    content = [
+        (type(each).__name__, replace(each, place="", extra={}, cache="")) for each in block.content
+    ]
+    result = msgspec.msgpack.encode((block.id, block.is_error, content))
+    is_repeated = result in seen
+    seen.add(result)
+    return is_repeated
 
 
 class _Renaming:
@@ -39,14 +71,15 @@ class _Renaming:
         """The new ids of the calls of the last turn, by the callers' ids."""
         self._in_turn = False
 
-    def begin(self, message: Message) -> None:
-        """Begin the next message."""
+    def message(self, message: Message) -> Message:
+        """The next message, its blocks with their new ids."""
         if message.role != "assistant":
             self._in_turn = False
         elif not self._in_turn:
             self._in_turn, self._open = True, {}
+        return replace(message, blocks=[self._block(each) for each in message.blocks])
 
-    def block(self, block: Block) -> Block:
+    def _block(self, block: Block) -> Block:
         """The block with its new id."""
         if isinstance(block, ToolCall):
             new = self._new_id(block.id)

@@ -19,9 +19,9 @@ from engine.translations.neutral.request import (
     MissingTurns,
     Thinking,
     ToolChoice,
+    any_object,
 )
 from engine.translations.openai_request_fields import (
-    any_object,
     read_allowed_tools,
     read_schema,
     read_tool_choice,

@@ -17,6 +17,10 @@ NATIVE = '{"type":"reasoning.text","text":"Hm","signature":"s"}'
         (f'"content": "A", "reasoning_details":[{SEALED},{ENCRYPTED}]', '"content": "A"'),
         (f'"reasoning_details":[{SEALED}, {NATIVE}]', f'"reasoning_details":[{NATIVE}]'),
         (f'"reasoning_details":[{NATIVE}]', f'"reasoning_details":[{NATIVE}]'),
+        (
+            f'"provider_specific_fields":{{"reasoning_details":[{SEALED}, {NATIVE}]}}',
+            f'"provider_specific_fields":{{"reasoning_details":[{NATIVE}]}}',
+        ),
         ('"content": "modelway:"', '"content": "modelway:"'),
         ('"reasoning_details": "modelway:"', '"reasoning_details": "modelway:"'),
     ],

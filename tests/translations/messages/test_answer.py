@@ -30,7 +30,13 @@ from tests.support.each import each
 from tests.support.translations import event_data
 from tests.translations.messages.documents import events_of, message_of
 
-REQUEST = ChatRequest(language="messages", model="alias", messages=[], id="req-1")
+REQUEST = ChatRequest(
+    language="messages",
+    model="alias",
+    messages=[],
+    id="req-1",
+    thinking=Thinking(adaptive=True),
+)
 END = Finish(stop="end")
 SEQUENCE = Finish(stop="stop_sequence", native="stop_sequence", sequence="END")
 

@@ -18,13 +18,16 @@ from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Finish, Usage
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.wildcard import Patterns
 from tests.support.translations import event_data
 from tests.translations.messages.documents import events_of, validator
 
 Json = dict[str, Any]
 
+THINKING = ChatRequest(
+    language="messages", model="m", messages=[], thinking=Thinking(adaptive=True)
+)
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 CACHE = {"cache_control": {"type": "ephemeral"}}
 
@@ -220,7 +223,7 @@ def read_stream(data: list[bytes]) -> Answer:
 @given(answer=ANSWERS, pieces=st.integers(1, 5))
 @settings(max_examples=50)
 def test_an_answer_survives_as_a_stream(answer: Answer, pieces: int) -> None:
-    writer = Writer(ChatRequest(language="messages", model="m", messages=[]))
+    writer = Writer(THINKING)
     stream = b"".join(map(writer.write, events_of(answer, pieces)))
     assert read_stream(event_data(stream)) == answer
 
@@ -230,7 +233,7 @@ def test_an_answer_survives_as_a_stream(answer: Answer, pieces: int) -> None:
 def test_the_beginning_of_a_stream_is_broken_or_complete(
     answer: Answer, data: st.DataObject
 ) -> None:
-    writer = Writer(ChatRequest(language="messages", model="m", messages=[]))
+    writer = Writer(THINKING)
     stream = event_data(b"".join(map(writer.write, events_of(answer, 3))))
     count = data.draw(st.integers(0, len(stream)))
     try:

@@ -38,6 +38,7 @@ HARMLESS = {
     "metadata": "empty",
     "output_config": "empty",
     "tool_choice": "says what happens without it",
+    "tool_choice.disable_parallel_tool_use": "the first call of a demanded one is kept",
     "tools.type": "says what happens without it",
     "tools.input_schema": "says what happens without it",
 }

@@ -37,12 +37,18 @@ from engine.translations.neutral.events import (
     Start,
     Usage,
 )
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Thinking
 from tests.support.each import each
 from tests.support.translations import event_data
 from tests.translations.messages.documents import events_of, message_of, validator
 
-REQUEST = ChatRequest(language="messages", model="alias", messages=[], id="req-1")
+REQUEST = ChatRequest(
+    language="messages",
+    model="alias",
+    messages=[],
+    id="req-1",
+    thinking=Thinking(adaptive=True),
+)
 END = End(finishes={0: Finish(stop="end")})
 
 

@@ -17,7 +17,7 @@ from tests.translations.neutral.test_turns import turn
         ("a:xx u:x u:x", "x x_2 x x_2"),
         ("a:x a:x u:xx", "x x_2 x x_2"),
         ("a:x u:- a:x u:x", "x - x_2 x_2"),  # no result of the first
-        ("a:x u:xx a:x u:x", "x x x x_2 x_2"),
+        ("a:x u:xx a:x u:x", "x x x_2 x_2"),
         ("a:x a:x u:z", "x x_2 z"),
     ],
 )

@@ -1,0 +1,226 @@
+"""Requests that real clients send, for models of another format than the caller's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.translations import language, target_language
+from engine.translations.language import RequestLine
+from engine.translations.refusals import LossRules
+from engine.translations.translation import TranslatedExchange, Translation
+from engine.values.errors import GatewayError
+from tests.support.each import each
+
+Json = dict[str, Any]
+
+MODELS = {
+    "chat_completions": "gpt-5",
+    "responses": "gpt-5",
+    "messages": "claude-sonnet-4-5",
+    "generate_content": "gemini-3-pro",
+    "converse": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+}
+OBJECT = {"type": "object"}
+ASKED = {"role": "user", "content": "Hi"}
+FUNCTION = {"type": "function", "name": "f", "parameters": OBJECT, "strict": False}
+P = {"name": "P", "input_schema": OBJECT}
+FORCED = {"type": "tool", "name": "P", "disable_parallel_tool_use": True}
+
+
+def exchange(caller: str, target: str, request: Json) -> TranslatedExchange:
+    line = RequestLine(model="m", id="req1", time=1_700_000_000)
+    translation = Translation(language(caller), target_language(target))
+    body = json.dumps({"model": "m", **request}).encode()
+    return translation.request(body, line, MODELS[target], LossRules())
+
+
+def sent(caller: str, target: str, request: Json) -> Json:
+    body: Json = json.loads(exchange(caller, target, request).target_request.body)
+    return body
+
+
+@each(
+    "request_members",
+    [
+        {"tools": [], "parallel_tool_calls": False},
+        {"parallel_tool_calls": False},
+        {"tools": [FUNCTION], "tool_choice": "none", "parallel_tool_calls": False},
+    ],
+)
+@pytest.mark.parametrize("target", ["generate_content", "converse"])
+def test_one_call_at_a_time_is_no_wish_where_none_can_be_made(
+    target: str, request_members: Json
+) -> None:
+    translated = exchange("responses", target, {"input": "hi", **request_members})
+    assert translated.dropped == []
+
+
+CALLS = [{"functionCall": {"name": "P", "args": {"a": number}}} for number in (1, 2)]
+GEMINI = {"content": {"role": "model", "parts": CALLS}, "finishReason": "STOP", "index": 0}
+
+
+def test_of_a_forced_tool_the_first_call_is_kept() -> None:
+    request = {"max_tokens": 9, "messages": [ASKED], "tools": [P], "tool_choice": FORCED}
+    translated = exchange("messages", "generate_content", request)
+    answer = json.loads(translated.answer(json.dumps({"candidates": [GEMINI]}).encode()))
+    assert [block["input"] for block in answer["content"]] == [{"a": 1}]
+    assert answer["stop_reason"] == "tool_use"
+    translated.request.stream = True
+    stream = translated.stream()
+    events = stream.event(json.dumps({"candidates": [GEMINI]}).encode()) + stream.end()
+    assert events.count(b'"content_block":{"type":"tool_use"') == 1
+
+
+SEALED = {"type": "reasoning.text", "text": "", "signature": "modelway:responses:rs_1 gAAA"}
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+def chat(fields: Json) -> Json:
+    turn = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    turn["provider_specific_fields"] = fields
+    return {"messages": [ASKED, turn, {"role": "tool", "tool_call_id": "c1", "content": "x"}]}
+
+
+def test_litellms_sdk_sends_thoughts_back_in_a_member_of_its_own() -> None:
+    request = chat({"reasoning_details": [SEALED]})
+    body = sent("chat_completions", "responses", request)
+    reasoning = [item for item in body["input"] if item.get("type") == "reasoning"]
+    assert [item["encrypted_content"] for item in reasoning] == ["gAAA"]
+    assert exchange("chat_completions", "responses", request).dropped == []
+
+
+@each("fields", [{"refusal": None}, {"citations": ["x"]}])
+@pytest.mark.parametrize("target", ["responses", "messages", "generate_content", "converse"])
+def test_what_else_litellms_sdk_found_is_left_out_and_named(target: str, fields: Json) -> None:
+    assert exchange("chat_completions", target, chat(fields)).dropped == [
+        "messages.provider_specific_fields"
+    ]
+
+
+DEFERRED = [
+    {"name": "ToolSearch", "input_schema": OBJECT},
+    {"name": "Grep", "input_schema": OBJECT, "defer_loading": True},
+    {"name": "Glob", "input_schema": OBJECT, "defer_loading": True},
+]
+FOUND = [
+    ASKED,
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "ToolSearch"}]},
+    {
+        "role": "user",
+        "content": [
+            {
+                "type": "tool_result",
+                "tool_use_id": "t1",
+                "content": [{"type": "tool_reference", "tool_name": "Grep"}],
+            }
+        ],
+    },
+]
+
+
+def names(body: bytes) -> list[str]:
+    return [name for name in ("ToolSearch", "Grep", "Glob") if f'"{name}"' in body.decode()]
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "messages"])
+def test_a_deferred_tool_is_declared_when_it_is_referred_to(target: str) -> None:
+    request = {"max_tokens": 99, "messages": [ASKED], "tools": DEFERRED}
+    assert names(exchange("messages", target, request).target_request.body) == ["ToolSearch"]
+    translated = exchange("messages", target, {**request, "messages": FOUND})
+    assert names(translated.target_request.body) == ["ToolSearch", "Grep"]
+    assert b"The tool Grep can be called now." in translated.target_request.body
+    assert translated.dropped == []
+
+
+def test_a_reference_to_a_tool_that_is_not_there_is_refused_by_its_place() -> None:
+    request = {"max_tokens": 99, "messages": FOUND, "tools": DEFERRED[:1]}
+    with pytest.raises(GatewayError) as excinfo:
+        exchange("messages", "responses", request)
+    assert excinfo.value.param == "messages[2].content[0].content[0]"
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "messages"])
+def test_a_tool_that_the_caller_runs_is_a_function(target: str) -> None:
+    tools = [{"type": "bash_20250124", "name": "bash"}]
+    tools.append({"type": "text_editor_20250728", "name": "str_replace_based_edit_tool"})
+    translated = exchange(
+        "messages", target, {"max_tokens": 99, "messages": [ASKED], "tools": tools}
+    )
+    body = translated.target_request.body.decode()
+    assert all(f'"{tool["name"]}"' in body for tool in tools)
+    assert '"insert_text"' in body
+    assert translated.dropped == []
+
+
+RESPONSE = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "x"}}}
+CALLED = {"functionCall": {"id": "c1", "name": "f", "args": {}}}
+
+
+def contents(*results: Json) -> Json:
+    model = {"role": "model", "parts": [CALLED]}
+    return {"contents": [{"parts": [{"text": "Hi"}]}, model, *results]}
+
+
+@each(
+    "results",
+    [
+        [{"role": "user", "parts": [RESPONSE, RESPONSE]}],
+        [{"role": "user", "parts": [RESPONSE]}, {"role": "user", "parts": [RESPONSE]}],
+    ],
+)
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "generate_content"])
+def test_results_that_are_sent_twice_are_one(target: str, results: list[Json]) -> None:
+    once = sent("generate_content", target, contents({"role": "user", "parts": [RESPONSE]}))
+    assert sent("generate_content", target, contents(*results)) == once
+
+
+def test_results_that_differ_are_both_kept() -> None:
+    other = {"functionResponse": {**RESPONSE["functionResponse"], "response": {"output": "y"}}}
+    body = sent("generate_content", "messages", contents({"parts": [RESPONSE, other]}))
+    results = [part for part in body["messages"][2]["content"] if part["type"] == "tool_result"]
+    assert [part["content"] for part in results] == ["x", "y"]
+
+
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+TEXT = {"type": "output_text", "text": "Hello.", "annotations": []}
+MESSAGE = {"type": "message", "id": "m1", "role": "assistant", "content": [TEXT]}
+ITEM = {"type": "function_call", "id": "fc", "call_id": "c1", "name": "P", "arguments": "{}"}
+
+
+def blocks(thinking: Json, *output: Json) -> list[str]:
+    """The kinds of the blocks that an Anthropic caller gets, which are the same in a stream."""
+    request = {"max_tokens": 9999, "messages": [ASKED], "tools": [P], **thinking}
+    translated = exchange("messages", "responses", request)
+    response = {"id": "r", "object": "response", "status": "completed", "output": output}
+    body = json.dumps({**response, "usage": {"input_tokens": 1, "output_tokens": 1}}).encode()
+    answer = json.loads(translated.answer(body))
+    translated.request.stream = True
+    events = translated.answer(body).splitlines()
+    starts = [json.loads(line[6:]) for line in events if b'"content_block_start"' in line]
+    kinds = [each["content_block"]["type"] for each in starts]
+    assert kinds == [block["type"] for block in answer["content"]]
+    return kinds
+
+
+ADAPTIVE = {"thinking": {"type": "adaptive"}}
+DISABLED = {"thinking": {"type": "disabled"}}
+SUMMED = {**REASONING, "summary": [{"type": "summary_text", "text": "Hm."}]}
+
+
+@each(
+    ("thinking", "output", "kinds"),
+    [
+        ({}, [REASONING, MESSAGE], ["text"]),
+        (DISABLED, [SUMMED, MESSAGE], ["text"]),
+        ({}, [REASONING, ITEM], ["thinking", "tool_use"]),
+        ({}, [SUMMED, MESSAGE, ITEM], ["text", "thinking", "tool_use"]),
+        (ADAPTIVE, [REASONING, MESSAGE], ["thinking", "text"]),
+    ],
+)
+def test_who_asks_for_no_thoughts_gets_none_before_the_text(
+    thinking: Json, output: list[Json], kinds: list[str]
+) -> None:
+    assert blocks(thinking, *output) == kinds
