@@ -19,18 +19,23 @@ from engine.dialects.interface.usage import (
     OutputMembers,
     RequestFields,
     TokenParts,
-    count,
+    count_in,
     counts_in,
+    object_in,
     token_usage,
 )
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
 _OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
-_USAGE_FIELDS = (
-    *("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "cache_creation"),
-    *("output_tokens", "output_tokens_details", "iterations"),
+_COUNTS = (
+    *("input_tokens", "cache_creation_input_tokens"),
+    *("cache_read_input_tokens", "output_tokens"),
 )
+_DETAILS = {
+    "cache_creation": ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
+    "output_tokens_details": ("thinking_tokens",),
+}
 _MOST_ITERATIONS = 100
 _TYPES = {
     401: "authentication_error",
@@ -113,8 +118,7 @@ def _counts(document: Any) -> dict[str, Any]:
     if not isinstance(document, dict):
         return {}
     message = document.get("message")  # message_start
-    counts = (message if isinstance(message, dict) else document).get("usage")
-    return counts if isinstance(counts, dict) else {}
+    return object_in(message if isinstance(message, dict) else document, "usage")
 
 
 class _TokenCounts(Struct):
@@ -135,7 +139,7 @@ class _OutputDetails(Struct):
 
 def _usage_in(holder: dict[str, Any]) -> Usage | None:
     counts = counts_in(holder, _TokenCounts)
-    creation = counts_in(holder.get("cache_creation"), _CacheCreation)
+    creation = counts_in(object_in(holder, "cache_creation"), _CacheCreation)
     plain, output = counts.input_tokens, counts.output_tokens
     cached, cache_write = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
     write_5m, write_1h = creation.ephemeral_5m_input_tokens, creation.ephemeral_1h_input_tokens
@@ -143,12 +147,12 @@ def _usage_in(holder: dict[str, Any]) -> Usage | None:
         cache_write = (write_5m or 0) + (write_1h or 0)
     if plain is None and output is None and cached is None and cache_write is None:
         return None
-    thinking = counts_in(holder.get("output_tokens_details"), _OutputDetails).thinking_tokens
+    details = counts_in(object_in(holder, "output_tokens_details"), _OutputDetails)
     return token_usage(
         (plain or 0) + (cached or 0) + (cache_write or 0),
         output or 0,
         TokenParts(cached=cached or 0, cache_write=cache_write or 0, cache_write_1h=write_1h or 0),
-        TokenParts(reasoning=thinking or 0),
+        TokenParts(reasoning=details.thinking_tokens or 0),
     )
 
 
@@ -164,10 +168,15 @@ class _LastFields:
 
     def take(self, document: Any) -> None:
         counts = _counts(document)
-        for key in _USAGE_FIELDS:
-            value = counts.get(key)
-            if count(value) or isinstance(value, dict | list):
-                self._counts[key] = value
+        for key in _COUNTS:
+            if number := count_in(counts, key):
+                self._counts[key] = number
+        for key, names in _DETAILS.items():
+            details = object_in(counts, key)
+            if later := {name: number for name in names if (number := count_in(details, name))}:
+                self._counts[key] = self._counts.get(key, {}) | later
+        if isinstance(iterations := counts.get("iterations"), list):
+            self._counts["iterations"] = iterations
         kind = document.get("type") if isinstance(document, dict) else None
         self.ended = self.ended or (kind == "message_delta" and _usage_in(counts) is not None)
 

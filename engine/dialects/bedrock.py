@@ -20,8 +20,9 @@ from engine.dialects.interface.usage import (
     Meter,
     OutputMembers,
     RequestFields,
-    count,
+    count_in,
     counts_in,
+    object_in,
 )
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
@@ -80,7 +81,7 @@ def _usage_of(document: Any) -> Usage | None:
     if not isinstance(document, dict):
         return None
     holder = document.get("metadata", document)
-    members = holder.get("usage") if isinstance(holder, dict) else None
+    members = object_in(holder, "usage") if isinstance(holder, dict) else {}
     counts = counts_in(members, _Counts)
     plain, output = counts.input_tokens, counts.output_tokens
     cached, cache_write = counts.cache_read_input_tokens, counts.cache_write_input_tokens
@@ -96,11 +97,11 @@ def _usage_of(document: Any) -> Usage | None:
     )
 
 
-def _write_1h(members: Any) -> int:
+def _write_1h(members: dict[str, Any]) -> int:
     """The tokens that were written to the prompt cache for one hour."""
     details = members.get("cacheDetails")
     return sum(
-        count(detail.get("inputTokens")) or 0
+        count_in(detail, "inputTokens") or 0
         for detail in (details[:10] if isinstance(details, list) else ())
         if isinstance(detail, dict) and detail.get("ttl") == "1h"
     )

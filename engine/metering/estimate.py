@@ -28,7 +28,6 @@ SAMPLE = 8_192
 """Bytes at the beginning of an answer from which its share of text is estimated."""
 
 _MOST_ANSWERS = 128
-_MOST_DIGITS = 20
 _BLOCK = 4_096
 _UNSCANNED = 16_384
 
@@ -48,7 +47,7 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
     text = body.get(takes.speech) if takes.speech else ""
     images = 0
     if takes.images:
-        images = min(count(_number(body.get(takes.images))) or 1, _MOST_ANSWERS)
+        images = min(count(body.get(takes.images)) or 1, _MOST_ANSWERS)
     return Usage(
         input=_input(exchange, body),
         output=_output(body, takes.output) if takes.output is not None else 0,
@@ -130,16 +129,9 @@ def _first_count(body: dict[str, Any], paths: tuple[Path, ...], least: int) -> i
         value: Any = body
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
-        if (number := count(_number(value))) is not None:
+        if (number := count(value)) is not None:
             return max(number, least) if isinstance(value, str) else number
     return None
-
-
-def _number(value: Any) -> Any:
-    """The number of a text: of a form field, or in JSON, where Protocol Buffers write `"5000"`;
-    other values unchanged."""
-    is_number = isinstance(value, str) and len(value) <= _MOST_DIGITS and value.strip().isdecimal()
-    return int(value) if is_number else value
 
 
 def output_tokens(sample: bytes, size: int, output: OutputMembers) -> int:

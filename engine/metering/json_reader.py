@@ -37,6 +37,8 @@ class JsonReader:
     """Reads a JSON answer, complete or cut off, also an array that is streamed."""
 
     size = 0
+    _read_size = -1
+    _usage: Usage | None = None
     _images = 0
     _head = b""
 
@@ -65,6 +67,11 @@ class JsonReader:
         return b'"%b"' % self._meter.image.encode() if self._meter.image else b""
 
     def usage(self) -> Usage | None:
+        if self._read_size != self.size:
+            self._usage, self._read_size = self._read(), self.size
+        return self._usage
+
+    def _read(self) -> Usage | None:
         buffer = bytes(self._buffer)
         if self.size <= PARSED_BODY:
             document = json_or_none(buffer)

@@ -34,10 +34,10 @@ class EventReader:
 
     def __init__(self, meter: Meter) -> None:
         self.size = 0
-        self._name = meter.key
-        self._key = b'"' + meter.key.encode() + b'"'
-        self._nonempty = _nonempty(meter.key)
-        self._repeats = meter.repeats
+        self._spell(meter.key)
+        self._other_key = meter.other_key
+        self._repeats = False  # the first report is read, as later ones may leave counts out
+        self._later_repeat = meter.repeats
         self._tally = meter.tally()
         self._output = meter.output
         self._last = b""  # the last events with the key, where each event reports everything
@@ -45,6 +45,11 @@ class EventReader:
         self._sample_left = SAMPLE
         self._unsampled = 0  # bytes before the sample, and of long events
         self._long_output = 0  # bytes of output in long events
+
+    def _spell(self, key: str) -> None:
+        """Look for the member that holds the counts under this name."""
+        self._name, self._key, self._nonempty = key, b'"%b"' % key.encode(), _nonempty(key)
+        self._other_key = ""
 
     def feed(self, data: bytes) -> None:
         size = len(data)
@@ -65,6 +70,10 @@ class EventReader:
             self._sample += sample[: self._sample_left]
             self._sample_left -= len(sample)
         at = data.find(self._key)
+        if at < 0 and self._other_key:
+            at = data.find(b'"%b"' % self._other_key.encode())
+            if at >= 0:
+                self._spell(self._other_key)
         if at < 0:
             return
         if self._repeats:
@@ -73,6 +82,7 @@ class EventReader:
         while (match := self._nonempty.search(data, at)) is not None:
             at, event = _event_at(data, match.start())
             self._tally.take(event_json(event))
+        self._repeats = self._later_repeat
 
     def _from_output(self, data: bytes) -> bytes:
         """The events from the first one with output. Those before it are no sample: a stream may

@@ -1,5 +1,5 @@
-"""What answers in OpenAI's two languages have in common: their shapes, usage, log probabilities,
-citations of web pages and errors."""
+"""What answers in OpenAI's two languages have in common: their shapes, log probabilities, citations
+of web pages and errors."""
 
 from __future__ import annotations
 
@@ -9,20 +9,7 @@ from msgspec import Struct
 
 from engine import dialects
 from engine.translations.neutral.content import Citation
-from engine.translations.neutral.events import TokenLogprob, UpstreamError, Usage
-
-
-class InputDetails(Struct):
-    """Details of the input tokens."""
-
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-
-
-class OutputDetails(Struct):
-    """Details of the output tokens."""
-
-    reasoning_tokens: int | None = None
+from engine.translations.neutral.events import TokenLogprob, UpstreamError
 
 
 class TopToken(Struct):
@@ -48,28 +35,6 @@ class UrlCitation(Struct):
 
 
 Json = dict[str, Any]
-
-
-def read_usage(
-    input_tokens: int | None,
-    output_tokens: int | None,
-    input_details: InputDetails | None,
-    output_details: OutputDetails | None,
-    cache_hits: int | None = None,
-) -> Usage | None:
-    """The usage of an answer, None if it reports none (some vendors send nulls). `cache_hits` are
-    the cached tokens of vendors that report them outside of the details."""
-    if input_tokens is None and output_tokens is None:
-        return None
-    details = input_details or InputDetails()
-    thoughts = None if output_details is None else output_details.reasoning_tokens
-    return Usage(
-        input=max(input_tokens or 0, 0),
-        output=max(output_tokens or 0, 0),
-        cached=max(details.cached_tokens or 0, 0) or max(cache_hits or 0, 0),
-        cache_write=max(details.cache_write_tokens or 0, 0),
-        reasoning=max(thoughts or 0, 0),
-    )
 
 
 def read_logprobs(tokens: list[Token] | None) -> list[TokenLogprob]:

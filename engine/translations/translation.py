@@ -29,9 +29,9 @@ from engine.translations.neutral.events import (
     End,
     Event,
     Open,
-    Start,
     UpstreamError,
-    without_cache_twice,
+    UsageSource,
+    no_usage,
 )
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.losses import Losses
@@ -105,40 +105,35 @@ class Translation:
 
 
 class TranslatedExchange(Struct, frozen=True):
-    """One translated request. `dropped` are the caller's fields that were not carried;
-    `cache_counted_twice`: the target adds the tokens of the prompt cache to an input that includes
-    them."""
+    """One translated request. `dropped` are the caller's fields that were not carried."""
 
     translation: Translation
     request: ChatRequest
     target_request: TargetRequest
     dropped: list[str]
-    cache_counted_twice: bool = False
 
-    def answer(self, body: bytes) -> bytes:
-        """Translate a complete answer, to a stream if the caller requested one. Raises BrokenAnswer
-        or UpstreamError.
+    def answer(self, body: bytes, usage: UsageSource = no_usage) -> bytes:
+        """Translate a complete answer, to a stream if the caller requested one. `usage` is what the
+        caller is told. Raises BrokenAnswer or UpstreamError.
         """
         if has_more_objects(body, MOST_ANSWER_OBJECTS):
             raise BrokenAnswer(f"the upstream's answer has over {MOST_ANSWER_OBJECTS} objects")
-        output = _output(self)
+        output = _output(self, usage)
         try:
             output.add(self.translation.target.read_answer(check_text(body)), len(body))
             return output.take() + output.end()
         except UNREADABLE as error:
             raise unreadable_answer(error) from error
 
-    def for_answer(self, *, cache_counted_twice: bool = False) -> TranslatedExchange:
+    def for_answer(self) -> TranslatedExchange:
         """The exchange without messages and body, to free their memory while the answer lasts."""
         request = replace(self.request, messages=[], unread=[])
         target_request = replace(self.target_request, body=b"")
-        return TranslatedExchange(
-            self.translation, request, target_request, self.dropped, cache_counted_twice
-        )
+        return TranslatedExchange(self.translation, request, target_request, self.dropped)
 
-    def stream(self) -> StreamTranslator:
-        """A translator for the events of a streamed answer."""
-        return StreamTranslator(self)
+    def stream(self, usage: UsageSource = no_usage) -> StreamTranslator:
+        """A translator for the events of a streamed answer; `usage` is what the caller is told."""
+        return StreamTranslator(self, usage)
 
     def error(self, status: int, document: Any) -> UpstreamError:
         """The error in an error response; `document` is its JSON, None for none."""
@@ -149,10 +144,15 @@ class StreamTranslator:
     """Translates the server-sent events of one stream; into an answer in one piece if the caller
     asked for that. After an error only `take` may be called."""
 
-    def __init__(self, exchange: TranslatedExchange) -> None:
+    def __init__(self, exchange: TranslatedExchange, usage: UsageSource) -> None:
         self._reader = exchange.translation.target.stream_reader()
-        self._output = _output(exchange)
+        self._output = _output(exchange, usage)
         self._candidates = exchange.request.candidates or 1
+
+    @property
+    def started(self) -> bool:
+        """Whether the answer has begun: the usage that its beginning tells has been read."""
+        return self._output.started
 
     @property
     def ended(self) -> bool:
@@ -195,7 +195,11 @@ class StreamTranslator:
 
 
 class _Output(Protocol):
-    """The output for the caller of neutral events. `ended`: they are complete."""
+    """The output for the caller of neutral events. `started`: the Start has come; `ended`: they are
+    complete."""
+
+    @property
+    def started(self) -> bool: ...
 
     @property
     def ended(self) -> bool: ...
@@ -213,12 +217,11 @@ class _Output(Protocol):
 
 class _Changes:
     """Reverts changes of the request in the events of the answer: restores the caller's names of
-    tools, which each call repeats, turns the calls of the answer tool into text, leaves out calls
-    behind the only one that is wanted, and subtracts what the target counts twice."""
+    tools, which each call repeats, turns the calls of the answer tool into text, and leaves out
+    calls behind the only one that is wanted."""
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         request = exchange.target_request
-        self._cache_counted_twice = exchange.cache_counted_twice
         self._law = Law()
         self._names = request.tool_names
         self._restored = 0
@@ -233,8 +236,6 @@ class _Changes:
         for event in events if self._answer_tool is None else self._answer_tool.events(events):
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
                 event.block.name = self._restore(event.block.name)
-            elif self._cache_counted_twice and isinstance(event, Start | End):
-                event.usage = without_cache_twice(event.usage)
             yield event
 
     def _restore(self, name: str) -> str:
@@ -247,25 +248,28 @@ class _Changes:
         return original
 
 
-def _output(exchange: TranslatedExchange) -> _Output:
+def _output(exchange: TranslatedExchange, usage: UsageSource) -> _Output:
     request, target_request = exchange.request, exchange.target_request
     renames = target_request.tool_names or target_request.answer_tool
-    changed = renames or target_request.first_call or exchange.cache_counted_twice
-    changes = _Changes(exchange) if changed else None
+    changes = _Changes(exchange) if renames or target_request.first_call else None
     if request.stream:
         caller = exchange.translation.source
-        return _StreamOutput(caller.stream_writer(request), caller.name, changes)
-    return _WholeOutput(exchange, changes)
+        return _StreamOutput(caller.stream_writer(request), Law(caller.name, usage), changes)
+    return _WholeOutput(exchange, usage, changes)
 
 
 class _StreamOutput:
     """A stream, event by event."""
 
-    def __init__(self, writer: StreamWriter, caller: str, changes: _Changes | None) -> None:
+    def __init__(self, writer: StreamWriter, law: Law, changes: _Changes | None) -> None:
         self._writer = writer
         self._changes = changes
-        self._law = Law(caller)
+        self._law = law
         self._events: list[bytes] = []
+
+    @property
+    def started(self) -> bool:
+        return self._law.started
 
     @property
     def ended(self) -> bool:
@@ -290,10 +294,16 @@ class _WholeOutput:
 
     _size = 0
 
-    def __init__(self, exchange: TranslatedExchange, changes: _Changes | None) -> None:
+    def __init__(
+        self, exchange: TranslatedExchange, usage: UsageSource, changes: _Changes | None
+    ) -> None:
         self._exchange = exchange
         self._changes = changes
-        self._assembly = Assembly(exchange.translation.source.name)
+        self._assembly = Assembly(exchange.translation.source.name, usage)
+
+    @property
+    def started(self) -> bool:
+        return self._assembly.started
 
     @property
     def ended(self) -> bool:

@@ -178,8 +178,14 @@ def _convert(
         return None
     result.dropped = translated.dropped
     redaction = target.upstream.redaction
-    translated = translated.for_answer(cache_counted_twice=exchange.cache_counted_twice)
-    answer = translated_response(response, translated, dialect, exchange.request_id, redaction)
+    answer = translated_response(
+        response,
+        translated.for_answer(),
+        dialect,
+        exchange.request_id,
+        redaction,
+        cache_counted_twice=exchange.cache_counted_twice,
+    )
     result.response = answer
     exchange.upstream_usage = exchange.upstream_usage or answer.usage
     return answer.events

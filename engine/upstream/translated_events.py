@@ -28,12 +28,13 @@ _ERRORS = (BrokenAnswer, UpstreamError, DecodeError, EventTooLarge)
 class TranslatedEvents:
     """An EventFilter that decodes, cleans and translates an upstream's stream, event by event.
 
-    `dialect` is the upstream's; `usage` reads its events. A `heartbeat` replaces events without
-    output, such as pings of the upstream.
+    `dialect` is the upstream's; `usage` reads its events, each before it is translated. A
+    `heartbeat` replaces events without output, such as pings of the upstream.
     """
 
     failure: InvalidAnswer | NotAnEvent | None = None
     _quiet_since: float | None = None
+    _started = False
 
     def __init__(
         self,
@@ -92,11 +93,25 @@ class TranslatedEvents:
 
     def _translate(self, events: bytes, output: list[bytes]) -> None:
         """Append the translation of clean events to `output`, also of those before an error."""
+        if not self._started:
+            events = self._translate_start(events, output)
+        self._translate_all(events, output)
+        if self._cleaner.foreign and not self.ended:
+            raise self._foreign_error(NotAnEvent(self._cleaner.foreign))
+
+    def _translate_start(self, events: bytes, output: list[bytes]) -> bytes:
+        """Translate one by one the events up to that with which the answer begins, which tells the
+        usage so far: it does not depend on how many arrive at once. Returns the other events."""
+        while events and not self._translator.started:
+            first, end, events = events.partition(b"\n\n")
+            self._translate_all(first + end, output)
+        self._started = self._translator.started
+        return events
+
+    def _translate_all(self, events: bytes, output: list[bytes]) -> None:
         self._usage.feed(events)
         data = [lines.replace(b"\ndata: ", b"\n") for lines in _DATA.findall(events)]
         output.extend(map(self._translator.event, data))  # lazy: appends up to an error
-        if self._cleaner.foreign and not self.ended:
-            raise self._foreign_error(NotAnEvent(self._cleaner.foreign))
 
     def _keep_alive(self) -> bytes:
         """The bytes that replace events without output: a heartbeat after _QUIET seconds."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from engine import dialects
 from engine.dialects import Dialect
@@ -17,7 +18,7 @@ from engine.exchange.interfaces import Socket
 from engine.metering.readers import reader
 from engine.relay.sse import NotAnEvent
 from engine.translations import AnyExchange
-from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource
 from engine.translations.translation import LARGEST
 from engine.upstream.amazon_response import error_code
 from engine.upstream.client.failures import UpstreamFailure
@@ -29,6 +30,7 @@ from engine.upstream.wrapped_response import UNDECODABLE, WrappedResponse
 from engine.values.content_coding import decode_body, decoder
 from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
+from engine.values.usage import Usage
 
 _JSON = "application/json"
 _BODY_HEADERS = ("content-", "transfer-encoding", "etag", "digest", "repr-digest", "cache-control")
@@ -41,10 +43,13 @@ def translated_response(
     request_id: str,
     redaction: Redaction,
     clock: Callable[[], float] = time.time,
+    *,
+    cache_counted_twice: bool = False,
 ) -> TranslatedResponse:
     """The response to a translated request, in the caller's dialect: a TranslatedStream if the
     caller gets the upstream's stream event by event. `redaction` removes the gateway's credentials
-    from errors; `clock` returns Unix seconds."""
+    from errors; `clock` returns Unix seconds. `cache_counted_twice`: the upstream adds the tokens
+    of the prompt cache to an input that includes them."""
     request = exchange.request
     sends_events = request.stream and not request.as_list and response.status < 300
     is_stream = media_type(response) == EVENT_STREAM
@@ -58,13 +63,15 @@ def translated_response(
         clock,
         is_stream=is_stream,
         sends_events=sends_events,
+        cache_counted_twice=cache_counted_twice,
     )
 
 
 class TranslatedResponse(WrappedResponse):
     """A response in the dialect of the caller: `status`, `headers`, and the body by `read`.
 
-    The body of an error is read at once. `usage` reads the usage in the upstream's format.
+    The body of an error is read at once. `usage` reads the usage in the upstream's format, for the
+    ledger and for the caller.
     `is_stream`: the upstream sends server-sent events; `sends_events`: the caller gets events.
     """
 
@@ -83,6 +90,7 @@ class TranslatedResponse(WrappedResponse):
         *,
         is_stream: bool,
         sends_events: bool,
+        cache_counted_twice: bool,
     ) -> None:
         status = response.status
         target = dialects.get(exchange.translation.target.dialect)
@@ -100,6 +108,9 @@ class TranslatedResponse(WrappedResponse):
             self.usage = reader(target.meter, EVENT_STREAM)
         else:
             self.usage = reader(target.meter, _JSON, self._encoding)
+        self._told = self.usage.usage
+        if cache_counted_twice:
+            self._told = partial(_once_in_the_cache, self.usage.usage)
         if status >= 400:
             self._translate_error()
         elif is_stream:
@@ -147,7 +158,7 @@ class TranslatedResponse(WrappedResponse):
         if decoding is None and self._encoding.strip().lower() not in ("", "identity"):
             self._failure = invalid_answer(UNDECODABLE)
             return None
-        translator = self._exchange.stream()
+        translator = self._exchange.stream(self._told)
         return TranslatedEvents(
             translator, target, self.usage, self._errors, decoding, heartbeat, clock
         )
@@ -191,7 +202,7 @@ class TranslatedResponse(WrappedResponse):
         text = self._read_all(LARGEST, beat, self.usage.feed)
         self._ended = True
         try:
-            self._body = self._exchange.answer(text)
+            self._body = self._exchange.answer(text, self._told)
         except UpstreamError as error:
             self._body = self._errors.document(error)
         except BrokenAnswer as error:
@@ -205,6 +216,12 @@ class TranslatedResponse(WrappedResponse):
         self.status = error.status
         self._body = self._errors.document(error)
         self._ended = True
+
+
+def _once_in_the_cache(source: UsageSource) -> Usage | None:
+    """The usage of an upstream that counts the tokens of the prompt cache twice."""
+    usage = source()
+    return None if usage is None else usage.without_cache_twice()
 
 
 class TranslatedStream(TranslatedResponse):

@@ -27,8 +27,8 @@ from engine.translations.neutral.events import (
     Open,
     Sign,
     Start,
-    Usage,
 )
+from engine.values.usage import Usage
 
 Json = dict[str, Any]
 

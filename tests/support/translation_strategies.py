@@ -35,9 +35,9 @@ from engine.translations.neutral.events import (
     Stop,
     TokenLogprob,
     Tokens,
-    Usage,
 )
 from engine.translations.neutral.request import ChatRequest, Message, Thinking
+from engine.values.usage import Usage
 from tests.support import converse_answers
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -93,6 +93,7 @@ USAGES = st.builds(
     output=st.integers(10, 99),
     cached=st.integers(0, 9),
     reasoning=st.integers(0, 9),
+    source=st.just("upstream"),
 )
 ANSWERS = st.builds(
     Answer,

@@ -11,12 +11,15 @@ import pytest
 from engine import dialects
 from engine.metering.readers import reader
 from engine.translations import language, target_language, target_languages
-from engine.translations.language import Language, RequestLine, TargetLanguage
-from engine.translations.neutral.events import Event
+from engine.translations.language import BaseLanguage, Language, RequestLine, TargetLanguage
+from engine.translations.neutral.answer import Answer, collect
+from engine.translations.neutral.events import Event, UsageSource
+from engine.translations.neutral.law import Law
 from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.translated_errors import TranslatedErrors
 from engine.upstream.translated_events import TranslatedEvents
+from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 
 NEVER_DROPPED = {"previous_response_id", "conversation", "prompt", "cachedContent"}
@@ -45,10 +48,33 @@ def event_data(stream: bytes) -> list[bytes]:
 
 def events_of(speaks: TargetLanguage, stream: bytes) -> Iterator[Event]:
     """The neutral events of a clean stream."""
-    stream_reader = speaks.stream_reader()
-    for data in event_data(stream):
-        yield from stream_reader.read(data)
-    yield from stream_reader.end()
+    return events_in(speaks, event_data(stream))
+
+
+def events_in(speaks: TargetLanguage, documents: Iterable[bytes]) -> Iterator[Event]:
+    """The neutral events of the data of a stream's events, with the usage that they report."""
+    meter = dialects.get(speaks.dialect).meter
+    assert meter is not None
+    tally, stream_reader = meter.tally(), speaks.stream_reader()
+    law = Law(usage=tally.usage)
+    for data in documents:
+        tally.take(json_or_none(data))
+        yield from law.checked(stream_reader.read(data))
+    yield from law.checked(stream_reader.end())
+
+
+def usage_in(speaks: BaseLanguage, body: bytes) -> UsageSource:
+    """The usage that an answer in one piece reports."""
+    meter = dialects.get(speaks.dialect).meter
+    assert meter is not None
+    usage = meter.usage_of(json_or_none(body))
+    return lambda: usage
+
+
+def read_whole(speaks: TargetLanguage, body: bytes) -> Answer:
+    """An answer in one piece, with the usage that it reports."""
+    law = Law(usage=usage_in(speaks, body))
+    return collect(law.checked(speaks.read_answer(body)))
 
 
 def relayed(
@@ -59,7 +85,7 @@ def relayed(
     dialect = dialects.get(target.dialect)
     usage = reader(dialect.meter, "text/event-stream")
     errors = TranslatedErrors(dialects.get(source.dialect), "req1", Redaction(()), [])
-    events = TranslatedEvents(exchange.stream(), dialect, usage, errors)
+    events = TranslatedEvents(exchange.stream(usage.usage), dialect, usage, errors)
     output = [events.feed(piece) for piece in pieces]
     return b"".join([*output, events.finish()]), events.failure
 
@@ -87,6 +113,22 @@ def translated(
     """What a caller gets of an upstream's answer: of its one document, or of those of a stream."""
     exchange = _exchange(caller, target, stream=stream)
     if not from_stream:
-        return exchange.answer(documents[0])
-    translator = exchange.stream()
-    return b"".join([*map(translator.event, documents), translator.end()])
+        return exchange.answer(documents[0], usage_in(exchange.translation.target, documents[0]))
+    return translated_stream(exchange, documents)
+
+
+def translated_stream(exchange: TranslatedExchange, documents: Iterable[bytes]) -> bytes:
+    """What a caller gets of the events of a stream. Raises what breaks it off."""
+    return b"".join(translated_events(exchange, documents))
+
+
+def translated_events(exchange: TranslatedExchange, documents: Iterable[bytes]) -> Iterator[bytes]:
+    """What a caller gets of each event of a stream, and of its end."""
+    meter = dialects.get(exchange.translation.target.dialect).meter
+    assert meter is not None
+    tally = meter.tally()
+    translator = exchange.stream(tally.usage)
+    for data in documents:
+        tally.take(json_or_none(data))
+        yield translator.event(data)
+    yield translator.end()

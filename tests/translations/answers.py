@@ -28,10 +28,10 @@ from engine.translations.neutral.events import (
     Start,
     Stop,
     Tokens,
-    Usage,
 )
+from engine.values.usage import Usage
 
-USAGE = Usage(input=9, output=4, cached=3, cache_write=1, reasoning=2)
+USAGE = Usage(input=9, output=4, cached=3, cache_write=1, reasoning=2, source="upstream")
 
 
 def blocks() -> list[Block]:

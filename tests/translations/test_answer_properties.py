@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from engine.translations import language, languages, target_language, target_languages
 from engine.translations.language import TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
-from engine.translations.neutral.events import BrokenAnswer, Event
+from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.losses import Losses
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.client.failures import InvalidAnswer
@@ -30,7 +30,14 @@ from tests.support.translation_strategies import (
     write_answer,
     write_stream,
 )
-from tests.support.translations import event_data, relayed
+from tests.support.translations import (
+    event_data,
+    events_in,
+    read_whole,
+    relayed,
+    translated_stream,
+    usage_in,
+)
 
 EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "30"))
 
@@ -53,17 +60,11 @@ def exchange(pair: Translation, *, stream: bool) -> TranslatedExchange:
 
 
 def read_stream(written_in: TargetLanguage, stream: bytes) -> Answer:
-    stream_reader = written_in.stream_reader()
-    events: list[Event] = []
-    for data in event_data(stream):
-        events += stream_reader.read(data)
-    return collect([*events, *stream_reader.end()])
+    return collect(events_in(written_in, event_data(stream)))
 
 
 def translate_stream(pair: Translation, stream: bytes) -> bytes:
-    translator = exchange(pair, stream=True).stream()
-    output = [translator.event(data) for data in event_data(stream)]
-    return b"".join([*output, translator.end()])
+    return translated_stream(exchange(pair, stream=True), event_data(stream))
 
 
 def answer_in(written_in: TargetLanguage, answer: Answer) -> Answer:
@@ -81,7 +82,7 @@ def test_a_stream_says_what_the_answer_in_one_piece_says(
     caller = target_language(name)
     answer = answer_in(caller, answer)
     streamed = read_stream(caller, write_stream(caller, events_of(answer, size)))
-    collected = collect(caller.read_answer(write_answer(caller, answer)))
+    collected = read_whole(caller, write_answer(caller, answer))
     assert content_of(streamed) == content_of(collected)
 
 
@@ -96,8 +97,9 @@ def test_a_translated_stream_says_what_the_translated_answer_says(
     if target in CITES_AT_THE_END and caller not in CITES_AT_THE_END:
         answer = without_late_citations(answer)
     stream = translate_stream(pair, write_stream(pair.target, events_of(answer, size)))
-    body = exchange(pair, stream=False).answer(write_answer(pair.target, answer))
-    streamed, collected = read_stream(pair.source, stream), collect(pair.source.read_answer(body))
+    whole = write_answer(pair.target, answer)
+    body = exchange(pair, stream=False).answer(whole, usage_in(pair.target, whole))
+    streamed, collected = read_stream(pair.source, stream), read_whole(pair.source, body)
     ordered = caller != "chat_completions"
     assert content_of(streamed, ordered=ordered) == content_of(collected, ordered=ordered)
 

@@ -23,7 +23,7 @@ from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
-from tests.support.translations import CASES, event_data, relayed
+from tests.support.translations import CASES, event_data, relayed, translated_events, usage_in
 
 Case = dict[str, Any]
 
@@ -79,18 +79,19 @@ def test_an_answer_is_written_for_the_caller(case: Case) -> None:
         with pytest.raises((BrokenAnswer, UpstreamError), match=case["error"]):
             exchange.answer(case["answer"].encode())
     else:
-        assert _exact(exchange.answer(case["answer"].encode())) == _exact(case["result"])
+        answer = case["answer"].encode()
+        usage = usage_in(exchange.translation.target, answer)
+        assert _exact(exchange.answer(answer, usage)) == _exact(case["result"])
 
 
 @pytest.mark.parametrize("case", _files("stream"))
 def test_a_stream_is_written_for_the_caller(case: Case) -> None:
     exchange = _translate(case)
     exchange.request.stream = True
-    stream, output = exchange.stream(), b""
+    output = b""
     try:
-        for data in event_data(case["stream"].encode()):
-            output += stream.event(data)
-        output += stream.end()
+        for events in translated_events(exchange, event_data(case["stream"].encode())):
+            output += events
         error = None
     except (BrokenAnswer, UpstreamError) as broken:
         error = str(broken)

@@ -17,7 +17,7 @@ from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.wildcard import Patterns
-from tests.support.translations import CASES, cases, event_data, events_of
+from tests.support.translations import CASES, cases, event_data, events_of, read_whole
 
 REQUESTS = cases("requests", "*.json")
 ANSWERS = cases("answers", "*.json")
@@ -58,7 +58,7 @@ def test_a_request_survives_its_own_language(language: Language, file: Path) -> 
 
 @pytest.mark.parametrize(("language", "file"), ANSWERS)
 def test_an_answer_survives_its_own_language(language: Language, file: Path) -> None:
-    answer = collect(language.read_answer(file.read_bytes()))
+    answer = read_whole(language, file.read_bytes())
     result = language.write_answer(answer, request_of(language))
     assert json.loads(result) == json.loads(file.read_bytes())
 
@@ -76,7 +76,7 @@ def test_a_stream_survives_its_own_language(language: Language, file: Path) -> N
 def test_a_stream_comes_to_the_answer_of_its_name(language: TargetLanguage, file: Path) -> None:
     whole = CASES / language.name / "answers" / f"{file.stem}.json"
     streamed = collect(events_of(language, file.read_bytes()))
-    assert streamed == collect(language.read_answer(whole.read_bytes()))
+    assert streamed == read_whole(language, whole.read_bytes())
 
 
 @pytest.mark.parametrize(("language", "file"), TARGETS_STREAMS)

@@ -2,80 +2,23 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from typing import Any
 
-import pytest
-from msgspec.json import Decoder
-
+from engine.dialects.openai.usage import usage_of
 from engine.translations.chat_completions import answer_fields as chat_fields
-from engine.translations.chat_completions.answer_shapes import Counts as ChatCounts
-from engine.translations.neutral.events import Usage
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_answer_fields import error_inside, read_error
 from engine.translations.responses import answer_fields as responses_fields
-from engine.translations.responses.answer_shapes import Counts as ResponsesCounts
+from engine.values.usage import Usage
 from tests.support.each import each
 
-CHAT = Decoder(ChatCounts)
-RESPONSES = Decoder(ResponsesCounts)
+USAGE = Usage(input=9, output=4, cached=3, cache_write=1, reasoning=2, source="upstream")
 
 
-def read(counts: dict[str, Any]) -> Usage | None:
-    return chat_fields.read_counts(read_shape(CHAT, json.dumps(counts).encode()))
-
-
-@each(
-    ("counts", "usage"),
-    [
-        ({"prompt_tokens": 5, "completion_tokens": 2}, Usage(input=5, output=2)),
-        ({"prompt_tokens": 5, "completion_tokens": None}, Usage(input=5)),
-        ({"prompt_tokens": -5, "completion_tokens": 2}, Usage(output=2)),
-        ({"prompt_tokens": None, "completion_tokens": None}, None),
-        ({}, None),
-        (
-            {
-                "prompt_tokens": 5,
-                "prompt_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 1},
-                "completion_tokens": 4,
-                "completion_tokens_details": {"reasoning_tokens": 2},
-            },
-            Usage(input=5, output=4, cached=3, cache_write=1, reasoning=2),
-        ),
-        (
-            {"prompt_tokens": 5, "completion_tokens": 2, "prompt_cache_hit_tokens": 4},
-            Usage(input=5, output=2, cached=4),
-        ),
-        (
-            {"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": None}},
-            Usage(input=5),
-        ),
-    ],
-)
-def test_usage(counts: dict[str, Any], usage: Usage | None) -> None:
-    assert read(counts) == usage
-
-
-def test_counts_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(WrongType, match="prompt_tokens"):
-        read({"prompt_tokens": "many"})
-
-
-USAGE = Usage(input=9, output=4, cached=3, cache_write=1, reasoning=2)
-
-
-def test_usage_of_chat_completions_survives() -> None:
-    counts_written = chat_fields.write_counts(USAGE)
-    assert counts_written["total_tokens"] == 13
-    assert read(counts_written) == USAGE
-
-
-def test_usage_of_responses_survives() -> None:
-    counts_written = responses_fields.write_counts(USAGE)
-    assert counts_written["total_tokens"] == 13
-    counts = read_shape(RESPONSES, json.dumps(counts_written).encode())
-    assert responses_fields.read_counts(counts) == USAGE
+@each("write", [chat_fields.write_counts, responses_fields.write_counts])
+def test_usage_is_written_as_the_dialect_reads_it(write: Callable[[Usage], dict[str, Any]]) -> None:
+    assert usage_of({"usage": write(USAGE)}) == USAGE
+    assert write(USAGE)["total_tokens"] == 13
 
 
 @each(

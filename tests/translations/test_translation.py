@@ -154,18 +154,6 @@ def test_what_waits_for_an_answer_holds_no_messages() -> None:
     assert json.loads(exchange.answer(answer))["content"] == [{"type": "text", "text": "Hi"}]
 
 
-@pytest.mark.parametrize(("twice", "expected"), [(False, 40), (True, 20)])
-def test_a_prompt_cache_that_the_target_counts_twice_is_told_once(
-    twice: bool, expected: int
-) -> None:
-    exchange = ask(CHAT_TO_MESSAGES).for_answer(cache_counted_twice=twice)
-    usage = {"input_tokens": 20, "cache_read_input_tokens": 15, "cache_creation_input_tokens": 5}
-    message = {"id": "1", "model": "m", "content": [], "stop_reason": "end_turn", "usage": usage}
-    assert json.loads(exchange.answer(json.dumps(message).encode()))["usage"]["prompt_tokens"] == (
-        expected
-    )
-
-
 # Streams.
 
 

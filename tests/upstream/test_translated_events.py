@@ -17,6 +17,7 @@ from engine.upstream.translated_events import TranslatedEvents
 from engine.values.content_coding import Decoder
 from engine.values.redaction import Redaction
 from tests.support.clock import Clock
+from tests.support.translations import relayed
 
 HEARTBEAT = b"event: ping\ndata: {}\n\n"
 REQUEST = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"stream":true}'
@@ -82,6 +83,24 @@ def test_the_usage_is_read_from_the_events_of_the_upstream():
     stream = Stream()
     stream.text(chunk("Hello"))
     assert b"".join(stream.usage.read) == chunk("Hello")
+
+
+COUNTED = b'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}\n\n'
+
+
+def test_what_is_told_does_not_depend_on_how_many_events_arrive_at_once():
+    """The beginning of an answer tells what was reported up to it."""
+    events = [chunk("a"), FINISH, COUNTED, DONE]
+    translation = translations.translation("messages", "chat_completions")
+    outputs = []
+    for pieces in (events, [b"".join(events)], [events[0] + events[1], events[2] + events[3]]):
+        exchange = translation.request(REQUEST, RequestLine(id="req1"), "m", LossRules())
+        output, failure = relayed(exchange, pieces)
+        assert failure is None
+        outputs.append(output)
+    assert len(set(outputs)) == 1
+    assert b'"input_tokens":0' in outputs[0].partition(b"\n\n")[0]
+    assert b'"input_tokens":9' in outputs[0]
 
 
 def test_compressed_events_are_decoded():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from msgspec import Struct
@@ -16,13 +16,13 @@ from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.streams import StreamRules
 from engine.dialects.interface.usage import (
     Count,
-    LastUsage,
     Meter,
     OutputMembers,
     RequestFields,
     TokenParts,
-    count,
+    count_in,
     counts_in,
+    object_in,
     token_usage,
 )
 from engine.values.proto_json import json_name
@@ -30,6 +30,7 @@ from engine.values.usage import OutputFields, Usage
 
 _MODELS = "models/"
 _MOST_MODALITIES = 20
+_MOST_COUNTS = 32
 _KEY = re.compile(r"(?:^|&)key=")
 
 
@@ -61,15 +62,23 @@ class _Counts(Struct, rename="camel"):
     cached_content_token_count: Count = None
 
 
+_COUNTS = _Counts.__struct_encode_fields__
+_MODALITIES = (
+    *("promptTokensDetails", "toolUsePromptTokensDetails", "cacheTokensDetails"),
+    *("candidatesTokensDetails", "responseTokensDetails"),
+)
+
+
 def _usage_of(document: Any) -> Usage | None:
     """The usage that an answer, an event, or the array of a stream reports.
 
     `candidatesTokenCount` excludes thoughts, unless the total shows that it includes them.
     """
     if isinstance(document, list):
-        usages = (_usage_of(item) for item in reversed(document) if isinstance(item, dict))
-        return next((usage for usage in usages if usage is not None), None)
-    holder = document.get("usageMetadata") if isinstance(document, dict) else None
+        reports = _LastReports()
+        reports.take(document)
+        return reports.usage()
+    holder = _metadata(document) if isinstance(document, dict) else {}
     counts = counts_in(holder, _Counts)
     prompt, answer = counts.prompt_token_count, counts.candidates_token_count
     tools, total = counts.tool_use_prompt_token_count, counts.total_token_count
@@ -98,17 +107,40 @@ def _usage_of(document: Any) -> Usage | None:
     return token_usage(input_tokens, output, of_input, of_output)
 
 
-class _LastReport(LastUsage):
-    """A report without a count of the output, beside some, is not all of it."""
+def _metadata(document: dict[str, Any]) -> dict[str, Any]:
+    """`usageMetadata`, its members under their documented names."""
+    holder = object_in(document, "usageMetadata", "usage_metadata")
+    if "_" not in "".join(holder):
+        return holder
+    return {json_name(name): value for name, value in islice(holder.items(), _MOST_COUNTS)}
+
+
+class _LastReports:
+    """Each report has all counts up to it, or those that have changed: the last value of each one
+    counts. A report without a count of the output, beside some, is not all of it."""
 
     def __init__(self) -> None:
-        super().__init__(_usage_of)
+        self.ended = False
+        self._counts: dict[str, Any] = {}
 
     def take(self, document: Any) -> None:
-        super().take(document)
-        usage = self.usage()
-        if usage is not None and not usage.output and _has_parts(document):
-            self.ended = False
+        for answer in document if isinstance(document, list) else (document,):
+            if isinstance(answer, dict):
+                self._take(answer)
+
+    def _take(self, answer: dict[str, Any]) -> None:
+        metadata = _metadata(answer)
+        for name in _COUNTS:
+            if (number := count_in(metadata, name)) is not None:
+                self._counts[name] = number
+        for name in _MODALITIES:
+            if isinstance(details := metadata.get(name), list):
+                self._counts[name] = details
+        if (usage := self.usage()) is not None:
+            self.ended = bool(usage.output) or not _has_parts(answer)
+
+    def usage(self) -> Usage | None:
+        return _usage_of({"usageMetadata": self._counts})
 
 
 def _has_parts(document: Any) -> bool:
@@ -121,7 +153,7 @@ def _has_parts(document: Any) -> bool:
     return any(isinstance(content, dict) and content.get("parts") for content in contents)
 
 
-def _media(holder: Any, *members: str) -> tuple[int, int]:
+def _media(holder: dict[str, Any], *members: str) -> tuple[int, int]:
     """The tokens of audio, and those of images, in these members of `usageMetadata`."""
     audio = image = 0
     for member in members:
@@ -129,10 +161,14 @@ def _media(holder: Any, *members: str) -> tuple[int, int]:
         for detail in details[:_MOST_MODALITIES] if isinstance(details, list) else ():
             modality = detail.get("modality") if isinstance(detail, dict) else None
             if modality == "AUDIO":
-                audio += count(detail.get("tokenCount")) or 0
+                audio += _modality_count(detail)
             elif modality == "IMAGE":
-                image += count(detail.get("tokenCount")) or 0
+                image += _modality_count(detail)
     return audio, image
+
+
+def _modality_count(detail: dict[str, Any]) -> int:
+    return count_in(detail, "tokenCount" if "tokenCount" in detail else "token_count") or 0
 
 
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
@@ -218,10 +254,11 @@ DIALECT = Dialect(
     has_content=_has_content,
     meter=Meter(
         usage_of=_usage_of,
-        tally=_LastReport,
+        tally=_LastReports,
         key="usageMetadata",
+        other_key="usage_metadata",
         repeats=True,
-        members=("usageMetadata",),
+        members=("usageMetadata", "usage_metadata"),
         schema_members=("usageMetadata", "usage_metadata"),
         output=OutputMembers(("text", "name", "stringValue", "string_value", "code"), ("args",)),
     ),

@@ -1,14 +1,17 @@
 """Usage: how an API reports it, how a request asks for it in a stream, and the members of a request
 from which it is estimated.
 
-Numbers of upstreams are not trusted: only a whole number within bounds is a count.
+Numbers of upstreams are not trusted: only a whole number within bounds is a count. What is none is
+ignored, and said once in the log: an odd count costs nobody an answer.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert
@@ -20,6 +23,10 @@ MOST = 500_000_000
 """The largest count that is accepted."""
 
 MOST_SECONDS = 10_000_000.0
+
+_MOST_DIGITS = 20
+
+log = logging.getLogger("modelway")
 
 Count = Annotated[int, Meta(ge=0, le=MOST)] | None
 """A count in a JSON object, None if it is absent or not valid: see `counts_in`."""
@@ -77,12 +84,14 @@ _TEXTS = OutputMembers(("text",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter:
-    """How one dialect reports usage. Every function is pure and accepts any JSON.
+    """How one dialect reports usage. Every function is pure, but for lines in the log, and accepts
+    any JSON.
 
     `usage_of` reads a complete answer or one event, None when it reports nothing. `key` is the
-    member that holds the counts; `tally` creates a Tally for a stream. `repeats`: each event
-    reports all usage so far, so only the last one matters. `members` are the top-level members of
-    an answer that `usage_of` reads, `image` the member that each image of an answer has.
+    member that holds the counts, `other_key` its other spelling, "" for none; `tally` creates a
+    Tally for a stream. `repeats`: each event reports all usage so far, so only the last one
+    matters. `members` are the top-level members of an answer that `usage_of` reads, `image` the
+    member that each image of an answer has.
     `schema_members`: an operation whose answers have none of these members has no usage.
     `output` are the members that are output, from which it is estimated.
     `excludes_cache`: the count of the input excludes the tokens of the prompt cache.
@@ -91,6 +100,7 @@ class Meter:
     usage_of: Callable[[Any], Usage | None]
     tally: Callable[[], Tally]
     key: str = "usage"
+    other_key: str = ""
     repeats: bool = False
     members: tuple[str, ...] = ("usage",)
     schema_members: tuple[str, ...] = ("usage",)
@@ -187,12 +197,46 @@ def token_usage(
 
 
 def count(value: Any) -> int | None:
-    """A whole number from 0 to MOST (12.0 is one too); None for anything else."""
+    """A whole number from 0 to MOST; None for anything else. 12.0 is one too, and so is "12", as
+    form fields have it, and as Protocol Buffers write large numbers."""
     if type(value) is int:
         return value if 0 <= value <= MOST else None
     if type(value) is float and value.is_integer():
         return count(int(value))
+    if type(value) is str and len(value) <= _MOST_DIGITS and value.strip().isdecimal():
+        return count(int(value))
     return None
+
+
+_KINDS = {"str": "a string", "list": "a list", "dict": "an object", "bool": "true or false"}
+
+
+@lru_cache(maxsize=256)
+def _ignore(member: str, kind: str) -> None:
+    """Say in the log, once for each member and type, that a value is not read."""
+    words = _KINDS.get(kind, f"no whole number from 0 to {MOST}")
+    log.warning("usage: '%s' in an upstream's answer is %s and is ignored", member, words)
+
+
+def count_in(holder: dict[str, Any], member: str) -> int | None:
+    """The count in a member of an object; None, with a line in the log, for what is no count."""
+    value = holder.get(member)
+    number = count(value)
+    if number is None and value is not None:
+        _ignore(member, type(value).__name__)
+    return number
+
+
+def object_in(holder: dict[str, Any], *members: str) -> dict[str, Any]:
+    """The first of these members that is an object; an empty one, with a line in the log for what
+    is something else, for none."""
+    for member in members:
+        value = holder.get(member)
+        if isinstance(value, dict):
+            return value
+        if value:
+            _ignore(member, type(value).__name__)
+    return {}
 
 
 def seconds(value: Any) -> float | None:
@@ -214,4 +258,5 @@ def counts_in(holder: Any, kind: type[_Counts]) -> _Counts:
         return convert(holder, kind)
     except ValidationError:  # rare: 12.0, or a value that is not a count
         members = holder if isinstance(holder, dict) else {}
-        return convert({name: count(value) for name, value in members.items()}, kind)
+        names = kind.__struct_encode_fields__
+        return convert({name: count_in(members, name) for name in names}, kind)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +17,7 @@ from engine.dialects.interface.usage import (
     OutputMembers,
     TokenParts,
     counts_in,
+    object_in,
     seconds,
     token_usage,
 )
@@ -56,8 +56,7 @@ def usage_of(document: Any) -> Usage | None:
 
 def _counts(document: dict[str, Any]) -> dict[str, Any]:
     """The object that holds the counts, which vendors put in several places; empty for none."""
-    usage = document.get("usage")
-    if isinstance(usage, dict) and usage:
+    if usage := object_in(document, "usage"):
         return usage
     places = []
     groq, meta, choices = (document.get(key) for key in ("x_groq", "meta", "choices"))
@@ -138,7 +137,7 @@ def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
 
 
 def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:
-    members = _details(holder, _INPUT_DETAILS)
+    members = object_in(holder, *_INPUT_DETAILS)
     details = counts_in(members, _InputDetails)
     cached = details.cached_tokens
     if cached is None:
@@ -151,7 +150,7 @@ def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:
     audio, image = details.audio_tokens or 0, details.image_tokens or 0
     if not (cached or audio or image or write):
         return NO_PARTS
-    of_cached = counts_in(members.get("cached_tokens_details"), _Media)
+    of_cached = counts_in(object_in(members, "cached_tokens_details"), _Media)
     return TokenParts(
         audio=audio,
         image=image,
@@ -163,20 +162,12 @@ def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:
 
 
 def _output_parts(holder: dict[str, Any]) -> TokenParts:
-    details = counts_in(_details(holder, _OUTPUT_DETAILS), _OutputDetails)
+    details = counts_in(object_in(holder, *_OUTPUT_DETAILS), _OutputDetails)
     audio, image = details.audio_tokens or 0, details.image_tokens or 0
     reasoning = details.reasoning_tokens or 0
     if not (audio or image or reasoning):
         return NO_PARTS
     return TokenParts(audio=audio, image=image, reasoning=reasoning)
-
-
-def _details(counts: dict[str, Any], members: Sequence[str]) -> dict[str, Any]:
-    """The first of these members that is an object; empty for none."""
-    for member in members:
-        if isinstance(details := counts.get(member), dict):
-            return details
-    return {}
 
 
 def _medium(document: dict[str, Any], images: int) -> str:

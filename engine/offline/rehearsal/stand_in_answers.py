@@ -13,9 +13,10 @@ from engine.translations.embeddings.neutral import Embeddings
 from engine.translations.language import Language, RequestLine
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import Text
-from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open, Start, Usage
+from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open, Start
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.refusals import UNREADABLE
+from engine.values.usage import Usage
 
 _ID = "rehearsal"
 

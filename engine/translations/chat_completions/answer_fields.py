@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.chat_completions.answer_shapes import Counts, Image, Message, TextPart
+from engine.translations.chat_completions.answer_shapes import Image, Message, TextPart
 from engine.translations.neutral.content import Link, Media, Reasoning, Signature
 from engine.translations.neutral.data_url import read_data_url
-from engine.translations.neutral.events import Finish, Stop, Usage
+from engine.translations.neutral.events import Finish, Stop
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.signatures import seal, unseal
-from engine.translations.openai_answer_fields import read_usage
+from engine.values.usage import Usage
 
 NAME = "chat_completions"
 PREFIX = "chatcmpl-"
@@ -43,17 +43,6 @@ _REASONS: dict[Stop, str] = {
     "tool_calls": "tool_calls",
     "filter": "content_filter",
 }
-
-
-def read_counts(counts: Counts) -> Usage | None:
-    """The usage of an answer, None where none is told."""
-    return read_usage(
-        counts.prompt_tokens,
-        counts.completion_tokens,
-        counts.prompt_tokens_details,
-        counts.completion_tokens_details,
-        counts.prompt_cache_hit_tokens,
-    )
 
 
 def write_counts(usage: Usage) -> Json:

@@ -8,7 +8,6 @@ from itertools import chain
 
 import msgspec
 
-from engine.translations.chat_completions.answer_fields import read_counts
 from engine.translations.chat_completions.answer_shapes import (
     CHUNK,
     COMPLETION,
@@ -30,10 +29,10 @@ from engine.translations.neutral.events import (
     Finish,
     Start,
     Tokens,
-    Usage,
     interrupted,
 )
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.objects import present
 from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_answer_fields import error_inside, read_logprobs
 
@@ -59,7 +58,6 @@ class Reader:
 
     _started = _ended = _is_counted = False
     _id = ""
-    _usage: Usage | None = None
 
     def __init__(self) -> None:
         self._choices: dict[int, ChoiceReader] = {}
@@ -88,17 +86,15 @@ class Reader:
         if not finishes:
             raise BrokenAnswer("the upstream's answer has no choices")
         self._ended = True
-        yield End(finishes=finishes, usage=self._usage)
+        yield End(finishes=finishes)
 
     def read_chunk(self, chunk: Chunk | Completion, data: bytes) -> Iterable[Event]:
         """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
         if chunk.error is not None:
             raise error_inside(msgspec.json.decode(data))
-        if chunk.usage is not None:
-            self._usage = read_counts(chunk.usage) or self._usage
         choices = chunk.choices
         if not choices:  # Azure judges the prompt in a first chunk without any
-            self._is_counted = self._started and chunk.usage is not None
+            self._is_counted = self._started and present(chunk.usage) is not None
             return ()
         if not self._started:
             return chain((self._start(data),), self._read_choices(choices))

@@ -11,17 +11,7 @@ from typing import Any
 from msgspec import Raw, Struct, field
 from msgspec.json import Decoder
 
-from engine.translations.openai_answer_fields import InputDetails, OutputDetails, Token, UrlCitation
-
-
-class Counts(Struct):
-    """`usage`. DeepSeek has added the last member."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: InputDetails | None = None
-    completion_tokens_details: OutputDetails | None = None
-    prompt_cache_hit_tokens: int | None = None
+from engine.translations.openai_answer_fields import Token, UrlCitation
 
 
 class Function(Struct):
@@ -127,7 +117,7 @@ class Chunk(Struct):
     """A chunk of a stream."""
 
     choices: list[Choice] | None = None
-    usage: Counts | None = None
+    usage: Raw = Raw()
     error: Any = None
 
 
@@ -135,7 +125,7 @@ class Completion(Struct):
     """An answer in one piece."""
 
     choices: list[WholeChoice] | None = None
-    usage: Counts | None = None
+    usage: Raw = Raw()
     error: Any = None
 
 

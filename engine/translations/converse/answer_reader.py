@@ -16,13 +16,12 @@ from engine.translations.converse.answer_shapes import (
     RAW_EVENT,
     STREAM_EVENT,
     Block,
-    Counts,
     Delta,
     Ending,
 )
 from engine.translations.converse.block_reader import BlockReader, refuse_unknown
-from engine.translations.converse.fields import read_finish, read_usage
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start, Usage
+from engine.translations.converse.fields import read_finish
+from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import read_shape
 
@@ -42,7 +41,6 @@ def read_answer(body: bytes) -> Iterator[Event]:
             refuse_unknown(read_shape(RAW_ANSWER, body).output.message.content[index])
         yield from reader.blocks.whole(block, index)
     reader.stop(answer)
-    reader.usage(answer.usage)
     yield from reader.end()
 
 
@@ -53,7 +51,6 @@ class Reader:
         self.blocks = BlockReader()
         self._started = self._ended = False
         self._finish: Finish | None = None
-        self._usage: Usage | None = None
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one event of the stream."""
@@ -74,8 +71,7 @@ class Reader:
             return (self.start(),)
         if event.message_stop is not None:
             self.stop(event.message_stop)
-        elif event.metadata is not None:
-            self.usage(event.metadata.usage)
+        elif event.metadata != NULL:
             return self.end() if self._finish is not None else ()
         return ()
 
@@ -93,10 +89,6 @@ class Reader:
         fields = ending.additional_model_response_fields
         self._finish = read_finish(ending.stop_reason, fields)
 
-    def usage(self, counts: Counts | None) -> None:
-        """Take the usage."""
-        self._usage = read_usage(counts) or self._usage
-
     def end(self) -> Iterable[Event]:
         """The last event. Raises BrokenAnswer for an answer that is not complete."""
         if self._ended:
@@ -104,7 +96,7 @@ class Reader:
         if not self._started or self.blocks.is_open or self._finish is None:
             raise BrokenAnswer("the upstream's answer ended before it was complete")
         self._ended = True
-        return (End(finishes={0: self._finish}, usage=self._usage),)
+        return (End(finishes={0: self._finish}),)
 
     def _check_order(self) -> None:
         if not self._started or self._finish is not None:

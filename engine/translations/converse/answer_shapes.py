@@ -12,23 +12,6 @@ from msgspec.json import Decoder
 NULL = Raw(b"null")
 
 
-class CacheDetail(Struct, rename="camel"):
-    """The tokens that were written to the prompt cache for a time."""
-
-    ttl: str | None = None
-    input_tokens: int | None = None
-
-
-class Counts(Struct, rename="camel"):
-    """`usage`."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_write_input_tokens: int | None = None
-    cache_details: list[CacheDetail] | None = None
-
-
 class ExtraFields(Struct):
     """`additionalModelResponseFields`, as far as they were asked for."""
 
@@ -188,7 +171,6 @@ class Answer(Ending, rename="camel"):
     """An answer in one piece."""
 
     output: Output | None = None
-    usage: Counts | None = None
 
 
 class BlockStart(Struct, rename="camel"):
@@ -211,12 +193,6 @@ class BlockStop(Struct, rename="camel"):
     content_block_index: int | None = None
 
 
-class Metadata(Struct):
-    """The last event."""
-
-    usage: Counts | None = None
-
-
 class StreamEvent(Struct, rename="camel"):
     """An event of a stream: one of these."""
 
@@ -225,7 +201,7 @@ class StreamEvent(Struct, rename="camel"):
     content_block_stop: BlockStop | None = None
     message_start: Raw = NULL
     message_stop: Ending | None = None
-    metadata: Metadata | None = None
+    metadata: Raw = NULL
 
 
 EXTRA_FIELDS = Decoder(ExtraFields)

@@ -1,5 +1,5 @@
-"""What requests, answers and streams of this language have in common: stop reasons, usage,
-signatures and errors."""
+"""What requests, answers and streams of this language have in common: stop reasons, signatures
+and errors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.converse.answer_shapes import EXTRA_FIELDS, Counts
+from engine.translations.converse.answer_shapes import EXTRA_FIELDS
 from engine.translations.neutral.content import Signature
-from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError, Usage
+from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError
 
 NAME = "converse"
 
@@ -51,28 +51,6 @@ def _stop_sequence(fields: Raw) -> str:
         return EXTRA_FIELDS.decode(fields).stop_sequence or ""
     except msgspec.DecodeError:
         return ""
-
-
-def read_usage(counts: Counts | None) -> Usage | None:
-    """The usage of an answer: `inputTokens` leaves out what was read from the prompt cache or
-    written to it (the vendor's page "Prompt caching")."""
-    if counts is None:
-        return None
-    cached = _positive(counts.cache_read_input_tokens)
-    cache_write = _positive(counts.cache_write_input_tokens)
-    details = counts.cache_details or ()
-    hour = sum(_positive(each.input_tokens) for each in details if each.ttl == "1h")
-    return Usage(
-        input=_positive(counts.input_tokens) + cached + cache_write,
-        output=_positive(counts.output_tokens),
-        cached=cached,
-        cache_write=cache_write,
-        cache_write_1h=min(hour, cache_write),
-    )
-
-
-def _positive(count: int | None) -> int:
-    return count if count is not None and count > 0 else 0
 
 
 def read_signature(signature: str | None, redacted: str | None) -> Signature | None:

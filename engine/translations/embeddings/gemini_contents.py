@@ -89,12 +89,6 @@ def read_vector(embedding: Members | None) -> Raw:
     return values
 
 
-def read_tokens(answer: Members) -> int | None:
-    """The tokens of the input, None where the vendor does not say."""
-    usage = answer.members("usageMetadata")
-    return None if usage is None else usage.integer("promptTokenCount")
-
-
 def write_usage(tokens: int | None) -> Json:
     """The member that reports usage, nothing where it is not known."""
     if tokens is None:

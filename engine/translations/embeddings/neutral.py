@@ -44,7 +44,8 @@ class EmbeddingRequest(Struct, kw_only=True):
 
 class Embeddings(Struct, kw_only=True):
     """An answer: the vectors in the order of the inputs, each as JSON, a list of numbers or a
-    base64 string. `input_tokens` is None where the vendor does not say."""
+    base64 string. `input_tokens`, which no language reads, is None where the vendor does
+    not say."""
 
     vectors: list[Raw]
     input_tokens: int | None = None

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.translations.embeddings.language import EmbeddingLanguage
 from engine.translations.embeddings.neutral import EmbeddingRequest
 from engine.translations.language import RequestLine, TargetRequest
-from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource, no_usage
 from engine.translations.neutral.losses import Losses
 from engine.translations.refusals import (
     UNREADABLE,
@@ -66,23 +66,26 @@ class EmbeddingExchange:
     target_request: TargetRequest
     dropped: list[str]
 
-    def answer(self, body: bytes) -> bytes:
-        """An answer, translated. Raises BrokenAnswer or UpstreamError."""
+    def answer(self, body: bytes, usage: UsageSource = no_usage) -> bytes:
+        """An answer, translated; `usage` is what the caller is told. Raises BrokenAnswer or
+        UpstreamError."""
         try:
             answer = self.translation.target.read_answer(check_text(body))
             count, expected = len(answer.vectors), len(self.request.inputs)
             if count != expected:
                 raise BrokenAnswer(f"the upstream's answer has {count} vectors, not {expected}")
+            if (used := usage()) is not None:
+                answer.input_tokens = used.input
             return self.translation.source.write_answer(answer, self.request)
         except UNREADABLE as error:
             raise unreadable_answer(error) from error
 
-    def for_answer(self, *, cache_counted_twice: bool = False) -> EmbeddingExchange:
-        """What the answer needs of the exchange: no body. Embeddings have no prompt cache."""
+    def for_answer(self) -> EmbeddingExchange:
+        """What the answer needs of the exchange: no body."""
         target_request = replace(self.target_request, body=b"")
         return EmbeddingExchange(self.translation, self.request, target_request, self.dropped)
 
-    def stream(self) -> NoStream:
+    def stream(self, usage: UsageSource = no_usage) -> NoStream:
         """The translator of a stream, which refuses it."""
         return NoStream()
 
@@ -94,7 +97,7 @@ class EmbeddingExchange:
 class NoStream:
     """The counterpart of StreamTranslator where no answer is a stream."""
 
-    ended = False
+    started = ended = False
 
     def event(self, data: bytes) -> bytes:
         """Raises BrokenAnswer."""

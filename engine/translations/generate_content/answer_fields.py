@@ -5,14 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
-
-from engine.translations.neutral.content import Extra
-from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, TokenLogprob, Usage
+from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, TokenLogprob
 from engine.translations.neutral.members import Members
-from engine.translations.neutral.shapes import read_shape
+from engine.values.usage import Usage
 
 _STOPS: dict[str, Stop] = {
     "STOP": "end",
@@ -51,70 +46,6 @@ def write_finish(finish: Finish, *, has_refusal: bool) -> dict[str, Any]:
         reason = "SAFETY"
     explanation = {"finishMessage": finish.explanation} if finish.explanation else {}
     return {"finishReason": reason, **explanation}
-
-
-class Counts(Struct, rename="camel"):
-    """`usageMetadata`."""
-
-    prompt_token_count: int | None = None
-    tool_use_prompt_token_count: int | None = None
-    cached_content_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
-    total_token_count: int | None = None
-
-
-_COUNTS = Decoder(Counts)
-_NO_COUNTS = Counts()
-_MOST = 32
-"""Counts that are kept before those that say nothing are forgotten."""
-
-_NULL = Raw(b"null")
-
-
-class UsageReader:
-    """The usage of an answer. Each event of a stream reports the sums so far; the last report of
-    each count is the one that is true."""
-
-    def __init__(self) -> None:
-        self._reports: Extra = {}
-        self._usage: Usage | None = None
-        self._is_counted = True
-
-    def read(self, report: Extra) -> None:
-        """Take the next report: `usageMetadata`."""
-        self._is_counted = False
-        if _NULL in report.values():
-            report = {name: count for name, count in report.items() if count != _NULL}
-        self._reports |= report
-        if len(self._reports) > _MOST:
-            order = Counts.__struct_encode_fields__
-            self._reports = {name: self._reports[name] for name in order if name in self._reports}
-
-    def usage(self) -> Usage | None:
-        """The usage so far, None if nothing was reported. Raises WrongType."""
-        if not self._is_counted:
-            self._usage, self._is_counted = self._count(), True
-        return self._usage
-
-    def _count(self) -> Usage | None:
-        """The candidates' count leaves thoughts out, unless the total shows that it has them."""
-        counts = read_shape(_COUNTS, msgspec.json.encode(self._reports), "usageMetadata")
-        if counts == _NO_COUNTS:
-            return None
-        prompt = max(counts.prompt_token_count or 0, 0)
-        prompt += max(counts.tool_use_prompt_token_count or 0, 0)
-        output = max(counts.candidates_token_count or 0, 0)
-        thoughts = max(counts.thoughts_token_count or 0, 0)
-        total = max(counts.total_token_count or 0, 0)
-        if thoughts and (not total or total > prompt + output):
-            output += thoughts
-        return Usage(
-            input=prompt,
-            output=output,
-            cached=min(max(counts.cached_content_token_count or 0, 0), prompt),
-            reasoning=min(thoughts, output),
-        )
 
 
 def write_usage(usage: Usage | None) -> dict[str, dict[str, int]]:

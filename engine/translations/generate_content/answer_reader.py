@@ -9,7 +9,6 @@ from itertools import chain
 import msgspec
 from msgspec import Raw
 
-from engine.translations.generate_content.answer_fields import UsageReader
 from engine.translations.generate_content.answer_shapes import (
     ANSWER,
     HEAD,
@@ -45,7 +44,6 @@ class Reader:
 
     def __init__(self) -> None:
         self._candidates: dict[int, CandidateReader] = {}
-        self._usage = UsageReader()
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one answer, or of those in a list: some upstreams wrap them."""
@@ -57,8 +55,6 @@ class Reader:
         answer = read_shape(ANSWER, text)
         if answer.error and answer.error != NULL:
             raise stream_error(bytes(answer.error))
-        if answer.usage_metadata is not None:
-            self._usage.read(answer.usage_metadata)
         if answer.prompt_feedback is not None:
             self._read_feedback(answer.prompt_feedback)
         if not self._started:
@@ -82,7 +78,7 @@ class Reader:
         if not finishes:
             raise BrokenAnswer("the upstream's answer ended without a candidate")
         self._ended = True
-        yield End(finishes=finishes, usage=self._usage.usage())
+        yield End(finishes=finishes)
 
     def _read_items(self, data: bytes) -> Iterator[Event]:
         for item in _items(data):
@@ -104,8 +100,7 @@ class Reader:
         head = read_shape(HEAD, data)
         # Calls without ids need some that no other turn has; the first event counts its tokens.
         self._name = head.response_id or blake2s(data, digest_size=8).hexdigest()
-        usage = self._usage.usage()
-        return Start(id=head.response_id or "", model=head.model_version or "", usage=usage)
+        return Start(id=head.response_id or "", model=head.model_version or "")
 
     def _read_candidate(self, position: int, candidate: Candidate, data: bytes) -> Iterable[Event]:
         index = candidate.index or 0

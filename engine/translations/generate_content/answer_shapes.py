@@ -66,7 +66,6 @@ class Answer(Struct, rename="camel"):
     """An answer, or an event of a stream."""
 
     candidates: list[Candidate] | None = None
-    usage_metadata: dict[str, Raw] | None = None
     prompt_feedback: Feedback | None = None
     error: Raw = Raw()
 
@@ -101,7 +100,7 @@ HEAD = Decoder(Head)
 RAW_ANSWER = Decoder(RawAnswer)
 
 _ITEMS = Decoder(list[Raw])
-_INSIDE = ("candidates", "content", "parts", "functionCall", "promptFeedback", "usageMetadata")
+_INSIDE = ("candidates", "content", "parts", "functionCall", "promptFeedback")
 """The members whose own members are read here."""
 
 _SHAPES = (Call, Part, Candidate, Feedback, Answer, Head)
@@ -111,7 +110,7 @@ _SNAKE_NAMES = [
     for name in shape.__struct_fields__
     if name not in shape.__struct_encode_fields__
 ]
-_SNAKE_NAME = re.compile(rb'"(?:%b|\w+_count)"\s*:' % "|".join(_SNAKE_NAMES).encode())
+_SNAKE_NAME = re.compile(rb'"(?:%b)"\s*:' % "|".join(_SNAKE_NAMES).encode())
 
 
 def documented(text: bytes) -> bytes:

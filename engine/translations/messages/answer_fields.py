@@ -6,20 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-from msgspec.structs import astuple
-
 from engine import dialects
 from engine.translations.messages.answer_shapes import Citation as CitationShape
-from engine.translations.messages.answer_shapes import Counts, Ending
+from engine.translations.messages.answer_shapes import Ending
 from engine.translations.neutral.content import Citation, Signature
-from engine.translations.neutral.events import Finish, Stop, UpstreamError, Usage
+from engine.translations.neutral.events import Finish, Stop, UpstreamError
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import SEAL, seal, unseal
+from engine.values.usage import Usage
 
 NAME = "messages"
 PREFIX = "msg_"
-_NO_COUNTS = Counts()
 
 Json = dict[str, Any]
 
@@ -79,54 +76,6 @@ def write_finish(finish: Finish, stops: Sequence[str], *, has_refusal: bool) -> 
             "explanation": explanation,
         }
     return members
-
-
-class UsageReader:
-    """The usage of an answer. In a stream it is reported several times, each time the sums so far:
-    a null or a zero replaces nothing, since some upstreams repeat fields that they do not know."""
-
-    usage: Usage | None = None
-    """The usage so far, None if nothing was reported."""
-
-    _counts = _NO_COUNTS
-
-    def read(self, counts: Counts | None) -> None:
-        """Take the next report."""
-        if counts is None or counts == _NO_COUNTS:
-            return
-        if self._counts is not _NO_COUNTS:
-            counts = _merged(self._counts, counts)
-        self._counts, self.usage = counts, _sums(counts)
-
-
-def _merged(earlier: Any, later: Any) -> Any:
-    """Two reports of a count, or of an object of counts, as one."""
-    if earlier is None or later is None:
-        return later if earlier is None else earlier
-    if isinstance(later, Struct):
-        pairs = zip(astuple(earlier), astuple(later), strict=True)
-        return type(later)(*(_merged(*pair) for pair in pairs))
-    return later if later > 0 else earlier
-
-
-def _sums(counts: Counts) -> Usage:
-    hour = five_minutes = thoughts = 0
-    if (creation := counts.cache_creation) is not None:
-        hour = max(creation.ephemeral_1h_input_tokens or 0, 0)
-        five_minutes = max(creation.ephemeral_5m_input_tokens or 0, 0)
-    if counts.output_tokens_details is not None:
-        thoughts = max(counts.output_tokens_details.thinking_tokens or 0, 0)
-    cached = max(counts.cache_read_input_tokens or 0, 0)
-    cache_write = counts.cache_creation_input_tokens
-    cache_write = hour + five_minutes if cache_write is None else max(cache_write, 0)
-    return Usage(
-        input=max(counts.input_tokens or 0, 0) + cached + cache_write,
-        output=max(counts.output_tokens or 0, 0),
-        cached=cached,
-        cache_write=cache_write,
-        cache_write_1h=hour,
-        reasoning=thoughts,
-    )
 
 
 def write_usage(usage: Usage | None) -> Json:

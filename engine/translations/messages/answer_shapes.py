@@ -12,36 +12,11 @@ from msgspec.json import Decoder
 NULL = Raw(b"null")
 
 
-class OutputDetails(Struct):
-    """What the tokens of the output were."""
-
-    thinking_tokens: int | None = None
-
-
-class CacheCreation(Struct):
-    """The tokens that were written to the prompt cache, by the time for which it keeps them."""
-
-    ephemeral_1h_input_tokens: int | None = None
-    ephemeral_5m_input_tokens: int | None = None
-
-
-class Counts(Struct):
-    """`usage`."""
-
-    input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    output_tokens: int | None = None
-    output_tokens_details: OutputDetails | None = None
-    cache_creation: CacheCreation | None = None
-
-
 class Head(Struct):
     """The beginning of a message."""
 
     id: str | None = None
     model: str | None = None
-    usage: Counts | None = None
 
 
 class StopDetails(Struct):
@@ -63,7 +38,6 @@ class Message(Ending):
 
     id: str | None = None
     model: str | None = None
-    usage: Counts | None = None
     type: Raw = NULL
     error: Raw = NULL
     content: list[Raw] | None = None
@@ -152,12 +126,6 @@ class BlockEvent(Struct):
     content_block: Raw = NULL
 
 
-class UsageEvent(Struct):
-    """The usage up to now, beside the end of the message."""
-
-    usage: Counts | None = None
-
-
 MESSAGE = Decoder(Message)
 ENDING = Decoder(Ending | None)
 KIND = Decoder(Kind)
@@ -171,4 +139,3 @@ DELTA = Decoder(Delta)
 STREAM_EVENT = Decoder(StreamEvent)
 START_EVENT = Decoder(StartEvent)
 BLOCK_EVENT = Decoder(BlockEvent)
-USAGE_EVENT = Decoder(UsageEvent)

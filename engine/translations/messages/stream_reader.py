@@ -12,14 +12,13 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Raw
 
-from engine.translations.messages.answer_fields import UsageReader, error_event, read_finish
+from engine.translations.messages.answer_fields import error_event, read_finish
 from engine.translations.messages.answer_shapes import (
     BLOCK_EVENT,
     ENDING,
     NULL,
     START_EVENT,
     STREAM_EVENT,
-    USAGE_EVENT,
     Ending,
     Head,
     Message,
@@ -39,7 +38,6 @@ class Reader:
     _index: int | None = None
 
     def __init__(self) -> None:
-        self._usage = UsageReader()
         self._blocks = BlockReader()
 
     def read(self, data: bytes) -> Iterable[Event]:
@@ -70,7 +68,6 @@ class Reader:
                 raise WrongType("message", "an object")
             return (self.start(message),)
         if event.type == "message_delta":
-            self._usage.read(read_shape(USAGE_EVENT, data).usage)
             ending = read_shape(ENDING, event.delta, "delta")
             if ending is not None:
                 self.finish(ending)
@@ -85,8 +82,7 @@ class Reader:
         if self._started:
             raise BrokenAnswer("the upstream's answer starts twice")
         self._started = True
-        self._usage.read(message.usage)
-        return Start(id=message.id or "", model=message.model or "", usage=self._usage.usage)
+        return Start(id=message.id or "", model=message.model or "")
 
     def open(self, raw: Raw, place: str) -> list[Event]:
         """A block begins with the contents that it has; in one piece these are all."""
@@ -110,7 +106,7 @@ class Reader:
         if not self._started or self._blocks.is_open or self._finish is None:
             raise BrokenAnswer("the upstream's answer ended before it was complete")
         self._ended = True
-        return (End(finishes={0: self._finish}, usage=self._usage.usage),)
+        return (End(finishes={0: self._finish}),)
 
     def _check_index(self, event: StreamEvent) -> None:
         if not self._blocks.is_open or event.index != self._index:

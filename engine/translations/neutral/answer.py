@@ -29,9 +29,10 @@ from engine.translations.neutral.events import (
     Start,
     TokenLogprob,
     Tokens,
-    Usage,
+    UsageSource,
 )
 from engine.translations.neutral.law import Law
+from engine.values.usage import Usage
 
 
 class Candidate(Struct):
@@ -90,8 +91,8 @@ class Assembly(Law):
     _start = Start()
     _end: End | None = None
 
-    def __init__(self, caller: str = "") -> None:
-        super().__init__(caller)
+    def __init__(self, caller: str = "", usage: UsageSource | None = None) -> None:
+        super().__init__(caller, usage)
         self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}

@@ -9,35 +9,25 @@ candidate that reached its limit of tokens may have been cut off. `law.py` check
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, Citation, Extra, Signature
+from engine.values.usage import Usage
 
 Stop = Literal["end", "length", "tool_calls", "stop_sequence", "filter", "pause"]
 
 
-class Usage(Struct, kw_only=True):
-    """Tokens. `input` includes `cached` (read from the prompt cache) and `cache_write`, of which
-    `cache_write_1h` are kept for an hour; `output` includes `reasoning`."""
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    cache_write: int = 0
-    cache_write_1h: int = 0
-    reasoning: int = 0
+UsageSource = Callable[[], Usage | None]
+"""The usage that the upstream has reported so far, None for none, as the reader of the target's
+dialect has read it: for the ledger, the limits and the caller alike."""
 
 
-def without_cache_twice(usage: Usage | None) -> Usage | None:
-    """The usage where the tokens of the prompt cache were added to an input that included them."""
-    if usage is None:
-        return None
-    cache = usage.cached + usage.cache_write
-    return replace(usage, input=max(usage.input - cache, cache))
+def no_usage() -> Usage | None:
+    """A UsageSource for answers whose usage does not matter."""
+    return None
 
 
 class TokenLogprob(Struct):
@@ -59,7 +49,8 @@ class Finish(Struct, kw_only=True):
 
 
 class Start(Struct, kw_only=True):
-    """The first event. `usage` is what the vendor knows of the input at that moment."""
+    """The first event. `usage` is what the vendor knows of the input at that moment; it is set with
+    the law, by the UsageSource of the answer, and read by no language."""
 
     id: str = ""
     model: str = ""
@@ -112,7 +103,8 @@ class Close(Struct):
 
 
 class End(Struct, kw_only=True):
-    """The last event: why each candidate ended, and the usage of the whole answer."""
+    """The last event: why each candidate ended, and the usage of the whole answer, set as that of
+    the Start."""
 
     finishes: dict[int, Finish]
     usage: Usage | None = None

@@ -29,6 +29,7 @@ from engine.translations.neutral.events import (
     Start,
     Stop,
     Tokens,
+    UsageSource,
     uncarried,
 )
 
@@ -45,7 +46,8 @@ class Law:
 
     `caller` is the language that the answer is written in, "" for none: a block that only another
     language has becomes its substitute there, or is refused if its content would be lost. In the
-    End, why each candidate ended agrees with its calls.
+    End, why each candidate ended agrees with its calls. `usage` is what Start and End tell; None
+    leaves them as they are.
     """
 
     ended = False
@@ -56,9 +58,10 @@ class Law:
 
     _blocks = _citations = _arguments_length = 0
 
-    def __init__(self, caller: str = "") -> None:
+    def __init__(self, caller: str = "", usage: UsageSource | None = None) -> None:
         self._checks = self._before
         self._caller = caller
+        self._usage = usage
         self._candidates = {0}
         self._callers: set[int] = set()
         """The candidates that call a tool."""
@@ -84,7 +87,14 @@ class Law:
         else:
             check(self, event)
 
+    @property
+    def started(self) -> bool:
+        """Whether the Start has been checked."""
+        return self._checks is not self._before
+
     def _check_start(self, event: Start) -> None:
+        if self._usage is not None:
+            event.usage = self._usage()
         self._checks = self._between
 
     def _check_open(self, event: Open) -> None:
@@ -148,6 +158,8 @@ class Law:
             candidate: agreed(finish, calls=candidate in self._callers)
             for candidate, finish in event.finishes.items()
         }
+        if self._usage is not None:
+            event.usage = self._usage()
         self.ended, self._checks = True, {}
 
     def _add_arguments(self, event: Delta) -> None:

@@ -6,31 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from engine.translations.neutral.content import Citation, Reasoning, Signature
-from engine.translations.neutral.events import Usage
 from engine.translations.neutral.signatures import seal, unseal
-from engine.translations.openai_answer_fields import (
-    read_citation,
-    read_usage,
-    write_citation,
-)
-from engine.translations.responses.answer_shapes import Annotation, Counts
+from engine.translations.openai_answer_fields import read_citation, write_citation
+from engine.translations.responses.answer_shapes import Annotation
+from engine.values.usage import Usage
 
 NAME = "responses"
 PREFIX = "resp_"
 
 Json = dict[str, Any]
-
-
-def read_counts(counts: Counts | None) -> Usage | None:
-    """The usage of an answer, None where none is told."""
-    if counts is None:
-        return None
-    return read_usage(
-        counts.input_tokens,
-        counts.output_tokens,
-        counts.input_tokens_details,
-        counts.output_tokens_details,
-    )
 
 
 def write_counts(usage: Usage) -> Json:

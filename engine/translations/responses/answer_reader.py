@@ -36,7 +36,6 @@ from engine.translations.openai_answer_fields import error_inside, read_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
     read_citations,
-    read_counts,
     read_signature,
     thoughts,
 )
@@ -202,4 +201,4 @@ def read_end(response: Response) -> End:
         finish = Finish(stop="filter" if filtered else "length", native=reason or status)
     else:
         raise BrokenAnswer(f"the upstream's answer ended with the status '{status[:40]}'")
-    return End(finishes={0: finish}, usage=read_counts(response.usage))
+    return End(finishes={0: finish})

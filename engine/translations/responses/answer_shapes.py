@@ -9,16 +9,7 @@ from __future__ import annotations
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from engine.translations.openai_answer_fields import InputDetails, OutputDetails, Token, UrlCitation
-
-
-class Counts(Struct):
-    """`usage`."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    input_tokens_details: InputDetails | None = None
-    output_tokens_details: OutputDetails | None = None
+from engine.translations.openai_answer_fields import Token, UrlCitation
 
 
 class Annotation(UrlCitation):
@@ -138,7 +129,6 @@ class Response(Struct):
     error: Raw = Raw(b"null")
     incomplete_details: Raw = Raw(b"null")
     output: list[Raw] | None = None
-    usage: Counts | None = None
 
 
 class StreamEvent(Struct):

@@ -17,7 +17,7 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob, Usage
+from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
@@ -33,6 +33,7 @@ from engine.translations.responses.answer_fields import (
 )
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
 from engine.translations.responses.request_writer import write_choice, write_format, write_tools
+from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
 
 Json = dict[str, Any]

@@ -3,7 +3,15 @@
 import pytest
 from msgspec import Struct
 
-from engine.dialects.interface.usage import MOST, MOST_SECONDS, Count, count, counts_in, seconds
+from engine.dialects.interface.usage import (
+    MOST,
+    MOST_SECONDS,
+    Count,
+    count,
+    counts_in,
+    object_in,
+    seconds,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +27,11 @@ from engine.dialects.interface.usage import MOST, MOST_SECONDS, Count, count, co
         (-1.0, None),
         (1.5, None),
         (True, None),
-        ("7", None),
+        ("7", 7),
+        (" 12 ", 12),
+        ("12.0", None),
+        ("x", None),
+        ("9" * 21, None),
         (None, None),
         (float("nan"), None),
         (float("inf"), None),
@@ -58,7 +70,7 @@ class _Counts(Struct):
         ({"a": None, "b": MOST}, _Counts(None, MOST)),
         ({"a": MOST + 1, "b": 2}, _Counts(None, 2)),
         ({"a": -1, "b": 2.0}, _Counts(None, 2)),
-        ({"a": "1", "b": True}, _Counts()),
+        ({"a": "1", "b": True}, _Counts(1)),
         ({"a": {}, "b": 2}, _Counts(None, 2)),
         ({"b": 10**30}, _Counts()),
         ({}, _Counts()),
@@ -69,3 +81,27 @@ class _Counts(Struct):
 )
 def test_counts_of_an_object_without_what_is_no_count(holder, expected):
     assert counts_in(holder, _Counts) == expected
+
+
+class _OddCounts(Struct):
+    odd_count: Count = None
+    null_count: Count = None
+    text_count: Count = None
+
+
+def test_what_is_no_count_is_logged_once(caplog):
+    holder = {"odd_count": "many", "null_count": None, "text_count": "12", "unknown": []}
+    for _ in range(3):
+        assert counts_in(holder, _OddCounts) == _OddCounts(text_count=12)
+    (line,) = caplog.messages
+    assert line == "usage: 'odd_count' in an upstream's answer is a string and is ignored"
+
+
+def test_the_first_member_that_is_an_object_counts_and_others_are_logged_once(caplog):
+    holder = {"odd_details": "x", "empty_details": [], "null_details": None, "details": {"a": 1}}
+    for _ in range(3):
+        assert object_in(holder, *holder) == {"a": 1}
+    assert object_in(holder, "empty_details") == {}
+    assert caplog.messages == [
+        "usage: 'odd_details' in an upstream's answer is a string and is ignored"
+    ]

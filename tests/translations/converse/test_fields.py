@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from engine.translations.converse.answer_shapes import NULL, CacheDetail, Counts
+from engine.translations.converse.answer_shapes import NULL
 from engine.translations.converse.fields import (
     NAME,
     read_error,
     read_finish,
     read_signature,
-    read_usage,
     write_reasoning,
 )
 from engine.translations.neutral.content import Signature
-from engine.translations.neutral.events import BrokenAnswer, Usage
+from engine.translations.neutral.events import BrokenAnswer
 from tests.support import bedrock
 from tests.support.each import each
 
@@ -66,23 +65,6 @@ def test_the_stop_sequence_is_a_field_of_its_model(fields: bytes, sequence: str)
 
 def test_a_guardrail_explains_itself() -> None:
     assert "guardrail" in read_finish("guardrail_intervened", NULL).explanation
-
-
-def test_input_leaves_out_what_the_cache_read_and_wrote() -> None:
-    counts = Counts(
-        input_tokens=2,
-        output_tokens=1,
-        cache_read_input_tokens=3,
-        cache_write_input_tokens=6,
-        cache_details=[CacheDetail("1h", 4), CacheDetail("5m", 2)],
-    )
-    expected = Usage(input=11, output=1, cached=3, cache_write=6, cache_write_1h=4)
-    assert read_usage(counts) == expected
-    assert read_usage(None) is None
-
-
-def test_counts_below_zero_count_nothing() -> None:
-    assert read_usage(Counts(input_tokens=-5, output_tokens=2)) == Usage(input=0, output=2)
 
 
 @pytest.mark.parametrize(

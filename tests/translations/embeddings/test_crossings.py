@@ -22,7 +22,7 @@ from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.refusals import LossRules
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
-from tests.support.translations import CASES
+from tests.support.translations import CASES, usage_in
 
 Case = dict[str, Any]
 
@@ -72,7 +72,9 @@ def test_an_answer_is_written_for_the_caller(case: Case) -> None:
         with pytest.raises((BrokenAnswer, UpstreamError), match=case["error"]):
             exchange.answer(case["answer"].encode())
     else:
-        assert _exact(exchange.answer(case["answer"].encode())) == _exact(case["result"])
+        answer = case["answer"].encode()
+        usage = usage_in(exchange.translation.target, answer)
+        assert _exact(exchange.answer(answer, usage)) == _exact(case["result"])
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from engine.translations.generate_content.answer_fields import (
     write_usage,
 )
 from engine.translations.neutral.answer import Answer
-from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, Usage
+from engine.translations.neutral.events import BrokenAnswer, Finish, Stop
+from engine.values.usage import Usage
 from tests.support.each import each
-from tests.translations.generate_content.documents import Json, piece, read, text
+from tests.translations.generate_content.documents import piece, read, text
 
 ENDS = {"STOP"}
 LENGTH = {"MAX_TOKENS", "CONTINUATION"}
@@ -90,56 +91,6 @@ def test_a_failure_without_content_is_no_answer() -> None:
 )
 def test_a_stop_is_a_reason(finish: Finish, has_refusal: bool, expected: dict[str, str]) -> None:
     assert write_finish(finish, has_refusal=has_refusal) == expected
-
-
-@each(
-    ("reports", "usage"),
-    [
-        (
-            [{"promptTokenCount": 9}, {"promptTokenCount": 9, "candidatesTokenCount": 4}],
-            Usage(input=9, output=4),
-        ),
-        (
-            [{"promptTokenCount": 9, "cachedContentTokenCount": 3}, {"candidatesTokenCount": 4}],
-            Usage(input=9, output=4, cached=3),
-        ),
-        (
-            [{"promptTokenCount": 9, "toolUsePromptTokenCount": 5, "totalTokenCount": 14}],
-            Usage(input=14),
-        ),
-        (
-            [
-                {
-                    "promptTokenCount": 9,
-                    "candidatesTokenCount": 4,
-                    "thoughtsTokenCount": 6,
-                    "totalTokenCount": 19,
-                }
-            ],
-            Usage(input=9, output=10, reasoning=6),
-        ),
-        (
-            [
-                {
-                    "promptTokenCount": 9,
-                    "candidatesTokenCount": 10,
-                    "thoughtsTokenCount": 6,
-                    "totalTokenCount": 19,
-                }
-            ],
-            Usage(input=9, output=10, reasoning=6),
-        ),
-        ([{"promptTokenCount": 9, "thoughtsTokenCount": 6}], Usage(input=9, output=6, reasoning=6)),
-        ([{"prompt_token_count": 9}], Usage(input=9)),
-        ([{"promptTokenCount": -1, "cachedContentTokenCount": 7}], Usage()),
-        ([{}, None], None),
-    ],
-)
-def test_the_last_report_of_each_count_is_true(
-    reports: list[Json | None], usage: Usage | None
-) -> None:
-    documents = [piece(text("a")) | {"usageMetadata": report} for report in reports]
-    assert read(*documents, piece(finish="STOP")).usage == usage
 
 
 @each(

@@ -26,7 +26,7 @@ def test_members_get_their_documented_names():
                 "content": {"parts": [{"thoughtSignature": "s", "text": "finish_reason"}]},
             }
         ],
-        "usageMetadata": {"promptTokenCount": 3},
+        "usageMetadata": {"prompt_token_count": 3},
     }
 
 

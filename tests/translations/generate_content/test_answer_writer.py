@@ -5,7 +5,8 @@ from __future__ import annotations
 from engine.translations.generate_content.answer_writer import write_answer
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import Refusal, Text, ToolCall
-from engine.translations.neutral.events import End, Finish, TokenLogprob, Usage
+from engine.translations.neutral.events import End, Finish, TokenLogprob
+from engine.values.usage import Usage
 from tests.translations.generate_content.answer_writing import END, block, json_of, pieces, request
 from tests.translations.generate_content.documents import response
 

@@ -12,7 +12,7 @@ from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.translations.generate_content.answer_reader import Reader
+from engine.translations import language
 from engine.translations.generate_content.request_reader import read_request
 from engine.translations.generate_content.request_writer import write_request
 from engine.translations.generate_content.stream_writer import Writer
@@ -38,12 +38,12 @@ from engine.translations.neutral.events import (
     Open,
     Sign,
     Start,
-    Usage,
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
-from tests.support.translations import event_data
+from tests.support.translations import event_data, events_in
 
 Json = dict[str, Any]
 
@@ -212,7 +212,13 @@ ANSWERS = st.builds(
         st.lists(GROUPS, max_size=3).filter(lambda groups: not _texts_meet(groups)),
         st.sampled_from(STOPS),
     ),
-    usage=st.builds(Usage, input=st.integers(10, 20), output=st.integers(1, 9), cached=st.just(3)),
+    usage=st.builds(
+        Usage,
+        input=st.integers(10, 20),
+        output=st.integers(1, 9),
+        cached=st.just(3),
+        source=st.just("upstream"),
+    ),
 )
 
 
@@ -251,9 +257,7 @@ def stream_of(answer: Answer, size: int) -> list[bytes]:
 
 
 def read_stream(data: list[bytes]) -> Answer:
-    reader = Reader()
-    events = [event for each in data for event in reader.read(each)]
-    return collect([*events, *reader.end()])
+    return collect(events_in(language("generate_content"), data))
 
 
 @given(answer=ANSWERS, size=st.integers(1, 5))

@@ -15,8 +15,8 @@ from engine.translations.neutral.events import (
     Finish,
     TokenLogprob,
     Tokens,
-    Usage,
 )
+from engine.values.usage import Usage
 from tests.translations.generate_content.answer_writing import (
     END,
     MARKED_CALL,

@@ -23,9 +23,10 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer, Finish, UpstreamError, Usage
+from engine.translations.neutral.events import BrokenAnswer, Finish, UpstreamError
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.values.usage import Usage
 from tests.support.each import each
 from tests.support.translations import event_data
 from tests.translations.messages.documents import events_of, message_of

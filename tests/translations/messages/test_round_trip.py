@@ -9,18 +9,19 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
-from engine.translations.messages.stream_reader import Reader
 from engine.translations.messages.stream_writer import Writer
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
-from engine.translations.neutral.events import BrokenAnswer, Finish, Usage
+from engine.translations.neutral.events import BrokenAnswer, Finish
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
-from tests.support.translations import event_data
+from tests.support.translations import event_data, events_in
 from tests.translations.messages.documents import events_of, validator
 
 Json = dict[str, Any]
@@ -210,14 +211,18 @@ ANSWERS = st.builds(
     candidates=st.tuples(
         st.builds(_candidate, st.lists(ANSWER_BLOCKS, max_size=4), st.booleans())
     ).map(list),
-    usage=st.builds(Usage, input=st.integers(10, 20), output=st.integers(1, 9), cached=st.just(3)),
+    usage=st.builds(
+        Usage,
+        input=st.integers(10, 20),
+        output=st.integers(1, 9),
+        cached=st.just(3),
+        source=st.just("upstream"),
+    ),
 )
 
 
 def read_stream(data: list[bytes]) -> Answer:
-    reader = Reader()
-    events = [event for each in data for event in reader.read(each)]
-    return collect([*events, *reader.end()])
+    return collect(events_in(language("messages"), data))
 
 
 @given(answer=ANSWERS, pieces=st.integers(1, 5))

@@ -9,7 +9,7 @@ import pytest
 
 from engine.translations.messages.stream_reader import Reader
 from engine.translations.neutral.content import Text
-from engine.translations.neutral.events import BrokenAnswer, UpstreamError, Usage
+from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.members import WrongType
 from tests.support.each import each
 from tests.translations.messages.streams import (
@@ -62,72 +62,6 @@ def test_the_stop_sequence_and_the_reason_of_a_refusal_are_read() -> None:
 )
 def test_the_first_stop_reason_counts(more: list[Json]) -> None:
     assert read(START, END, *more, LAST).candidates[0].finish.native == "end_turn"
-
-
-def usage(**counts: Any) -> Json:
-    return {"type": "message_delta", "delta": {}, "usage": counts}
-
-
-def started(**counts: Any) -> Json:
-    return {"type": "message_start", "message": {"usage": counts}}
-
-
-@each(
-    ("documents", "total"),
-    [
-        (
-            [
-                started(input_tokens=10, cache_read_input_tokens=7, output_tokens=1),
-                usage(output_tokens=9),
-            ],
-            Usage(input=17, output=9, cached=7),
-        ),
-        (
-            [
-                started(input_tokens=10, output_tokens=1),
-                usage(input_tokens=10, output_tokens=5),
-                usage(input_tokens=0, output_tokens=9),
-            ],
-            Usage(input=10, output=9),
-        ),
-        (
-            [
-                started(input_tokens=0, output_tokens=0),
-                usage(input_tokens=12, output_tokens=9, cache_read_input_tokens=None),
-            ],
-            Usage(input=12, output=9),
-        ),
-        (
-            [
-                started(
-                    input_tokens=1,
-                    cache_creation_input_tokens=5,
-                    cache_creation={
-                        "ephemeral_5m_input_tokens": 3,
-                        "ephemeral_1h_input_tokens": 2,
-                    },
-                ),
-                usage(output_tokens=9, output_tokens_details={"thinking_tokens": 4}),
-            ],
-            Usage(input=6, output=9, cache_write=5, cache_write_1h=2, reasoning=4),
-        ),
-        (
-            [
-                started(input_tokens=1, cache_creation={"ephemeral_5m_input_tokens": 3}),
-                usage(output_tokens=2),
-            ],
-            Usage(input=4, output=2, cache_write=3),
-        ),
-    ],
-)
-def test_usage_is_the_last_count_of_each_kind(documents: list[Json], total: Usage) -> None:
-    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
-    assert read(*documents, end, LAST).usage == total
-
-
-def test_an_answer_without_usage_has_none() -> None:
-    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
-    assert read(START, end, LAST).usage is None
 
 
 def test_a_stream_may_end_after_its_stop_reason() -> None:
@@ -205,10 +139,6 @@ def test_the_input_of_a_vendors_tool_that_was_cut_off_is_left_as_it_began() -> N
         (b'{"type":5}', "type"),
         (b'{"type":"message_start"}', "message"),
         (b'{"type":"content_block_start","index":0}', "content_block"),
-        (
-            b'{"type":"message_start","message":{"usage":{"input_tokens":"x"}}}',
-            "message.usage.input_tokens",
-        ),
     ],
 )
 def test_an_event_of_another_form_is_named(data: bytes, place: str) -> None:

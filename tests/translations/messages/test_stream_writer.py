@@ -35,9 +35,9 @@ from engine.translations.neutral.events import (
     Open,
     Sign,
     Start,
-    Usage,
 )
 from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.values.usage import Usage
 from tests.support.each import each
 from tests.support.translations import event_data
 from tests.translations.messages.documents import events_of, message_of, validator

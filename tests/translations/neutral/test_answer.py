@@ -20,8 +20,8 @@ from engine.translations.neutral.events import (
     Start,
     TokenLogprob,
     Tokens,
-    Usage,
 )
+from engine.values.usage import Usage
 
 FINISH = Finish(stop="end")
 END = End(finishes={0: FINISH})

@@ -10,7 +10,6 @@ from engine.translations.embeddings.gemini_contents import (
     lose_user,
     path_of,
     read_input,
-    read_tokens,
     read_vector,
     write_input,
     write_usage,
@@ -58,7 +57,7 @@ def read_answer(body: bytes) -> Embeddings:
     if "error" in fields:
         raise stream_error(fields.peek("error"))
     vectors = [read_vector(each) for each in fields.objects("embeddings")]
-    return Embeddings(vectors=vectors, input_tokens=read_tokens(fields))
+    return Embeddings(vectors=vectors)
 
 
 def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:

@@ -8,7 +8,6 @@ from engine.translations.embeddings.gemini_contents import (
     lose_user,
     path_of,
     read_input,
-    read_tokens,
     read_vector,
     write_input,
     write_usage,
@@ -49,7 +48,7 @@ def read_answer(body: bytes) -> Embeddings:
     if "error" in fields:
         raise stream_error(fields.peek("error"))
     vector = read_vector(fields.members("embedding"))
-    return Embeddings(vectors=[vector], input_tokens=read_tokens(fields))
+    return Embeddings(vectors=[vector])
 
 
 def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:

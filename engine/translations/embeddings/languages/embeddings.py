@@ -82,7 +82,6 @@ def read_answer(body: bytes) -> Embeddings:
     members = Members(body)
     if "error" in members:
         raise error_inside(msgspec.json.decode(body))
-    usage = members.members("usage")
     vectors: dict[int, Raw] = {}
     for position, each in enumerate(members.objects("data")):
         index, vector = each.integer("index"), each.raw("embedding")
@@ -94,10 +93,7 @@ def read_answer(body: bytes) -> Embeddings:
         vectors[index] = vector
     if sorted(vectors) != list(range(len(vectors))):
         raise members.wrong("data", "a list with every index from 0")
-    return Embeddings(
-        vectors=[vectors[index] for index in range(len(vectors))],
-        input_tokens=None if usage is None else usage.integer("prompt_tokens"),
-    )
+    return Embeddings(vectors=[vectors[index] for index in range(len(vectors))])
 
 
 def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
