@@ -26,7 +26,7 @@ from engine.offline.ignores import Ignores
 from engine.offline.second_opinion.compare import compare_examples
 from engine.offline.translation_limits import note_limits
 from engine.plan.make import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.standard import breaches
@@ -138,7 +138,7 @@ def _check(
 ) -> Report:
     """Check every config; `plan` plans one. A problem of a file that several configs use is
     reported once."""
-    ignores, complete = Ignores(), True
+    ignores, complete, lacks_tokens = Ignores(), True, False
     texts: dict[str, str] = {}
     files: dict[str, list[Problem]] = {}
     for config in configs:
@@ -147,6 +147,7 @@ def _check(
         texts |= result.texts
         files[_name(config)] = ignores.silence(result.problems, result.texts)
         complete = complete and result.plan is not None
+        lacks_tokens = lacks_tokens or _lacks_tokens(result.plan)
     if complete:  # an incomplete check cannot tell which ignores are unused
         for problem in ignores.unused():
             owner = problem.file if problem.file in files else next(iter(files))
@@ -159,7 +160,15 @@ def _check(
     all_problems = sorted({problem for problems in files.values() for problem in problems})
     failures = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
     failed = any(problem.level in failures for problem in all_problems)
-    return Report(files, all_problems, texts, failed, has_colour(sys.stdout), quiet)
+    colour = has_colour(sys.stdout)
+    return Report(files, all_problems, texts, failed, colour, quiet, lacks_tokens=lacks_tokens)
+
+
+def _lacks_tokens(plan: Plan | None) -> bool:
+    """Whether a plan without errors requires tokens, but has none, nor a database of them."""
+    if plan is None or plan.config.tokens or plan.config.stores.records is not None:
+        return False
+    return any(not route.public for route in plan.routes)
 
 
 def _result(plan: Callable[[ConfigFiles], PlanResult], config: ConfigFiles) -> PlanResult:

@@ -35,7 +35,7 @@ def command(config: ConfigFiles, output_format: str) -> None:
     separate process, then new workers take over and the old ones finish their requests. Prints for
     each worker the config that it serves, its state and since when, and why it failed.
     """
-    plan_or_exit(config)
+    plan_or_exit(config, "nothing is reloaded")
     folder = runtime_directory(config.main, config.overlays)
     before = [state for state in read_all(folder) if not state.stops]
     if not before:

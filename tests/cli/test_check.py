@@ -380,6 +380,9 @@ def test_every_problem_is_printed_on_request_and_for_programs(folder, words):
     assert "more warning" not in output
 
 
+_TOKENS = f"tokens: [{{name: alice, sha256: {'1f' * 32}}}]\n"
+
+
 @pytest.mark.parametrize(
     ("words", "last"),
     [
@@ -401,8 +404,29 @@ def test_every_problem_is_printed_on_request_and_for_programs(folder, words):
     ],
 )
 def test_the_last_line_says_what_to_do_next(folder, words, last):
-    (folder / "same.yaml").write_text(GOOD)
+    for name, text in (("gateway", GOOD), ("same", GOOD), ("unwise", UNWISE)):
+        (folder / f"{name}.yaml").write_text(text + _TOKENS)
     assert modelway("check", *words).stdout.splitlines()[-1] == last
+
+
+_NO_CALLERS = "`modelway token new NAME` prints an entry for `tokens`, which has none yet"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        (GOOD, True),
+        (UNWISE, True),
+        (GOOD + _TOKENS, False),
+        (GOOD + 'stores: {records: "sqlite:///a.db"}\n', False),
+        (GOOD.replace("operations: shop.*", "operations: shop.*, auth: none"), False),
+        (BAD, False),
+    ],
+)
+def test_a_config_without_tokens_is_told_how_to_get_one(folder, text, is_told):
+    (folder / "gateway.yaml").write_text(text)
+    last = modelway("check").stdout.splitlines()[-1]
+    assert (_NO_CALLERS in last) is is_told
 
 
 def test_a_folder_without_a_config_is_told_how_to_begin(folder):
@@ -410,5 +434,7 @@ def test_a_folder_without_a_config_is_told_how_to_begin(folder):
     for command in ("check", "routes", "serve", "config"):
         output = modelway(command).output
         assert "`modelway init FOLDER` writes a new project" in output, command
+    for command, consequence in (("routes", "listed"), ("reload", "reloaded"), ("serve", "served")):
+        assert f"1 error; nothing is {consequence}." in modelway(command).output, command
     for command in ("usage", "top"):
         assert "`modelway init FOLDER` writes a new project" in modelway(command).output, command

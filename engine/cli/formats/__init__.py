@@ -18,7 +18,8 @@ class Report:
     """The result of a check. `files` are the problems of each config, by its name on the command
     line; `problems` are all of them without duplicates. `texts` are the texts of the files that
     problems name. `failed` decides the exit status; `quiet` omits files without problems. A text is
-    `complete` if it has every problem of a code. `serve` is the command that serves the config.
+    `complete` if it has every problem of a code. `serve` is the command that serves the config;
+    a config that `lacks_tokens` would refuse every caller.
     """
 
     files: Mapping[str, Sequence[Problem]]
@@ -29,6 +30,7 @@ class Report:
     quiet: bool = False
     complete: bool = False
     serve: str = "modelway serve"
+    lacks_tokens: bool = False
 
 
 def names() -> list[str]:

@@ -17,6 +17,7 @@ from engine.source.problem import Level, Problem
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 _CONTEXT = 1
 _MOST_OF_A_CODE = 3
+_NO_CALLERS = "`modelway token new NAME` prints an entry for `tokens`, which has none yet"
 
 Paint = Callable[..., str]
 """Adds a style to text, as `click.style` does."""
@@ -57,13 +58,14 @@ def _blocks(level: Level, report: Report, paint: Paint) -> Iterator[str]:
 def _next_step(report: Report) -> str:
     """What to do about the most severe problems, or with a config that has none."""
     serious = _most_severe(report.problems)
+    token = f"{_NO_CALLERS}; " if report.lacks_tokens else ""
     if not serious:
-        return f"`{printable(report.serve)}` runs it"
+        return f"{token}`{printable(report.serve)}` runs it"
     noun = f"{serious[0].level}{'s' if len(serious) > 1 else ''}"
     explain = f"`modelway check --explain {serious[0].code}` explains the first"
     if report.failed:
         return f"correct the {noun}, then check again; {explain}"
-    return f"read the {noun}; {explain}; `{printable(report.serve)}` runs it as it is"
+    return f"read the {noun}; {explain}; {token}`{printable(report.serve)}` runs it as it is"
 
 
 def _most_severe(problems: Sequence[Problem]) -> Sequence[Problem]:

@@ -32,7 +32,7 @@ def command(config: ConfigFiles, output_format: str) -> None:
     bounds, queues or followed addresses. A * marks requests that are translated for at least one of
     the targets.
     """
-    plan = plan_or_exit(config)
+    plan = plan_or_exit(config, "nothing is listed")
     operations = plan.model_operations()
     routes, models, upstreams = _routes(plan, operations), _models(plan, operations), _bounds(plan)
     if output_format == "json":
