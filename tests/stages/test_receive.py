@@ -7,64 +7,10 @@ import pytest
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING
-from engine.source.problem import Findings
-from engine.spec.spec import read
 from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.checking import checked
-from tests.support.exchanges import new_exchange
-
-DOCUMENT = """
-openapi: 3.1.0
-info: {title: Shop, version: "1"}
-paths:
-  /items/{id}:
-    post:
-      operationId: make
-      parameters:
-        - {name: id, in: path, required: true, schema: {type: integer}}
-        - {name: page, in: query, schema: {type: integer}}
-        - {name: x-n, in: header, schema: {type: integer}}
-        - {name: c, in: cookie, schema: {type: integer}}
-      requestBody:
-        required: true
-        content:
-          application/json:
-            schema: {type: object, required: [name], properties: {name: {type: string}}}
-      responses: {}
-    get: {operationId: show, responses: {}}
-"""
-
-
-@pytest.fixture(scope="module")
-def operations(tmp_path_factory):
-    file = tmp_path_factory.mktemp("spec") / "shop.yaml"
-    file.write_text(DOCUMENT)
-    findings = Findings()
-    spec = read("shop", file, "shop.yaml", (), findings)
-    assert findings.problems == []
-    return spec.operations
-
-
-def exchange(body=b'{"name": "a"}', path="/items/7", query="", **environ):
-    return new_exchange(
-        path=path,
-        query=query,
-        environ={"CONTENT_TYPE": "application/json", **environ},
-        variables={"id": (7, len(path))},
-        max_body=1000,
-        receive=lambda limit: Body(body),
-    )
-
-
-def run(operation, request, mode="strict"):
-    return checked(checks_of(operation, mode), request)
-
-
-def refusal(operation, request, mode="strict"):
-    with pytest.raises(GatewayError) as excinfo:
-        run(operation, request, mode)
-    return excinfo.value
+from tests.support.item_requests import exchange, refusal, run
 
 
 @pytest.mark.parametrize(
