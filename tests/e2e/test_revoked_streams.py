@@ -30,22 +30,12 @@ from tests.support.books import Books
 from tests.support.postgres import running as postgres_running
 from tests.support.recording import PATIENCE, ReceivedRequest, Wire, recorder, request
 from tests.support.running import ALL, Running, gateway
-from tests.support.translating import CHAT_ROUTES, SPECS
+from tests.support.translating import CHAT_ROUTES, OPERATION_OF, SPECS, UPSTREAM_OF
 from tests.support.translation_faults import Paced, RawCaller, Reply
 from tests.support.waiting import until
 
 LANGUAGES = [language.name for language in languages()]
 CROSSINGS = [(caller, target) for caller in LANGUAGES for target in LANGUAGES]
-_UPSTREAMS = {
-    "chat_completions": "dialect: openai, url: '{url}/v1'",
-    "responses": "dialect: openai, url: '{url}/v1'",
-    "messages": "dialect: anthropic, url: '{url}/v1'",
-    "generate_content": "dialect: gemini, url: '{url}/v1beta'",
-}
-_OPERATION = {
-    "chat_completions": "operations: [openai.createChatCompletion], ",
-    "responses": "operations: [openai.createResponse], ",
-}
 _WITHOUT_USAGE = ("chat_completions", "responses", "messages")
 """Upstreams whose first events report no output."""
 LIVE = """
@@ -121,10 +111,10 @@ def deployment(
         upstream.speak = vendors = Vendors()
         rows = []
         for name in LANGUAGES:
-            at = _UPSTREAMS[name].format(url=upstream.url)
+            at = UPSTREAM_OF[name].format(url=upstream.url)
             rows.append(f"  {name}: {{{at}, proxy: '', retry: {{attempts: 1}}}}")
         models = [
-            f"  {name}: {{{_OPERATION.get(name, '')}to: [{{upstream: {name}, model: gpt-4o}}]}}"
+            f"  {name}: {{{OPERATION_OF.get(name, '')}to: [{{upstream: {name}, model: gpt-4o}}]}}"
             for name in LANGUAGES
         ]
         live_url = f"http://127.0.0.1:{live.socket.getsockname()[1]}"

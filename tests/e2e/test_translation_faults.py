@@ -15,7 +15,7 @@ from tests.support.each import each
 from tests.support.recording import Recorder, Speak, answer, recorder
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.scripted import STALL
-from tests.support.translating import CHAT_ROUTES, SPECS
+from tests.support.translating import CHAT_ROUTES, OPERATION_OF, SPECS, UPSTREAM_OF
 from tests.support.translation_faults import (
     BREAKING_OFF,
     COMPLETE,
@@ -51,16 +51,6 @@ INVALID: dict[str, Fault] = {
 }
 """Answers that no vendor gives, each of another kind."""
 
-_OPERATION = {
-    "chat_completions": "operations: [openai.createChatCompletion], ",
-    "responses": "operations: [openai.createResponse], ",
-}
-_UPSTREAMS = {
-    "chat_completions": "dialect: openai, url: '{url}/v1'",
-    "responses": "dialect: openai, url: '{url}/v1'",
-    "messages": "dialect: anthropic, url: '{url}/v1'",
-    "generate_content": "dialect: gemini, url: '{url}/v1beta'",
-}
 _CONFIG = """
 version: 1
 server: {{listen: "{{listen}}", workers: 1}}
@@ -88,13 +78,13 @@ def config(url: str, spare_url: str) -> str:
             ("hasty-", url, "failures: 1000000"),
         ):
             idle = "300ms" if kind == "hasty-" else "5s"
-            at = _UPSTREAMS[name].format(url=where)
+            at = UPSTREAM_OF[name].format(url=where)
             times = f"timeouts: {{idle: {idle}}}, breaker: {{{breaker}}}"
             upstreams.append(f"  {kind}{name}: {{{at}, {common}, {times}}}")
-            to = f"{_OPERATION.get(name, '')}to: [{{upstream: {kind}{name}, model: gpt-4o}}]"
+            to = f"{OPERATION_OF.get(name, '')}to: [{{upstream: {kind}{name}, model: gpt-4o}}]"
             models.append(f"  {kind}{name}: {{{to}, translate: strict}}")
         spare = _spare(name)
-        to = f"{_OPERATION.get(name, '')}to: [{{upstream: {name}, model: gpt-4o}}]"
+        to = f"{OPERATION_OF.get(name, '')}to: [{{upstream: {name}, model: gpt-4o}}]"
         models.append(f"  spare-{name}: {{{to}, translate: strict, fallback: [second-{spare}]}}")
         models.append(f"  lossy-{name}: {{{to}, translate: lossy}}")
     return _CONFIG.format(

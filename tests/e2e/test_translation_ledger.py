@@ -14,14 +14,10 @@ from tests.support.books import Books
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.translated_usage import CHARGED, charged, with_usage
-from tests.support.translating import CHAT_ROUTES, SPECS
+from tests.support.translating import CHAT_ROUTES, OPERATION_OF, SPECS
 from tests.support.translation_faults import RawCaller, Reply, body_of, events, stream
 
 LANGUAGES = [language.name for language in languages()]
-_OPERATION = {
-    "chat_completions": "operations: [openai.createChatCompletion], ",
-    "responses": "operations: [openai.createResponse], ",
-}
 _DIALECTS = {
     "chat_completions": "openai",
     "responses": "openai",
@@ -67,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def running(folder: Path, upstream: Recorder) -> Iterator[Running]:
     models = "\n".join(
-        f"  {name}: {{{_OPERATION.get(name, '')}"
+        f"  {name}: {{{OPERATION_OF.get(name, '')}"
         f"to: [{{upstream: {_DIALECTS[name]}, model: gpt-4o}}], translate: strict}}"
         for name in LANGUAGES
     )

@@ -14,20 +14,10 @@ from tests.support.recording import Recorder, answer, recorder
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.scripted import CLOSE, in_turn, script
 from tests.support.translated_usage import CHARGED, charged, with_usage
-from tests.support.translating import CHAT_ROUTES, SPECS
+from tests.support.translating import CHAT_ROUTES, OPERATION_OF, SPECS, UPSTREAM_OF
 from tests.support.translation_faults import RawCaller, Reply, beginning, body_of, stream
 
 LANGUAGES = [language.name for language in languages()]
-_OPERATION = {
-    "chat_completions": "operations: [openai.createChatCompletion], ",
-    "responses": "operations: [openai.createResponse], ",
-}
-_UPSTREAMS = {
-    "chat_completions": "dialect: openai, url: '{url}/v1'",
-    "responses": "dialect: openai, url: '{url}/v1'",
-    "messages": "dialect: anthropic, url: '{url}/v1'",
-    "generate_content": "dialect: gemini, url: '{url}/v1beta'",
-}
 _CONFIG = """
 version: 1
 server: {{listen: "{{listen}}", workers: 1}}
@@ -78,12 +68,12 @@ def running(folder: Path, upstream: Recorder) -> Iterator[Running]:
     upstreams, models = [], []
     for name in LANGUAGES:
         for kind in ("", "second-"):
-            at = _UPSTREAMS[name].format(url=upstream.url)
+            at = UPSTREAM_OF[name].format(url=upstream.url)
             common = "proxy: '', retry: {attempts: 3}, breaker: {failures: 1000000}"
             upstreams.append(f"  {kind}{name}: {{{at}, {common}}}")
-        to = f"{_OPERATION.get(name, '')}translate: strict, to: [{{upstream: {name}, model: m}}]"
+        to = f"{OPERATION_OF.get(name, '')}translate: strict, to: [{{upstream: {name}, model: m}}]"
         models.append(f"  {name}: {{{to}}}")
-        second = f"{_OPERATION.get(name, '')}to: [{{upstream: second-{name}, model: m}}]"
+        second = f"{OPERATION_OF.get(name, '')}to: [{{upstream: second-{name}, model: m}}]"
         models.append(f"  second-{name}: {{{second}, translate: strict}}")
         models.append(f"  spare-{name}: {{{to}, fallback: [second-{name}]}}")
     text = _CONFIG.format(

@@ -33,6 +33,19 @@ CHAT_ROUTES = """\
 """
 """The routes of every language of chat."""
 
+OPERATION_OF = {
+    "chat_completions": "operations: [openai.createChatCompletion], ",
+    "responses": "operations: [openai.createResponse], ",
+}
+"""What restricts a model to the operations of its upstream's language, where a dialect has two."""
+UPSTREAM_OF = {
+    "chat_completions": "dialect: openai, url: '{url}/v1'",
+    "responses": "dialect: openai, url: '{url}/v1'",
+    "messages": "dialect: anthropic, url: '{url}/v1'",
+    "generate_content": "dialect: gemini, url: '{url}/v1beta'",
+}
+"""Dialect and address of an upstream that speaks a language of chat."""
+
 CONFIG = f"""version: 1
 {SPECS}upstreams:
   openai:    {{url: "http://openai.test/v1", dialect: openai}}
