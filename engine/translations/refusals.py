@@ -102,10 +102,7 @@ def unreadable_answer(error: Exception) -> BrokenAnswer:
 
 
 def refuse_missing_turns(request: ChatRequest) -> None:
-    """Raise GatewayError 400 for turns that only the caller's vendor has. No rule lets them be
-    dropped."""
-    if not request.missing_turns:
-        return
+    """Raise GatewayError 400 for a request with `missing_turns`, which no rule lets be dropped."""
     missing = request.missing_turns[0]
     place = visible_place(missing.place)
     message = f"The model '{request.model}' cannot be asked with '{place}', since the turns that "

@@ -37,7 +37,7 @@ from engine.translations.neutral.law import Law
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.one_call import FirstCall
 from engine.translations.neutral.parameters import with_token_limit
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.request_size import check_written
 from engine.translations.neutral.substitutes import with_substitutes
 from engine.translations.neutral.unique_calls import with_unique_calls
@@ -92,8 +92,11 @@ class Translation:
                 losses.add(place)
             adapted = with_substitutes(request, self.target.name)
             if request.language != self.target.name:
-                refuse_missing_turns(request)
+                if request.missing_turns:
+                    refuse_missing_turns(request)
                 adapted.messages = with_unique_calls(adapted.messages)
+                if adapted.tools:
+                    adapted.tools = with_unique_tools(adapted.tools)
             adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
             target_request = self.target.write_request(adapted, model, losses)
             check_written(target_request.body, len(body), request.place_of("messages"))

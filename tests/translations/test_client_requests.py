@@ -224,3 +224,13 @@ def test_who_asks_for_no_thoughts_gets_none_before_the_text(
     thinking: Json, output: list[Json], kinds: list[str]
 ) -> None:
     assert blocks(thinking, *output) == kinds
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "messages"])
+def test_two_tools_of_one_name_are_one_or_refused_by_the_place_of_the_second(target: str) -> None:
+    request = {"max_tokens": 99, "messages": [ASKED], "tools": [P, {**P}]}
+    once = sent("messages", target, {**request, "tools": [P]})
+    assert sent("messages", target, request) == once
+    with pytest.raises(GatewayError, match=r"another name than 'tools\[0\]'") as excinfo:
+        exchange("messages", target, {**request, "tools": [P, {**P, "description": "Other."}]})
+    assert (excinfo.value.status, excinfo.value.param) == (400, "tools[1]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Raw
@@ -56,8 +56,7 @@ _PLACES = {
 _HARMLESS = {"store": b"false", "logit_bias": b"{}", "modalities": b'["text"]'}
 """Members with the value that is what happens without them."""
 
-_AUDIO = "audio"
-"""The member with the id of a spoken answer, which the vendor has."""
+_AUDIO = b'"audio"'
 
 _others = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
@@ -93,7 +92,17 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     _read_output(members.response_format, request)
     _read_sampling(members, request)
     _keep_others(members, request)
+    if _AUDIO in body:
+        request.missing_turns = list(_spoken_turns(messages))
     return request
+
+
+def _spoken_turns(messages: list[Message]) -> Iterator[MissingTurns]:
+    """The answers of which only the vendor has the words: the message has the id of the audio."""
+    instead = "Send the transcript of the audio as 'content'."
+    for message in messages:
+        if "audio" in message.extra and message.role == "assistant" and not message.blocks:
+            yield MissingTurns(f"{message.place}.audio", instead)
 
 
 def _read_message(message: MessageObject, place: str, unread: list[str]) -> Message:
@@ -258,8 +267,3 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     others |= members.extra
     request.unread.extend(others)
     request.extra |= others
-    request.missing_turns = [
-        MissingTurns(f"{message.place}.{_AUDIO}", "Send the transcript of the audio as 'content'.")
-        for message in request.messages
-        if _AUDIO in message.extra and message.role == "assistant" and not message.blocks
-    ]

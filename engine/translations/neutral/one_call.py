@@ -17,10 +17,10 @@ from engine.translations.neutral.request import ChatRequest, Tool
 def lose_one_call(request: ChatRequest, losses: Losses) -> bool:
     """Add a loss if the target may call more than the caller wants. Returns whether the first call
     of an answer is the wanted one instead."""
-    choice = request.tool_choice
-    mode = "auto" if choice is None else choice.mode
-    may_call = mode != "none" and any(isinstance(tool, Tool) for tool in request.tools)
-    if request.parallel_calls is not False or not may_call:
+    if request.parallel_calls is not False:
+        return False
+    mode = "auto" if request.tool_choice is None else request.tool_choice.mode
+    if mode == "none" or not any(isinstance(tool, Tool) for tool in request.tools):
         return False
     if mode == "any":
         return True

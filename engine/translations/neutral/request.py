@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, CacheMark, Extra, Text
+from engine.translations.neutral.members import WrongType
 
 Role = Literal["system", "user", "assistant"]
 
@@ -180,6 +181,25 @@ class ChatRequest(Struct, kw_only=True):
     def place_of(self, field: str) -> str:
         """The place of a field in the caller's request."""
         return self.places.get(field, field)
+
+
+def with_unique_tools(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
+    """The tools without functions that are declared twice in the same words. Vendors refuse two of
+    one name. Raises WrongType for two that differ."""
+    names = [tool.name for tool in tools if isinstance(tool, Tool)]
+    if len(set(names)) == len(names):
+        return tools
+    functions: dict[str, Tool] = {}
+    result = []
+    for tool in tools:
+        if isinstance(tool, Tool):
+            first = functions.setdefault(tool.name, tool)
+            if first is not tool and replace(tool, place=first.place, cache=first.cache) == first:
+                continue
+            if first is not tool:
+                raise WrongType(tool.place, f"a tool of another name than '{first.place}'")
+        result.append(tool)
+    return result
 
 
 def merged(messages: list[Message]) -> list[Message]:

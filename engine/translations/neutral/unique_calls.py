@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from itertools import chain
+from operator import attrgetter
 
 import msgspec
 from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, ToolCall, ToolResult
 from engine.translations.neutral.request import Message
+
+_PARTS = frozenset({ToolCall, ToolResult})
+_blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
 
 
 def with_unique_calls(messages: list[Message]) -> list[Message]:
@@ -18,12 +24,11 @@ def with_unique_calls(messages: list[Message]) -> list[Message]:
     A result belongs to the last turn with calls. If several calls of a turn have the same id, the
     first result belongs to the first of them.
     """
-    ids: dict[type[Block], list[str]] = {ToolCall: [], ToolResult: []}
-    for message in messages:
-        for block in message.blocks:
-            if isinstance(block, ToolCall | ToolResult):
-                ids[type(block)].append(block.id)
-    call_ids, result_ids = ids.values()
+    if _PARTS.isdisjoint(map(type, chain.from_iterable(map(_blocks, messages)))):
+        return messages
+    blocks = list(chain.from_iterable(map(_blocks, messages)))
+    call_ids = [each.id for each in blocks if isinstance(each, ToolCall)]
+    result_ids = [each.id for each in blocks if isinstance(each, ToolResult)]
     if len(set(call_ids)) < len(call_ids):
         renaming = _Renaming(set(call_ids))
         messages = [renaming.message(message) for message in messages]

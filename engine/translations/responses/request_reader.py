@@ -115,9 +115,9 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     }
     others |= members.extra
     request.unread.extend(others)
-    request.missing_turns += [
-        MissingTurns(name, instead) for name, instead in _STORED.items() if name in others
-    ]
+    if stored := _STORED.keys() & others:
+        name = min(stored)
+        request.missing_turns.append(MissingTurns(name, _STORED[name]))
     request.extra |= others
 
 
