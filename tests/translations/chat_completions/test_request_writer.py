@@ -19,8 +19,8 @@ from engine.translations.neutral.request import (
     Thinking,
     Tool,
     ToolChoice,
+    any_object,
 )
-from engine.translations.openai_request_fields import any_object
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 from tests.translations.openai_sdk import check_chat_request

@@ -17,8 +17,8 @@ from engine.translations.neutral.request import (
     Thinking,
     Tool,
     ToolChoice,
+    any_object,
 )
-from engine.translations.openai_request_fields import any_object
 from engine.translations.responses.request_reader import read_request
 from tests.support.each import each
 
