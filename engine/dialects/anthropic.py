@@ -28,9 +28,8 @@ from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
 _OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
-_COUNTS = (
-    *("input_tokens", "cache_creation_input_tokens"),
-    *("cache_read_input_tokens", "output_tokens"),
+_COUNTS = frozenset(
+    {"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"}
 )
 _DETAILS = {
     "cache_creation": ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
@@ -165,23 +164,29 @@ class _LastFields:
     def __init__(self) -> None:
         self.ended = False
         self._counts: dict[str, Any] = {}
+        self._usage: Usage | None = None
+        self._is_read = True
 
     def take(self, document: Any) -> None:
-        counts = _counts(document)
-        for key in _COUNTS:
+        if not (counts := _counts(document)):
+            return
+        self._is_read = False
+        for key in _COUNTS.intersection(counts):
             if number := count_in(counts, key):
                 self._counts[key] = number
-        for key, names in _DETAILS.items():
-            details = object_in(counts, key)
+        for key in _DETAILS.keys() & counts:
+            details, names = object_in(counts, key), _DETAILS[key]
             if later := {name: number for name in names if (number := count_in(details, name))}:
                 self._counts[key] = self._counts.get(key, {}) | later
         if isinstance(iterations := counts.get("iterations"), list):
             self._counts["iterations"] = iterations
-        kind = document.get("type") if isinstance(document, dict) else None
-        self.ended = self.ended or (kind == "message_delta" and _usage_in(counts) is not None)
+        is_delta = document.get("type") == "message_delta"
+        self.ended = self.ended or (is_delta and _usage_in(counts) is not None)
 
     def usage(self) -> Usage | None:
-        return _usage_of({"usage": self._counts})
+        if not self._is_read:
+            self._usage, self._is_read = _usage_of({"usage": self._counts}), True
+        return self._usage
 
 
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:

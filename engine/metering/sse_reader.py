@@ -70,12 +70,10 @@ class EventReader:
             self._sample += sample[: self._sample_left]
             self._sample_left -= len(sample)
         at = data.find(self._key)
-        if at < 0 and self._other_key:
-            at = data.find(b'"%b"' % self._other_key.encode())
-            if at >= 0:
-                self._spell(self._other_key)
         if at < 0:
-            return
+            if not self._other_key or (at := data.find(b'"%b"' % self._other_key.encode())) < 0:
+                return
+            self._spell(self._other_key)
         if self._repeats:
             self._last = data
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from operator import methodcaller
 
 from engine.dialects import Dialect
 from engine.metering.readers import Reader
@@ -21,6 +22,9 @@ _QUIET = 5.0
 
 _DATA = re.compile(rb"^data: (.*(?:\ndata: .*)*)", re.MULTILINE)
 """The data of a clean event, line by line."""
+
+_JOINED = methodcaller("replace", b"\ndata: ", b"\n")
+"""The data in one piece."""
 
 _ERRORS = (BrokenAnswer, UpstreamError, DecodeError, EventTooLarge)
 
@@ -69,6 +73,8 @@ class TranslatedEvents:
             if self._decoder is not None:
                 data = b"".join(self._decoder.feed(data))
             self._translate(self._cleaner.feed(data), output)
+            if self._cleaner.foreign:
+                self._refuse_foreign()
         except _ERRORS as error:
             return self._break_off(error, output)
         events = b"".join(output)
@@ -86,6 +92,8 @@ class TranslatedEvents:
             if self._decoder is not None and not (self._decoder.ended or self.ended):
                 raise BrokenAnswer("the upstream's answer broke off in its compressed data")
             self._translate(self._cleaner.finish(), output)
+            if self._cleaner.foreign:
+                self._refuse_foreign()
             output.append(self._translator.end())
         except _ERRORS as error:
             return self._break_off(error, output)
@@ -93,25 +101,21 @@ class TranslatedEvents:
 
     def _translate(self, events: bytes, output: list[bytes]) -> None:
         """Append the translation of clean events to `output`, also of those before an error."""
-        if not self._started:
-            events = self._translate_start(events, output)
-        self._translate_all(events, output)
-        if self._cleaner.foreign and not self.ended:
-            raise self._foreign_error(NotAnEvent(self._cleaner.foreign))
+        if not self._started and not (events := self._translate_start(events, output)):
+            return
+        self._usage.feed(events)
+        data = map(_JOINED, _DATA.findall(events))
+        output.extend(map(self._translator.event, data))  # lazy: appends up to an error
 
     def _translate_start(self, events: bytes, output: list[bytes]) -> bytes:
         """Translate one by one the events up to that with which the answer begins, which tells the
         usage so far: it does not depend on how many arrive at once. Returns the other events."""
+        self._started = True
         while events and not self._translator.started:
             first, end, events = events.partition(b"\n\n")
-            self._translate_all(first + end, output)
+            self._translate(first + end, output)
         self._started = self._translator.started
         return events
-
-    def _translate_all(self, events: bytes, output: list[bytes]) -> None:
-        self._usage.feed(events)
-        data = [lines.replace(b"\ndata: ", b"\n") for lines in _DATA.findall(events)]
-        output.extend(map(self._translator.event, data))  # lazy: appends up to an error
 
     def _keep_alive(self) -> bytes:
         """The bytes that replace events without output: a heartbeat after _QUIET seconds."""
@@ -129,6 +133,11 @@ class TranslatedEvents:
             error = BrokenAnswer(f"the upstream's answer cannot be read: {error}")
         self.failure = self._errors.failure(error)
         return b"".join([*output, self._translator.take()])
+
+    def _refuse_foreign(self) -> None:
+        """Raise an error for what is no event, unless the answer is complete."""
+        if not self.ended:
+            raise self._foreign_error(NotAnEvent(self._cleaner.foreign))
 
     def _foreign_error(self, text: NotAnEvent) -> BrokenAnswer | UpstreamError:
         if self._dialect.is_error_event(text.document):

@@ -62,10 +62,10 @@ class _Counts(Struct, rename="camel"):
     cached_content_token_count: Count = None
 
 
-_COUNTS = _Counts.__struct_encode_fields__
-_MODALITIES = (
-    *("promptTokensDetails", "toolUsePromptTokensDetails", "cacheTokensDetails"),
-    *("candidatesTokensDetails", "responseTokensDetails"),
+_COUNTS = frozenset(_Counts.__struct_encode_fields__)
+_MODALITIES = frozenset(
+    {"promptTokensDetails", "toolUsePromptTokensDetails", "cacheTokensDetails"}
+    | {"candidatesTokensDetails", "responseTokensDetails"}
 )
 
 
@@ -122,6 +122,7 @@ class _LastReports:
     def __init__(self) -> None:
         self.ended = False
         self._counts: dict[str, Any] = {}
+        self._usage: Usage | None = None
 
     def take(self, document: Any) -> None:
         for answer in document if isinstance(document, list) else (document,):
@@ -130,17 +131,19 @@ class _LastReports:
 
     def _take(self, answer: dict[str, Any]) -> None:
         metadata = _metadata(answer)
-        for name in _COUNTS:
+        for name in _COUNTS.intersection(metadata):
             if (number := count_in(metadata, name)) is not None:
                 self._counts[name] = number
-        for name in _MODALITIES:
+        for name in _MODALITIES.intersection(metadata):
             if isinstance(details := metadata.get(name), list):
                 self._counts[name] = details
-        if (usage := self.usage()) is not None:
-            self.ended = bool(usage.output) or not _has_parts(answer)
+        if metadata:
+            self._usage = _usage_of({"usageMetadata": self._counts})
+        if self._usage is not None:
+            self.ended = bool(self._usage.output) or not _has_parts(answer)
 
     def usage(self) -> Usage | None:
-        return _usage_of({"usageMetadata": self._counts})
+        return self._usage
 
 
 def _has_parts(document: Any) -> bool:
