@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
+from engine.dialects.interface.error_forms import message_in, reported_error
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_timestamp, write_timestamp
-from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
+from engine.dialects.interface.streams import StreamError, error_in, status_in
 from engine.dialects.interface.usage import (
     Count,
     Meter,
@@ -73,21 +74,50 @@ _STATUSES = {kind: status for status, kind in _TYPES.items()} | {
 
 def _stream_error(document: Any) -> StreamError | None:
     """An `error` event, which has the members of an error response."""
-    error = error_in(document)
+    error = reported_error(document)
     if error is None:
         return None
     kind = error.get("type")
     status = _STATUSES.get(kind) if isinstance(kind, str) else None
-    status = status or status_in(error.get("code")) or status_in(document.get("status"))
+    numbers = error.get("code"), error.get("status"), document.get("status")
+    status = status or next(filter(None, map(status_in, numbers)), None)
     if status is None:
         return None
-    error = {"type": _TYPES.get(status, "api_error"), **error, "message": message_in(error)}
-    return StreamError(status, document | {"type": "error", "error": error})
+    fallback = "api_error" if status >= 500 else "invalid_request_error"
+    kind = kind if isinstance(kind, str) else _TYPES.get(status, fallback)
+    more = {"request_id": document["request_id"]} if "request_id" in document else {}
+    error = {**error, "type": kind, "message": message_in(error)}
+    return StreamError(status, {"type": "error", "error": error, **more})
 
 
 def _is_error(document: Any) -> bool:
+    """Whether this is an error object; the vendor's SDK reads the `type` at its top."""
     error = error_in(document) or {}
-    return isinstance(error.get("type"), str) and isinstance(error.get("message"), str)
+    texts = error.get("type"), error.get("message")
+    return all(isinstance(text, str) for text in texts) and document.get("type") == "error"
+
+
+_STREAM_EVENTS = frozenset(
+    {"message_start", "content_block_start", "content_block_delta", "content_block_stop"}
+    | {"message_delta", "message_stop"}
+)
+
+
+def _ends(documents: Sequence[Any]) -> bool | None:
+    """A message ends with its stop reason, or with `message_stop`."""
+    events = [
+        document
+        for document in documents
+        if isinstance(document, dict) and document.get("type") in _STREAM_EVENTS
+    ]
+    return any(map(_is_end, events)) if events else None
+
+
+def _is_end(event: dict[str, Any]) -> bool:
+    delta = event.get("delta")
+    return event["type"] == "message_stop" or (
+        isinstance(delta, dict) and bool(delta.get("stop_reason"))
+    )
 
 
 def _has_content(document: Any) -> bool:
@@ -267,6 +297,7 @@ DIALECT = Dialect(
     models=_models,
     model=_model,
     has_content=_has_content,
+    ends=_ends,
     request_fields=RequestFields(output=OutputFields(limits=(("max_tokens",),))),
     meter=Meter(
         usage_of=_usage_of,

@@ -86,11 +86,12 @@ class AttemptResult:
             self.open.response = self.response
             self.open.answered()
 
-    def broke_off(self) -> None:
-        """Record that the response broke off after its first content."""
-        self.target.state.failed("reset", time.monotonic())
-        if self.open is not None:
-            self.open.failed("reset")
+    def broke_off(self, failure: str = "reset") -> None:
+        """Record that the response broke off after its first content, by the class of the
+        failure."""
+        self.target.state.failed(failure, time.monotonic())
+        if self.open is not None and failure:
+            self.open.failed(failure)
 
     def close(self) -> None:
         """Release the upstream's connection."""

@@ -50,7 +50,7 @@ def refuse(
     if result.failure == "credential":
         raise credentials_refused(f" ({result.status})")
     if result.failure == "error" and result.stream_error is None:
-        raise GatewayError(502, "upstream_error", _failure_message(result.document), retry=retry)
+        raise GatewayError(502, "upstream_error", failure_message(result.document), retry=retry)
     if retried:
         headers = [pair for pair in headers if pair[0] != "x-should-retry"]
         headers.append(("x-should-retry", "false"))
@@ -220,7 +220,7 @@ def _for_json_body(headers: Headers) -> Headers:
     return [*other_headers, ("content-type", "application/json")]
 
 
-def _failure_message(document: Any) -> str:
+def failure_message(document: Any) -> str:
     """The message for an error event of an unknown kind."""
     inner = document.get("response", document) if isinstance(document, dict) else document
     return f"The upstream failed{_error_message(inner)}."

@@ -6,18 +6,24 @@ before any content, or an end without content, is a failure like a 5xx.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from engine.dialects import Dialect
+from engine.dialects.interface.error_forms import event_document
+from engine.dialects.interface.streams import END_MARKER
 from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse
-from engine.values.event_json import event_json
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
 EVENT_STREAM = "text/event-stream"
+_END_MARKER = END_MARKER.decode()
+_SMALL = 2_048
+_EMPTY = re.compile(rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp")')
+"""What a small answer has that reports an error behind other members."""
 _PREFIX = 64  # bytes of JSON, white space included, that contain its first member
 
 
@@ -101,10 +107,12 @@ def _open_stream(
             count += 1
             if event.startswith(b":"):
                 continue  # a comment
-            document = event_json(event)
+            document = event_document(event)
             if dialect.is_error_event(document):
                 raise ErrorFirst(document)
-            if dialect.has_content(document):
+            if document == _END_MARKER:
+                ended = True
+            elif dialect.has_content(document):
                 return content
         if isinstance(failure := events.failure, NotAnEvent):
             raise ErrorFirst(_error_in(failure, dialect))
@@ -121,11 +129,12 @@ def _open_body(
     """The start of a body that is not a stream of events. It may be an error, instead of a stream
     or as the first item of a streamed array."""
     first = content.first = response.read()
-    if len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
+    may_be_empty = len(first) <= _SMALL and _EMPTY.search(first) is not None
+    if len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0 and not may_be_empty:
         return content  # nearly every response
     if kind != "application/json" or response.status != 200 or response.header("content-encoding"):
         return content
-    while _may_be_error(first, dialect) and len(first) <= HELD_BYTES:
+    while (may_be_empty or _may_be_error(first, dialect)) and len(first) <= HELD_BYTES:
         document = NotAnEvent(first).document
         if dialect.is_error_event(document):
             raise ErrorFirst(document)

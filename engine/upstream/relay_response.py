@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import orjson
 from gevent import GreenletExit
@@ -14,7 +15,7 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.interruption import interruption
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
-from engine.relay.sse import EventFilter, NotAnEvent
+from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import IdleTimeout, Silence, UpstreamFailure
 from engine.upstream.client.response import IncomingResponse, read_body
@@ -22,12 +23,14 @@ from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
     MAX_TRANSPARENT_ERROR,
     error_of_failure,
+    failure_message,
     redirect_refused,
     sentence,
     transparent_error,
     vendor_error,
 )
 from engine.upstream.first_content import FirstContent
+from engine.upstream.stream_judge import ERROR, ReportedError, StreamJudge, error_class
 from engine.values.errors import (
     AbortConnection,
     AbortReason,
@@ -35,7 +38,7 @@ from engine.values.errors import (
     GatewayError,
 )
 
-_ERROR = b'"error"'
+_Failure = UpstreamFailure | EventTooLarge | NotAnEvent | ReportedError
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -139,19 +142,20 @@ class _EventStream:
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
         self._redaction = upstream.redaction
+        self._judge = StreamJudge(dialect, upstream.redaction)
+        self._keep, self._send = self._judge.keep, self.pipeline.send
+        self._is_translated = not isinstance(events, Cleaner)
 
     def events(self, first: bytes) -> Iterator[bytes]:
         """The events to send: `first`, then those that the pipeline did not send itself."""
         try:
-            if first:
-                yield self._redact(first)
+            if events := self._check(first):
+                yield events
             yield from self._following_events()
-            if tail := self._filter.finish():
-                yield self._redact(tail)
-            if (failure := self._filter.failure) is not None:
-                raise failure
-            self._exchange.record.outcome = Outcome.COMPLETE
-        except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
+            if self._failure is None and (tail := self._check(self._filter.finish())):
+                yield tail
+            self._end()
+        except (UpstreamFailure, EventTooLarge, NotAnEvent, ReportedError) as failure:
             yield self._broke_off(failure)
             cause = failure.with_traceback(None)  # which refers to this stream
             raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(cause)) from cause
@@ -164,12 +168,36 @@ class _EventStream:
             self._watch.close()
             self._exchange.record.response_end = time.monotonic()
 
+    @property
+    def _failure(self) -> Exception | None:
+        """Why the stream cannot be relayed further."""
+        return self._judge.failure or self._filter.failure
+
+    def _end(self) -> None:
+        """Judge a stream that has ended. Raises its failure."""
+        if self._failure is None and not self._is_translated:
+            self._judge.end()
+        if (failure := self._failure) is not None:
+            raise failure
+        if self._judge.error is None:
+            self._exchange.record.outcome = Outcome.COMPLETE
+        else:
+            self._exchange.record.outcome = Outcome.UPSTREAM_CUT
+            self._result.broke_off(error_class(self._dialect, self._judge.error))
+
+    def _check(self, events: bytes) -> bytes:
+        """The events that may be sent, which are kept for the end of the stream."""
+        events = self._judge.check(events)
+        if events and not self._is_translated:
+            self._keep(events)
+        return events
+
     def _following_events(self) -> Iterator[bytes]:
         """The events that arrive, up to the end of the stream or its failure; `b""` while the
         pipeline is blocked. Raises UpstreamFailure."""
         pipeline, clean = self.pipeline, self._clean
         quiet = 0.0  # seconds since the last bytes
-        while self._filter.failure is None:
+        while self._failure is None:
             on_data = self._relay if pipeline.try_send is not None else None
             beat = None if self._beat is None else min(self._beat, self._idle - quiet)
             try:
@@ -187,39 +215,59 @@ class _EventStream:
             quiet = 0.0
             if not data:
                 return
-            if events := clean(data):
-                yield self._redact(events)
+            if events := self._check(clean(data)):
+                yield events
 
     def _relay(self, data: bytes) -> None:
         """Send events through the pipeline. The event loop calls it: no greenlet is switched to."""
         events = self._clean(data)
-        if events:
-            # `find` is twice as fast as `in`, which first tries its operand as an integer.
-            self.pipeline.send(events if events.find(_ERROR) < 0 else self._redact(events))
-        # A Cleaner returns clean data unchanged, as the same object.
-        if events is not data and (failure := self._filter.failure) is not None:
+        # A Cleaner returns clean data unchanged, as the same object. `find` is twice as fast as
+        # `in`, which first tries its operand as an integer.
+        if events is data and events.find(ERROR) < 0:  # nearly all events
+            self._keep(events)
+            self._send(events)
+        else:
+            self._relay_checked(events)
+
+    def _relay_checked(self, events: bytes) -> None:
+        if events := self._check(events):
+            self._send(events)
+        if (failure := self._failure) is not None:
             raise failure
 
-    def _broke_off(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
-        """The last event of a stream that failed, which counts for the breaker."""
+    def _broke_off(self, failure: _Failure) -> bytes:
+        """The last event of a stream that failed, which counts for the breaker unless the upstream
+        reports that the request is at fault."""
         self._exchange.record.outcome = Outcome.UPSTREAM_CUT
-        if isinstance(failure, UpstreamFailure):  # others may be errors that the upstream reports
+        document = self._reported(failure)
+        if document is None:
             self._result.broke_off()
-        return self._dialect.error_event(self._error_of(failure))
+            return self._dialect.error_event(self._error_of(failure))
+        self._result.broke_off(error_class(self._dialect, document))
+        if isinstance(failure, ReportedError) and failure.event:
+            return failure.event
+        return self._dialect.error_event(self._redaction.redact(self._in_dialect(document)))
 
-    def _redact(self, events: bytes) -> bytes:
-        """Events, without our credentials if one of them may be an error."""
-        return self._redaction.redact(events) if events.find(_ERROR) >= 0 else events
+    def _reported(self, failure: _Failure) -> Any:
+        """The JSON of the error that the upstream has reported, None if it has not."""
+        if isinstance(failure, ReportedError | NotAnEvent):
+            document = failure.document
+            return document if self._dialect.is_error_event(document) else None
+        return None
 
-    def _error_of(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
-        """The error that ends a stream: the upstream's, if it sent one."""
-        dialect = self._dialect
-        if isinstance(failure, NotAnEvent) and dialect.is_error_event(document := failure.document):
-            error_event = dialect.stream_error(document)
-            document = document if error_event is None else error_event.document
-            if dialect.is_error(document):
-                return self._redaction.redact(orjson.dumps(document))
-        error = GatewayError(502, "upstream_error", f"{sentence(str(failure))}.")
+    def _in_dialect(self, document: Any) -> bytes:
+        """The JSON of an error event, in the form of the dialect."""
+        error_event = self._dialect.stream_error(document)
+        document = document if error_event is None else error_event.document
+        if self._dialect.is_error(document):
+            return orjson.dumps(document)
+        return self._error(GatewayError(502, "upstream_error", failure_message(document)))
+
+    def _error_of(self, failure: _Failure) -> bytes:
+        """The error that ends a stream in which the upstream has reported none."""
         if isinstance(failure, UpstreamFailure):
-            error = error_of_failure(failure.without_traceback())
-        return orjson.dumps(dialect.error(error, self._exchange.request_id))
+            return self._error(error_of_failure(failure.without_traceback()))
+        return self._error(GatewayError(502, "upstream_error", f"{sentence(str(failure))}."))
+
+    def _error(self, error: GatewayError) -> bytes:
+        return orjson.dumps(self._dialect.error(error, self._exchange.request_id))

@@ -536,6 +536,12 @@ CONTENT = {
     "anthropic": b'event: content_block_delta\ndata: {"type":"content_block_delta"}\n\n',
     "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}\n\n',
 }
+ENDED = {
+    "openai": b'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n',
+    "anthropic": CONTENT["anthropic"] + b'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+    "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"hi"}]},'
+    b'"finishReason":"STOP"}]}\n\n',
+}
 OTHER_TEXT = {
     "JSON": b'{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}',
     "JSON and a blank line": b'{"error":{"code":503,"message":"overloaded"}}\n\n',
@@ -613,21 +619,21 @@ def test_a_stream_that_ends_in_other_text_never_ends_cleanly(
     ],
 )
 def test_a_stream_with_lines_that_sdks_refuse_ends_cleanly(dialect: Any, end: bytes) -> None:
-    data, cut = streamed(dialect, CONTENT[dialect.name], end)
+    data, cut = streamed(dialect, ENDED[dialect.name], end)
     assert not cut
-    assert data.startswith(CONTENT[dialect.name])
+    assert data.startswith(ENDED[dialect.name])
 
 
 @MODELS
 def test_an_unknown_field_in_a_separate_piece_is_dropped(dialect: Any) -> None:
-    content = CONTENT[dialect.name]
+    content = ENDED[dialect.name]
     assert streamed(dialect, content, b"foo: bar\n\n", content) == (content * 2, False)
     assert streamed(dialect, content, b"foo: bar\n\n", b": x\n\n", content, content)[1] is False
 
 
 @MODELS
 def test_events_after_other_text_are_not_relayed(dialect: Any) -> None:
-    content = CONTENT[dialect.name]
+    content = ENDED[dialect.name]
     data, cut = streamed(dialect, content, b"<html>\n\n" + content, content)
     assert cut
     assert data.count(content) == 1

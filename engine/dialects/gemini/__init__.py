@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
@@ -50,6 +50,28 @@ def _candidate_has_content(candidate: dict[str, Any]) -> bool:
     content = candidate.get("content") or {}
     parts = content.get("parts") if isinstance(content, dict) else content
     return bool(candidate.get("finishReason") or parts)
+
+
+def _ends(documents: Sequence[Any]) -> bool | None:
+    """An answer ends with a finish reason, or with the reason why its prompt was blocked."""
+    answers = [
+        document
+        for document in documents
+        if isinstance(document, dict) and ("candidates" in document or _blocked(document))
+    ]
+    return any(_blocked(answer) or _has_finished(answer) for answer in answers) if answers else None
+
+
+def _blocked(document: dict[str, Any]) -> bool:
+    feedback = document.get("promptFeedback")
+    return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
+
+
+def _has_finished(document: dict[str, Any]) -> bool:
+    candidates = document.get("candidates")
+    return isinstance(candidates, list) and any(
+        isinstance(candidate, dict) and candidate.get("finishReason") for candidate in candidates
+    )
 
 
 class _Counts(Struct, rename="camel"):
@@ -255,6 +277,7 @@ DIALECT = Dialect(
     model=_model,
     model_prefix=_MODELS,
     has_content=_has_content,
+    ends=_ends,
     meter=Meter(
         usage_of=_usage_of,
         tally=_LastReports,

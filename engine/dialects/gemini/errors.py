@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.dialects.interface.dialect import Document
-from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
+from engine.dialects.interface.error_forms import message_in, reported_error
+from engine.dialects.interface.streams import StreamError, error_in, status_in
 from engine.values.errors import GatewayError
 
 _STATUS = {
@@ -66,17 +67,17 @@ def error_object(error: GatewayError, request_id: str) -> Document:
 
 def stream_error(document: Any) -> StreamError | None:
     """An error as an event, or as an item of a streamed array."""
-    error = error_in(document)
+    error = reported_error(document)
     if error is None:
         return None
     name = error.get("status")
     status = _STATUSES.get(name) if isinstance(name, str) else None
-    status = status or status_in(error.get("code"))
+    status = status or status_in(error.get("code")) or status_in(error.get("status"))
     if status is None:
         return None
     code = {"code": status, "message": message_in(error)}
-    error = {"status": _STATUS.get(status, "INTERNAL"), **error, **code}
-    return StreamError(status, document | {"error": error})
+    word = {} if isinstance(name, str) else {"status": _STATUS.get(status, "INTERNAL")}
+    return StreamError(status, {"error": {**error, **code, **word}})
 
 
 def is_error(document: Any) -> bool:

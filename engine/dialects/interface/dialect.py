@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from engine.dialects.interface.chat_format import ChatFormat
+from engine.dialects.interface.error_forms import reports_error
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.dialects.interface.streams import (
@@ -14,7 +15,6 @@ from engine.dialects.interface.streams import (
     ERROR_PREFIXES,
     StreamError,
     StreamRules,
-    reports_error,
 )
 from engine.dialects.interface.usage import Meter, RequestFields, UsageOption
 from engine.values.errors import GatewayError
@@ -25,6 +25,10 @@ Document = dict[str, Any]
 
 def _never(environ: Mapping[str, Any], query: str) -> bool:
     return False
+
+
+def _no_end(documents: Sequence[Any]) -> bool | None:
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +43,13 @@ class Dialect:
     Errors: `error` makes the error object for a request id, `is_error` recognises one,
     `error_event` wraps one for a stream whose status is already sent. `stream_error` reads the JSON
     of an error event, None for an error of an unknown kind; `is_error_event` recognises one, and a
-    JSON answer that begins with one of `error_prefixes` is held until it can.
+    JSON answer that begins with one of `error_prefixes` is held until it can. `error_types` are the
+    types of events that report an error in another form than `is_error` knows.
 
     Streams: `stream` are the rules of the SDKs; `has_content` is false for events that only begin a
-    stream; `amazon_streams`: its SDKs read Amazon's binary streams, which are relayed unchanged;
-    `heartbeat` is an event that SDKs ignore, `b""` if there is none.
+    stream; `ends` says of the JSON of a stream's last events whether they end it, None for a stream
+    whose end is not known; `amazon_streams`: its SDKs read Amazon's binary streams, which are
+    relayed unchanged; `heartbeat` is an event that SDKs ignore, `b""` if there is none.
 
     Models: `models` (with the query's parameters) and `model` render the list of models. A name in
     a body may have the `model_prefix`.
@@ -84,8 +90,10 @@ class Dialect:
     prompt_members: tuple[str, ...] = ("system", "instructions", "messages", "input", "prompt")
     json_name: Callable[[str], str] | None = None
     is_error_event: Callable[[Any], bool] = reports_error
+    error_types: frozenset[str] = frozenset()
     error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
     stream: StreamRules = DEFAULT_RULES
+    ends: Callable[[Sequence[Any]], bool | None] = _no_end
     heartbeat: bytes = b""
     amazon_streams: bool = False
     request_headers: tuple[str, ...] = ()
@@ -105,6 +113,12 @@ class Dialect:
     operation_names: Mapping[str, str] = field(default_factory=dict)
     chat_formats: tuple[ChatFormat, ...] = ()
     tasks: Mapping[str, str] = field(default_factory=dict)
+
+    def has_error_form(self, document: Any) -> bool:
+        """Whether the JSON of an error event has a form that the SDKs of the dialect expect."""
+        return self.is_error(document) or (
+            isinstance(document, dict) and document.get("type") in self.error_types
+        )
 
     def task(self, path: str) -> str:
         """The task that a model must support for the operation of this path; "" for any model."""

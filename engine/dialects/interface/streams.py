@@ -3,7 +3,6 @@ read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -38,23 +37,10 @@ class StreamError(NamedTuple):
     document: Any
 
 
-def reports_error(document: Any) -> bool:
-    """Whether the JSON of an event reports an error: `type` is `error`, or `error` is not empty."""
-    if not isinstance(document, dict):
-        return False
-    return document.get("type") == "error" or bool(document.get("error"))
-
-
 def error_in(document: Any) -> dict[str, Any] | None:
     """The object `error` of a JSON value; None where there is none."""
     error = document.get("error") if isinstance(document, dict) else None
     return error if isinstance(error, dict) else None
-
-
-def message_in(error: Mapping[str, Any]) -> str:
-    """The message of an error, or a general one."""
-    message = error.get("message")
-    return message if isinstance(message, str) and message else "The request failed."
 
 
 def status_in(value: Any) -> int | None:

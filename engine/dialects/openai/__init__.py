@@ -5,12 +5,14 @@ Read `errors.py`, `usage.py`, `chat_formats.py` and `realtime.py` for its parts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.dialects.interface.dialect import Dialect, Document
+from engine.dialects.interface.error_forms import FAILED_REASONS
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duration, write_duration
+from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.errors import (
@@ -54,6 +56,35 @@ def has_content(document: Any) -> bool:
     return any(_choice_has_content(choice) for choice in choices if isinstance(choice, dict))
 
 
+# The last events of the streams whose events have a type, by the beginning of it.
+_LAST_EVENTS = {
+    "response.": ("response.completed", "response.incomplete", "response.failed"),
+    "transcript.text.": ("transcript.text.done",),
+    "image_generation.": ("image_generation.completed",),
+    "image_edit.": ("image_edit.completed",),
+    "speech.audio.": ("speech.audio.done",),
+}
+
+
+def ends(documents: Sequence[Any]) -> bool | None:
+    """Events with a type have a last one. A chat ends with a finish reason or `[DONE]`: some
+    servers leave out the one, some the other."""
+    events = [document for document in documents if isinstance(document, dict)]
+    kinds = [kind for event in events if isinstance(kind := event.get("type"), str)]
+    for start, last in _LAST_EVENTS.items():
+        if any(kind.startswith(start) for kind in kinds):
+            return any(kind in last for kind in kinds)
+    chunks = [choices for event in events if isinstance(choices := event.get("choices"), list)]
+    if not chunks:
+        return None
+    return END_MARKER.decode() in documents or any(map(_finish_reasons, chunks))
+
+
+def _finish_reasons(choices: list[Any]) -> list[Any]:
+    reasons = (choice.get("finish_reason") for choice in choices if isinstance(choice, dict))
+    return [reason for reason in reasons if reason and reason not in FAILED_REASONS]
+
+
 def _choice_has_content(choice: dict[str, Any]) -> bool:
     delta = choice.get("delta") or {}
     if choice.get("finish_reason") or choice.get("text"):
@@ -68,9 +99,11 @@ DIALECT = Dialect(
     error_event=error_event,
     stream_error=stream_error,
     is_error_event=is_error_event,
+    error_types=frozenset({"error", "response.failed"}),
     models=list_models,
     model=show_model,
     has_content=has_content,
+    ends=ends,
     request_fields=RequestFields(
         output=OutputFields(
             limits=(("max_completion_tokens",), ("max_tokens",), ("max_output_tokens",)),

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from engine.dialects.interface.dialect import Document
+from engine.dialects.interface.error_forms import (
+    FAILED_REASONS,
+    error_text,
+    message_in,
+    reported_error,
+)
 from engine.dialects.interface.streams import (
     StreamError,
     error_in,
-    message_in,
-    reports_error,
     status_in,
 )
 from engine.values.errors import GatewayError
@@ -44,9 +48,24 @@ def error_event(body: bytes) -> bytes:
 
 def is_error_event(document: Any) -> bool:
     """Whether the JSON of an event reports an error; `response.failed` does."""
-    if isinstance(document, dict) and document.get("type") == "response.failed":
+    if not isinstance(document, dict):
+        return False
+    if document.get("type") == "response.failed" or _failed_choice(document) is not None:
         return True
-    return reports_error(document)
+    return reported_error(document) is not None
+
+
+def _failed_choice(document: dict[str, Any]) -> dict[str, Any] | None:
+    """The members of the error of a choice (OpenRouter), or of one whose finish reason says that
+    the upstream has failed."""
+    choices = document.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        if not isinstance(choice, dict):
+            continue
+        if (error := choice.get("error")) or choice.get("finish_reason") in FAILED_REASONS:
+            message = error_text(error) or f"it ended with '{choice.get('finish_reason')}'"
+            return {**(error if isinstance(error, dict) else {}), "message": message}
+    return None
 
 
 # HTTP status by error code or type: those of the API reference, of the events of Responses, and of
@@ -86,7 +105,10 @@ _STATUSES = {
         429,
     ),
     **dict.fromkeys(
-        ("server_error", "api_error", "internal_error", "internal_server_error"),
+        (
+            *("server_error", "api_error", "internal_error", "internal_server_error"),
+            "InternalServerError",
+        ),
         500,
     ),
     **dict.fromkeys(
@@ -102,16 +124,15 @@ _STATUSES = {
 
 
 def stream_error(document: Any) -> StreamError | None:
-    """An error of a stream: `{"error": {...}}`; the `error` event of Responses, whose members are
-    at the top; or `response.failed`, whose response is kept next to the error."""
+    """An error of a stream, in any form; that of `response.failed` is kept next to its response."""
     if not isinstance(document, dict):
         return None
     response = document.get("response")
     more = {"response": response} if isinstance(response, dict) else {}
-    error = (more.get("response") or document).get("error")
-    if document.get("type") == "error" and not isinstance(error, dict):
-        error = {key: document.get(key) for key in ("message", "param", "code")}
-    if not isinstance(error, dict):
+    error = error_in(response) or _failed_choice(document) or reported_error(document)
+    if error is None:
+        error = error_in(document)
+    if error is None:
         return None
     status = _status_of(error, document)
     if status is None:

@@ -32,9 +32,6 @@ STOPS: dict[str, Stop] = {
     "function_call": "tool_calls",
     "content_filter": "filter",
 }
-FAILURES = ("error", "abort", "insufficient_system_resource")
-"""Reasons of other vendors that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek."""
-
 _REASONS: dict[Stop, str] = {
     "end": "stop",
     "stop_sequence": "stop",

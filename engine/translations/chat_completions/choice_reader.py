@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace
 
+from engine.dialects.interface.error_forms import FAILED_REASONS
 from engine.translations.chat_completions.announced_calls import AnnouncedCalls, is_complete
 from engine.translations.chat_completions.answer_fields import (
-    FAILURES,
     NAME,
     REASONING_MEMBERS,
     STOPS,
@@ -118,7 +118,7 @@ class ChoiceReader:
         """The reason why the choice ends, and the stop sequence that was met if it is a text; only
         the first counts, as some vendors repeat it. Raises BrokenAnswer for a reason that says that
         the vendor has failed."""
-        if reason in FAILURES:
+        if reason in FAILED_REASONS:
             raise BrokenAnswer(f"the upstream's answer was broken off: {reason}")
         if self.finish is None:
             stop = STOPS.get(reason, "end")

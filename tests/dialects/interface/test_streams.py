@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.dialects.interface.streams import error_in, message_in, reports_error, status_in
+from engine.dialects.interface.error_forms import message_in, reports_error
+from engine.dialects.interface.streams import error_in, status_in
 
 
 @pytest.mark.parametrize(
@@ -13,6 +14,15 @@ from engine.dialects.interface.streams import error_in, message_in, reports_erro
         ({"error": "text"}, True),
         ({"error": None}, False),
         ({"error": {}}, False),
+        ({"object": "error", "message": "x", "code": 500}, True),
+        ({"code": 20012, "message": "x", "data": None}, True),
+        ({"code": 500, "msg": "x", "success": False}, True),
+        ({"code": 200, "message": "ok", "data": None}, False),
+        ({"code": 7, "message": "x", "data": {"a": 1}}, False),
+        ({"code": 7, "message": "x", "choices": [{}]}, False),
+        ({"id": "1", "choices": None, "error": {"message": "x"}}, True),
+        ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, True),
+        ({"choices": [{}], "base_resp": {"status_code": 0, "status_msg": "success"}}, False),
         ({"type": "message"}, False),
         (["error"], False),
         (None, False),

@@ -1,0 +1,127 @@
+"""The forms in which servers report an error where an answer is expected, and the texts in them.
+
+Vendors document one form; their proxies and the servers that imitate them have others. What is read
+here is put into the form of the caller's dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.dialects.interface.streams import END_MARKER
+from engine.values.event_json import event_json
+
+LONGEST_TEXT = 500
+"""The most characters of an error's text that are quoted."""
+
+_ERROR_NAME = b"event: error\n"
+_MEMBERS = ("message", "msg", "type", "param", "code", "status")
+_SUCCESS = (0, "0", 200, "200", "ok", "OK", "success", "Success")
+_ANSWER_MEMBERS = ("type", "object", "choices", "candidates", "content", "output", "data")
+# platform.minimax.io, "Error codes": the HTTP status that other vendors give the same error.
+_BASE_RESP = {
+    **dict.fromkeys((1026, 1027, 1042, 2013), 400),
+    **dict.fromkeys((1004, 2049), 401),
+    1008: 402,
+    **dict.fromkeys((1002, 1039, 1041, 2056), 429),
+    **dict.fromkeys((1000, 1013, 1024, 1033), 500),
+    1001: 504,
+}
+FAILED_REASONS = ("error", "abort", "insufficient_system_resource")
+"""Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek."""
+
+_TEXTS = (
+    *("message", "msg", "error_description", "error_msg", "error_message", "errorMessage"),
+    *("Message", "detail", "error", "errors", "fault", "faultstring", "status_msg", "base_resp"),
+    *("reason", "description", "title"),
+)
+"""The members with the text of an error, in order of precedence."""
+_MOST_NESTED = 4
+_MOST_ITEMS = 5
+
+
+def event_document(event: bytes) -> Any:
+    """The JSON value of a clean event, END_MARKER as a text for the end marker, else None. An event
+    that is named `error` is an error whatever its data."""
+    document = event_json(event)
+    if event.startswith(_ERROR_NAME):
+        if reported_error(document) is not None:
+            return document
+        data = event.partition(b"data: ")[2].decode("utf-8", "replace").strip()
+        return {"error": document if isinstance(document, dict) else {"message": data}}
+    if document is None and event.rstrip().endswith(b"data: " + END_MARKER):
+        return END_MARKER.decode()
+    return document
+
+
+def reported_error(document: Any) -> dict[str, Any] | None:
+    """The members of the error that the JSON of an event, or of an answer with a status of success,
+    reports; None for one that reports no error.
+
+    `{"error": ...}`; members at the top beside `"type": "error"` or `"object": "error"`;
+    `{"code", "message", "data": null}`; MiniMax's `base_resp`.
+    """
+    if not isinstance(document, dict):
+        return None
+    if error := document.get("error"):
+        return error if isinstance(error, dict) else {"message": error_text(document)}
+    if "error" in (document.get("type"), document.get("object")):
+        return _members(document)
+    base = document.get("base_resp")
+    if isinstance(base, dict) and type(code := base.get("status_code")) is int and code:
+        status = _BASE_RESP.get(code)
+        return {"message": error_text(base), "code": str(code), "status": status}
+    code = document.get("code")
+    text = document.get("message") or document.get("msg")
+    if not code or code in _SUCCESS or not isinstance(text, str):
+        return None
+    return None if any(document.get(name) for name in _ANSWER_MEMBERS) else _members(document)
+
+
+def reports_error(document: Any) -> bool:
+    """Whether the JSON of an event, or of an answer, reports an error."""
+    return reported_error(document) is not None
+
+
+def _members(document: dict[str, Any]) -> dict[str, Any]:
+    members = {name: document[name] for name in _MEMBERS if name in document}
+    if members.get("type") == "error":  # of the event
+        del members["type"]
+    return members
+
+
+def error_text(document: Any) -> str:
+    """The text of an error in any form; "" if there is none. At most LONGEST_TEXT characters."""
+    return _text(document, 0)[:LONGEST_TEXT]
+
+
+def message_in(error: Mapping[str, Any]) -> str:
+    """The message of an error, unchanged where it has one; else its text, or a general one."""
+    message = error.get("message")
+    if isinstance(message, str) and message:
+        return message
+    return error_text(error) or "The request failed."
+
+
+def _text(value: Any, depth: int) -> str:
+    if isinstance(value, str):
+        return " ".join(value[: 4 * LONGEST_TEXT].split())
+    if depth > _MOST_NESTED:
+        return ""
+    if isinstance(value, list):
+        texts = [text for item in value[:_MOST_ITEMS] if (text := _item_text(item, depth + 1))]
+        return "; ".join(texts)
+    if not isinstance(value, dict):
+        return ""
+    texts = [text for name in _TEXTS if name in value if (text := _text(value[name], depth + 1))]
+    return texts[0] if texts else ""
+
+
+def _item_text(item: Any, depth: int) -> str:
+    """The text of an item of a list, after its place as FastAPI says it: `body.messages: ...`."""
+    text = _text(item, depth)
+    place = item.get("loc") if isinstance(item, dict) else None
+    if not text or not isinstance(place, list):
+        return text
+    return f"{'.'.join(str(step)[:80] for step in place[:10])}: {text}"

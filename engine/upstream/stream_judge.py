@@ -1,0 +1,84 @@
+"""Finds the errors that a relayed stream reports in its events, and judges whether it is complete.
+
+Only events with the word `error` are parsed as they pass. The last events are kept, and parsed at
+the end of the stream: they show other forms of errors, and whether it has its end.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from engine.dialects import Dialect
+from engine.dialects.interface.error_forms import event_document
+from engine.upstream import retry
+from engine.upstream.client.failures import Truncated
+from engine.values.redaction import Redaction
+
+ERROR = b"error"
+_KEPT = 8
+"""The number of reads whose events are kept for the end."""
+
+
+class ReportedError(Exception):
+    """An event of a stream reports an error; `document` is its JSON. `event`: it is passed on as it
+    is; b"" if its dialect has another form for it."""
+
+    def __init__(self, document: Any, event: bytes = b"") -> None:
+        super().__init__("the upstream reported an error in its answer")
+        self.document, self.event = document, event
+
+
+class StreamJudge:
+    """Judges the events of one stream. `failure` ends it; `error` is the JSON of an error that is
+    the dialect's regular end of a stream."""
+
+    def __init__(self, dialect: Dialect, redaction: Redaction) -> None:
+        self.failure: ReportedError | Truncated | None = None
+        self.error: Any = None
+        self._dialect = dialect
+        self._redaction = redaction
+        self._last = deque[bytes](maxlen=_KEPT)
+        self.keep = self._last.append  # called for all events, in the order of their arrival
+
+    def check(self, events: bytes) -> bytes:
+        """The events up to one that reports an error, which sets `failure`; without our credentials
+        where they have the word `error`. Clean events are returned as the same object."""
+        if events.find(ERROR) < 0:
+            return events
+        start = 0
+        while (end := events.find(b"\n\n", start)) >= 0:
+            event = events[start : end + 2]
+            if event.find(ERROR) >= 0 and not self._may_pass(event):
+                return self._redaction.redact(events[:start])
+            start = end + 2
+        return self._redaction.redact(events)
+
+    def _may_pass(self, event: bytes) -> bool:
+        document = event_document(event)
+        if not self._dialect.is_error_event(document):
+            return True
+        if self._dialect.ends([document]):
+            self.error = document
+            return True
+        has_form = self._dialect.has_error_form(document)
+        self.failure = ReportedError(document, self._redaction.redact(event) if has_form else b"")
+        return False
+
+    def end(self) -> None:
+        """Judge the last events of a stream without a failure."""
+        events = b"".join(self._last).split(b"\n\n")
+        documents = [event_document(event) for event in events if event and event[:1] != b":"]
+        for document in documents:
+            if document != self.error and self._dialect.is_error_event(document):
+                self.failure = ReportedError(document)
+                return
+        if self._dialect.ends(documents) is False:
+            self.failure = Truncated()
+            self.failure.request_sent = self.failure.response_started = True
+
+
+def error_class(dialect: Dialect, document: Any) -> str:
+    """The class of an error in a stream after its first content (see `retry`)."""
+    error = dialect.stream_error(document)
+    return retry.error_event_class(None if error is None else error.status)

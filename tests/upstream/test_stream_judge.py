@@ -1,0 +1,185 @@
+"""Errors that a relayed stream reports after its first content, and streams without their end."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from engine import dialects
+from engine.config.upstreams import BreakerConfig
+from engine.exchange.push_stream import PushStream
+from engine.exchange.record import Outcome
+from engine.upstream.attempt import AttemptResult
+from engine.upstream.first_content import ErrorFirst, read_first_content
+from engine.upstream.relay_response import relay
+from engine.values.errors import AbortConnection
+from tests.support.documents import exchange
+from tests.support.upstreams import (
+    EVENTS,
+    JSON,
+    WATCHER,
+    Client,
+    FakeResponse,
+    returned_headers,
+    target,
+)
+
+DONE = b"data: [DONE]\n\n"
+CONTENT = {
+    "openai": b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n',
+    "anthropic": b'event: content_block_delta\ndata: {"type":"content_block_delta"}\n\n',
+    "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}\n\n',
+}
+NAMES = pytest.mark.parametrize("name", CONTENT)
+
+
+def event(document: Any, name: bytes = b"") -> bytes:
+    return name + b"data: " + json.dumps(document).encode() + b"\n\n"
+
+
+ERRORS = {
+    "error": event({"error": {"message": "boom", "type": "server_error", "code": 500}}),
+    "vLLM": event({"object": "error", "message": "boom", "type": "InternalServerError"}),
+    "no choices": event({"id": "1", "choices": None, "error": {"message": "boom", "code": 500}}),
+    "code": event({"code": 50505, "message": "boom", "data": None}),
+    "base_resp": event({"base_resp": {"status_code": 1000, "status_msg": "boom"}}),
+}
+NAMED = event({"message": "boom", "code": 500}, b"event: error\n")
+REASON = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]})
+
+
+class Relayed:
+    """What became of a stream: the bytes, whether the connection was cut, and the records."""
+
+    def __init__(self, name: str, *pieces: bytes, pipeline: bool = True) -> None:
+        dialect = dialects.get(name)
+        response: Any = FakeResponse(200, EVENTS, pieces)
+        attempted = target(Client(), breaker=BreakerConfig(failures=1))
+        content = read_first_content(response, dialect)
+        result = AttemptResult(attempted, response=response, content=content)
+        request = exchange()
+        body = relay(result, returned_headers(result, dialect), request, dialect, WATCHER).body
+        assert isinstance(body, PushStream)
+        sent: list[bytes] = []
+        if pipeline:
+            body.pipeline.try_send = lambda data: not sent.append(data)  # type: ignore[func-returns-value]
+        self.cut = False
+        try:
+            sent.extend(body)
+        except AbortConnection:
+            self.cut = True
+        self.data = b"".join(sent)
+        self.outcome = request.record.outcome
+        self.opened = attempted.state.breaker.wait(time.monotonic()) > 0
+
+
+@pytest.mark.parametrize("pipeline", [True, False])
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("form", ERRORS)
+@NAMES
+def test_an_error_after_content_is_no_complete_answer(
+    name: str, form: str, together: bool, pipeline: bool
+) -> None:
+    pieces = [CONTENT[name], CONTENT[name], ERRORS[form], DONE]
+    relayed = Relayed(name, *([b"".join(pieces)] if together else pieces), pipeline=pipeline)
+    assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
+    assert relayed.opened
+    assert relayed.data.startswith(CONTENT[name] * 2)
+    last = relayed.data.split(b"\n\n")[-2]
+    document = json.loads(last.partition(b"data: ")[2])
+    assert dialects.get(name).is_error(document)
+    assert "boom" in document["error"]["message"]
+
+
+@pytest.mark.parametrize("error", [NAMED, REASON], ids=["named", "finish reason"])
+def test_an_error_that_only_its_name_or_reason_tells_is_one(error: bytes) -> None:
+    relayed = Relayed("openai", CONTENT["openai"], error, DONE)
+    assert (relayed.outcome, relayed.cut, relayed.opened) == (Outcome.UPSTREAM_CUT, True, True)
+    assert DONE not in relayed.data
+
+
+def test_an_error_of_the_dialect_is_relayed_unchanged() -> None:
+    error = event({"error": {"message": "boom", "extra": [1]}})
+    assert Relayed("openai", CONTENT["openai"], error, DONE).data == CONTENT["openai"] + error
+
+
+def test_an_error_about_the_request_does_not_count_against_the_upstream() -> None:
+    error = event({"error": {"message": "no", "type": "invalid_request_error"}})
+    relayed = Relayed("openai", CONTENT["openai"], error)
+    assert (relayed.outcome, relayed.opened) == (Outcome.UPSTREAM_CUT, False)
+
+
+def test_a_failed_response_is_relayed_with_its_end() -> None:
+    delta = event({"type": "response.output_text.delta", "delta": "hi"})
+    inner = {"error": {"code": "server_error", "message": "boom"}}
+    failed = event({"type": "response.failed", "response": inner}, b"event: response.failed\n")
+    relayed = Relayed("openai", delta, failed, b"")
+    assert relayed.data == delta + failed
+    assert (relayed.outcome, relayed.cut, relayed.opened) == (Outcome.UPSTREAM_CUT, False, True)
+
+
+@NAMES
+def test_the_word_error_in_a_text_is_no_error(name: str) -> None:
+    word = CONTENT[name].replace(b"hi", b'an \\"error\\"')
+    ends = {
+        "openai": DONE,
+        "anthropic": b'data: {"type":"message_stop"}\n\n',
+        "gemini": b'data: {"candidates":[{"finishReason":"STOP"}]}\n\n',
+    }
+    relayed = Relayed(name, word, word, word, ends[name])
+    assert relayed.data == word * 3 + ends[name]
+    assert (relayed.outcome, relayed.cut) == (Outcome.COMPLETE, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "complete"),
+    [
+        ("openai", b"", False),
+        ("openai", DONE, True),
+        ("openai", event({"choices": [{"delta": {}, "finish_reason": "stop"}]}), True),
+        ("anthropic", b"", False),
+        ("anthropic", event({"type": "message_stop"}), True),
+        ("anthropic", event({"type": "message_delta", "delta": {"stop_reason": "x"}}), True),
+        ("gemini", b"", False),
+        ("gemini", event({"candidates": [{"finishReason": "STOP"}]}), True),
+        ("gemini", event({"promptFeedback": {"blockReason": "OTHER"}}), True),
+    ],
+)
+def test_a_stream_is_complete_with_its_end(name: str, end: bytes, complete: bool) -> None:
+    usage = event({"usage": {}, "choices": []}) if name == "openai" and end != DONE else b""
+    relayed = Relayed(name, CONTENT[name], end, usage)
+    expected = Outcome.COMPLETE if complete else Outcome.UPSTREAM_CUT
+    assert (relayed.outcome, relayed.cut, relayed.opened) == (expected, not complete, not complete)
+
+
+@pytest.mark.parametrize("kind", ["response.output_text.delta", "transcript.text.delta"])
+def test_events_with_a_type_have_a_last_one(kind: str) -> None:
+    start = kind.partition(".delta")[0].partition(".output")[0]
+    last = {"response": "response.completed", "transcript.text": "transcript.text.done"}[start]
+    delta = event({"type": kind, "delta": "x"})
+    assert Relayed("openai", delta, DONE).outcome is Outcome.UPSTREAM_CUT
+    assert Relayed("openai", delta, event({"type": last})).outcome is Outcome.COMPLETE
+
+
+def test_a_stream_of_another_kind_needs_no_end() -> None:
+    assert Relayed("openai", b'data: {"some":"thing"}\n\n').outcome is Outcome.COMPLETE
+
+
+@pytest.mark.parametrize("form", [*ERRORS.values(), NAMED, REASON, DONE])
+def test_an_error_before_content_is_a_failure(form: bytes) -> None:
+    response: Any = FakeResponse(200, EVENTS, [form, DONE])
+    with pytest.raises(ErrorFirst):
+        read_first_content(response, dialects.get("openai"))
+
+
+@pytest.mark.parametrize("form", ["vLLM", "no choices", "code", "base_resp"])
+@NAMES
+def test_an_error_in_place_of_an_answer_is_a_failure(name: str, form: str) -> None:
+    body = ERRORS[form].removeprefix(b"data: ").strip()
+    response: Any = FakeResponse(200, JSON, [body[:70], body[70:]])
+    with pytest.raises(ErrorFirst) as excinfo:
+        read_first_content(response, dialects.get(name))
+    assert "boom" in json.dumps(excinfo.value.document)
