@@ -52,9 +52,14 @@ def refuse(
     if result.failure == "error" and result.stream_error is None:
         raise GatewayError(502, "upstream_error", failure_message(result.document), retry=retry)
     if retried:
-        headers = [pair for pair in headers if pair[0] != "x-should-retry"]
-        headers.append(("x-should-retry", "false"))
+        headers = without_retry(headers)
     return vendor_error(result, headers, exchange, dialect)
+
+
+def without_retry(headers: Headers) -> Headers:
+    """The headers of an error after which the caller's SDK does not retry."""
+    other_headers = [pair for pair in headers if pair[0] != "x-should-retry"]
+    return [*other_headers, ("x-should-retry", "false")]
 
 
 def vendor_error(

@@ -25,7 +25,7 @@ from engine.upstream import retry
 from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.candidates import Candidate, Candidates
 from engine.upstream.disconnect_watcher import DisconnectWatcher
-from engine.upstream.error_response import refuse
+from engine.upstream.error_response import refuse, without_retry
 from engine.upstream.hedge import Hedging
 from engine.upstream.relay_response import relay
 from engine.upstream.request import build_request, edit_request
@@ -35,6 +35,7 @@ from engine.upstream.target_groups import TargetGroup
 from engine.upstream.translations import RouteTranslations, TranslatedRequests, translated_request
 from engine.upstream.unused_answers import note_unused
 from engine.values.admission import rank_of
+from engine.values.errors import LONGEST_RETRY_WAIT
 
 log = logging.getLogger("modelway")
 _SAFE = "/:@+,;=()[]"
@@ -214,6 +215,9 @@ class Forward:
     def _respond(self, last: AttemptResult, exchange: Exchange) -> Response:
         """The response for the caller after the last attempt."""
         headers = self._headers_for_caller(last, exchange)
+        if last.status >= 400 and not self._dialect.transparent:
+            wait = self._retry_after(last)
+            headers = without_retry(headers) if wait and wait > LONGEST_RETRY_WAIT else headers
         if last.failure:
             retried = exchange.record.attempt_count > 1 or last.is_unusable
             return refuse(last, headers, exchange, self._dialect, retried)

@@ -11,6 +11,10 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+LONGEST_RETRY_WAIT = 60.0
+"""The longest wait, in seconds, after which a client may retry by itself: some SDKs sleep for any
+`retry-after`, others retry at once when it is too long for them."""
+
 
 class GatewayError(Exception):
     """An error response.
@@ -18,6 +22,8 @@ class GatewayError(Exception):
     `status` is the HTTP status, `code` a stable word for programs, `param` the place in the
     request (`messages[0].role`), `retry` False when a client must not retry automatically.
     `details` are what the caller's vendor says of this error besides, where its SDKs read that.
+    request (`messages[0].role`), `retry` False when a client must not retry automatically, as after
+    a `retry-after` (in seconds) of over LONGEST_RETRY_WAIT.
     """
 
     def __init__(
@@ -38,6 +44,9 @@ class GatewayError(Exception):
         self.param = param
         self.headers = list(headers)
         self.details = details
+        wait = next((float(value) for name, value in headers if name == "retry-after"), 0.0)
+        if wait > LONGEST_RETRY_WAIT:
+            retry = False
         if retry is not None:
             self.headers.append(("x-should-retry", "true" if retry else "false"))
 

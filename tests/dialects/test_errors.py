@@ -83,6 +83,14 @@ def test_an_error_may_tell_a_client_whether_to_retry():
     assert error(headers=[("a", "b")], retry=False).headers[0] == ("a", "b")
 
 
+@each(("wait", "told"), [("60", []), ("61", ["false"]), ("198720", ["false"])])
+def test_no_client_waits_for_longer_than_a_minute(wait, told):
+    headers = error(headers=[("retry-after", wait)]).headers
+    assert [value for name, value in headers if name == "x-should-retry"] == told
+    told_by_us = error(headers=[("retry-after", wait)], retry=True).headers
+    assert ("x-should-retry", told[0] if told else "true") in told_by_us
+
+
 @pytest.mark.parametrize("name", dialects.names())
 def test_a_dialect_is_named_like_its_file(name):
     assert dialects.get(name).name == name

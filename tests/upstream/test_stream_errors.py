@@ -255,3 +255,13 @@ def test_a_response_that_is_not_an_error_is_relayed_unchanged(dialect: str, body
     response, _ = ask(dialect, Client(FakeResponse(200, JSON, [body], has_length=True)))
     assert not isinstance(response, GatewayError)
     assert (response.status, response.body) == (200, body)
+
+
+@pytest.mark.parametrize("wait", [("retry-after", "61"), ("retry-after-ms", "60001")])
+@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+def test_nobody_waits_for_longer_than_a_minute(name: str, wait: tuple[str, str]) -> None:
+    headers = [*JSON, wait, ("x-should-retry", "true")]
+    body = b'{"type":"error","error":{"type":"t","message":"no","code":429}}'
+    response, _ = ask(name, Client(FakeResponse(429, headers, [body])))
+    told = [value for field, value in response.headers if field == "x-should-retry"]
+    assert (response.status, told) == (429, ["false"])
