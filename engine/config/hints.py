@@ -115,7 +115,7 @@ def choice(key: str, value: Any, options: Sequence[Any]) -> str:
     if key == "token":
         return "write bearer or basic, or {header: NAME}, {query: NAME}, {cookie: NAME}"
     if key == "on" and isinstance(value, int) and 500 <= value < 600:
-        return "write 5xx: it stands for 500, 502, 503, 504 and 529"
+        return "write 5xx: it stands for all of them but 501, 505 to 508, 510 and 511"
     if not isinstance(value, str):
         return ""
     longer = [option for option in map(str, options) if value and option.startswith(value.lower())]

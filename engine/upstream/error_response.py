@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from engine.dialects import Dialect
+from engine.dialects.interface.error_forms import error_text, plain_text
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.upstream.admission.gate import Wait
@@ -75,7 +76,7 @@ def vendor_error(
         body, document, headers = _read_error(result, response, headers)
     if dialect.is_error(document):
         return _complete(status, headers, body)
-    message = f"The upstream answered {status}{_error_message(document)}."
+    message = f"The upstream answered {status}{_quoted(error_text(document) or plain_text(body))}."
     return _in_dialect(status, message, headers, exchange, dialect, error_code(response))
 
 
@@ -190,15 +191,9 @@ def sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _error_message(document: Any) -> str:
-    """The message of an error in another form, after a colon; "" if there is none."""
-    for key in ("message", "detail", "error"):
-        value = document.get(key) if isinstance(document, dict) else None
-        if isinstance(value, dict):
-            value = value.get("message")
-        if isinstance(value, str) and value:
-            return f": {value[:500].rstrip('.')}"
-    return ""
+def _quoted(text: str) -> str:
+    """The text of an error after a colon; "" if there is none."""
+    return f": {text.rstrip('.')}" if text else ""
 
 
 def _read_error(
@@ -228,4 +223,4 @@ def _for_json_body(headers: Headers) -> Headers:
 def failure_message(document: Any) -> str:
     """The message for an error event of an unknown kind."""
     inner = document.get("response", document) if isinstance(document, dict) else document
-    return f"The upstream failed{_error_message(inner)}."
+    return f"The upstream failed{_quoted(error_text(inner))}."

@@ -5,7 +5,8 @@
     reset      closed before any byte of a response, a stream also
                when it breaks before any content                        yes
     408, 429   the upstream asks to retry later                         408 yes, 429 no
-    5xx        500, 502, 503, 504, 529                                  yes
+    5xx        every status from 500 to 599, an unknown one is a 500
+               (RFC 9110 section 15), but 501, 505 to 508, 510 and 511  yes
     error      an error event as the first event of a 200, of the
                upstream's own fault or of an unknown kind; an answer
                that cannot be translated                                yes
@@ -28,7 +29,8 @@ from collections.abc import Callable, Collection
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-_RETRIED_5XX = frozenset({500, 502, 503, 504, 529})
+_RELAYED_5XX = frozenset({501, 505, 506, 507, 508, 510, 511})
+"""Registered statuses that say that another attempt would fail alike."""
 _CREDENTIAL_STATUSES = frozenset({401, 402, 403})
 _FIRST_BACKOFF = 0.25
 _MAX_BACKOFF = 8.0
@@ -43,7 +45,7 @@ def status_class(status: int) -> str:
         return "credential"
     if status in (408, 429):
         return str(status)
-    return "5xx" if status in _RETRIED_5XX else ""
+    return "5xx" if 500 <= status < 600 and status not in _RELAYED_5XX else ""
 
 
 def error_event_class(status: int | None) -> str:

@@ -13,6 +13,7 @@ from functools import partial
 
 from engine import dialects
 from engine.dialects import Dialect
+from engine.dialects.interface.error_forms import error_text, plain_text
 from engine.dialects.interface.rate_limits import translate_limits
 from engine.exchange.interfaces import Socket
 from engine.metering.readers import reader
@@ -211,7 +212,9 @@ class TranslatedResponse(WrappedResponse):
     def _translate_error(self) -> None:
         body, complete = read_body(self._response, MAX_ERROR)
         text = decode_body(self._encoding, body) if complete else None
-        error = self._exchange.error(self.status, json_or_none(text or b""))
+        document = json_or_none(text or b"")
+        error = self._exchange.error(self.status, document)
+        error.message = error.message or error_text(document) or plain_text(text or b"")
         error.code = error.code or error_code(self._response)
         self.status = error.status
         self._body = self._errors.document(error)

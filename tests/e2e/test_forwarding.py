@@ -657,7 +657,7 @@ def test_events_are_cleaned(
 
 
 def test_events_with_names_keep_them(port: int, upstream: Recorder) -> None:
-    events = b'event: message_start\ndata: {"type":"message_start"}\n\nevent: ping\ndata: {}\n\n'
+    events = b'event: ping\ndata: {}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n'
     upstream.speak = chunked([events], "text/event-stream")
     assert (
         ask(port, request(MESSAGES, MESSAGES_REQUEST, headers=[carrier(MESSAGES)])).body == events

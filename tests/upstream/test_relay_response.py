@@ -146,14 +146,12 @@ def test_an_error_in_a_streamed_array_is_an_error_of_gemini() -> None:
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [
-        ("text/html", b"<html><h1>502 Bad Gateway</h1></html>"),
-        ("text/plain", b"upstream connect error"),
+        ("text/html", b"<html><p>down</p></html>"),
         ("application/json", b""),
         ("application/json", b"{"),
-        ("application/json", b'"text"'),
         ("application/json", b"[]"),
         ("application/json", b'{"error": null}'),
-        ("application/problem+json", b'{"title": "Bad", "status": 502}'),
+        ("application/problem+json", b'{"status": 502}'),
         ("application/json", b"\xff"),
         ("application/json", b"[" * 5000),
     ],
@@ -175,12 +173,41 @@ def test_another_error_becomes_one_of_the_dialect(
 @MODELS
 @pytest.mark.parametrize(
     "document",
-    [{"message": "too slow."}, {"detail": "too slow"}, {"error": "too slow"}],
+    [
+        *({"message": "too slow."}, {"detail": "too slow"}, {"error": "too slow"}, "too slow"),
+        {"errors": "too slow"},
+        *({"error": {"msg": "too slow"}}, {"error_msg": "too slow"}, {"msg": "too slow"}),
+        {"success": False, "errors": [{"code": 7003, "message": "too slow"}]},
+        {"fault": {"faultstring": "too slow", "detail": {"errorcode": "x"}}},
+        {"title": "too slow", "status": 503},
+    ],
 )
 def test_the_message_of_another_error_is_quoted(dialect: Any, document: Any) -> None:
     response = relayed(dialect, FakeResponse(503, JSON, [json.dumps(document).encode()]))
     message = json.loads(body_of(response))["error"]["message"]
     assert message == "The upstream answered 503: too slow."
+
+
+@MODELS
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"upstream  connect\nerror", "upstream connect error"),
+        (b"<html><h1>502 Bad <b>Gateway</b></h1></html>", "502 Bad Gateway"),
+        (b"<!doctype html><title>Web server is down &amp; out</title>", "Web server is down & out"),
+        (b'[{"error": {"msg": "Unknown name"}}]', "Unknown name"),
+        (
+            b'{"detail": [{"loc": ["body", "messages", 0], "msg": "Field required"}]}',
+            "body.messages.0: Field required",
+        ),
+    ],
+)
+def test_the_text_of_an_error_without_a_message_is_quoted(
+    dialect: Any, body: bytes, text: str
+) -> None:
+    response = relayed(dialect, FakeResponse(422, [], [body]))
+    message = json.loads(body_of(response))["error"]["message"]
+    assert message == f"The upstream answered 422: {text}."
 
 
 def test_a_long_message_of_another_error_is_cut() -> None:

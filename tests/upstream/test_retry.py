@@ -18,7 +18,7 @@ from tests.support.each import each
 EVERY = Retry().on
 EVERY_STATUS = range(200, 600)
 CLASSES = {401: "credential", 402: "credential", 403: "credential", 408: "408", 429: "429"} | (
-    dict.fromkeys((500, 502, 503, 504, 529), "5xx")
+    dict.fromkeys({*range(500, 600)} - {501, *range(505, 509), 510, 511}, "5xx")
 )
 
 

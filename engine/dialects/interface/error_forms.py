@@ -6,6 +6,8 @@ here is put into the form of the caller's dialect.
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,6 +39,9 @@ _TEXTS = (
     *("reason", "description", "title"),
 )
 """The members with the text of an error, in order of precedence."""
+_SEARCHED = 8_192
+_TITLE = re.compile(r"(?is)<title[^>]{0,99}>([^<]{1,300})|<h1[^>]{0,99}>(.{1,300}?)</h1")
+_TAG = re.compile(r"<[^>]*>")
 _MOST_NESTED = 4
 _MOST_ITEMS = 5
 
@@ -125,3 +130,16 @@ def _item_text(item: Any, depth: int) -> str:
     if not text or not isinstance(place, list):
         return text
     return f"{'.'.join(str(step)[:80] for step in place[:10])}: {text}"
+
+
+def plain_text(body: bytes) -> str:
+    """The text of an error that is no JSON, or the title of an HTML page; "" if there is none. At
+    most LONGEST_TEXT characters."""
+    text = body[:_SEARCHED].decode("utf-8", "replace").strip()
+    if text.startswith("<"):
+        title = _TITLE.search(text)
+        text = html.unescape(_TAG.sub(" ", title[1] or title[2])) if title else ""
+    elif text.startswith(("{", "[", '"')) or "\ufffd" in text:
+        return ""
+    words = "".join(char if char.isprintable() else " " for char in text).split()
+    return " ".join(words)[:LONGEST_TEXT]
