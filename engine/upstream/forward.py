@@ -215,10 +215,9 @@ class Forward:
     def _respond(self, last: AttemptResult, exchange: Exchange) -> Response:
         """The response for the caller after the last attempt."""
         headers = self._headers_for_caller(last, exchange)
-        if last.status >= 400 and not self._dialect.transparent:
-            wait = self._retry_after(last)
-            headers = without_retry(headers) if wait and wait > LONGEST_RETRY_WAIT else headers
         if last.failure:
+            if (self._retry_after(last) or 0.0) > LONGEST_RETRY_WAIT:
+                headers = without_retry(headers)
             retried = exchange.record.attempt_count > 1 or last.is_unusable
             return refuse(last, headers, exchange, self._dialect, retried)
         response = relay(last, headers, exchange, self._dialect, self._watcher)
