@@ -995,7 +995,9 @@ class Pushing:
         sock.sendall(END)
 
 
-EVENT = event({"choices": [{"index": 0, "delta": {"content": "x" * 60_000}}]})
+EVENT = event(
+    {"choices": [{"index": 0, "delta": {"content": "x" * 60_000}, "finish_reason": "stop"}]}
+)
 
 
 @pytest.mark.parametrize(
