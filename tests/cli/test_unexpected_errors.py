@@ -197,5 +197,6 @@ def test_an_unexpected_error_of_a_nested_command_is_a_finding(
     def fail(*arguments: object, **more: object) -> NoReturn:
         raise RecursionError
 
-    monkeypatch.setattr(token.commands["new"], "callback", fail)
+    new = token.get_command(click.Context(token), "new")
+    monkeypatch.setattr(new, "callback", fail)
     assert_is_a_finding(modelway("token", "new", "alice"))

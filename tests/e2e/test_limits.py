@@ -370,7 +370,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     folder = tmp_path_factory.mktemp("sdks")
     config = shipped(folder / "project")
     rule = "\npolicies: [{rate_limit: {requests: 1, per: 1h, by: route}}]\n"
-    config = replaced(config, r"\nroutes:\n", f"{rule}\nroutes:\n")
+    config = replaced(config, "\npolicies:.*\n.*\n", rule)
     with (
         mock(folder) as behind,
         gateway(folder / "project", patient(config), pointed_at(behind.url)) as front,

@@ -321,7 +321,7 @@ def test_a_gateway_whose_workers_are_still_starting_stops_at_once(
         )
     running = Running(process, 0, tmp_path / "log")
     try:
-        until(lambda: "1 operations on" in running.output(), "a master that listens")
+        until(lambda: "1 operation on" in running.output(), "a master that listens")
         process.send_signal(sig)
         assert process.wait(30) == 0
         assert "Traceback" not in running.output()

@@ -58,7 +58,7 @@ def over(connection: WSGIConnection) -> Exchange:
 
 def send(response: Response, caller: Any) -> list[bool]:
     """Send it as the worker does; whether the loop's own greenlet did, for each piece offered."""
-    head = RequestHead(b"GET", b"/", 1)
+    head = RequestHead("GET", "/", 1)
     out = WorkerConnection(CallerSocket(caller), head, close=False)
     offered = []
 
@@ -86,7 +86,7 @@ def send(response: Response, caller: Any) -> list[bool]:
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_a_stream_reaches_a_caller_byte_by_byte_without_other_wakeups(slow: bool) -> None:
-    body_bytes, dice = b"".join(EVENTS), random.Random(slow)
+    body_bytes, dice = b"".join([*EVENTS, b"data: [DONE]\n\n"]), random.Random(slow)
 
     def handle(sock: Any, _peer: Peer) -> None:
         read_request(sock)

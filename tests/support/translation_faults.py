@@ -243,9 +243,7 @@ NOT_ITS_FORMAT: dict[str, Fault] = {
 """Invalid answers with status 200."""
 
 _DISORDER: dict[str, Any] = {
-    "chat_completions": {
-        "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {}}]}}]
-    },
+    "chat_completions": {"choices": [{"index": 4_000, "delta": {"content": "x"}}]},
     "responses": {
         "type": "response.content_part.added",
         "part": {"type": "output_text", "text": ""},

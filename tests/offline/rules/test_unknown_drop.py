@@ -50,7 +50,9 @@ components:
     Tree:
       type: object
       properties: {model: {type: string}, tree: {$ref: "#/components/schemas/Tree"}}
-      anyOf: [{$ref: "#/components/schemas/Tree"}, {properties: {leaf: {type: string}}}]
+      anyOf:
+        - {properties: {tree: {$ref: "#/components/schemas/Tree"}}}
+        - {properties: {leaf: {type: string}}}
 """
     config = """version: 1
 specs: {shop: {document: shop.yaml, dialect: openai}}
