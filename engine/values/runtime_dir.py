@@ -69,10 +69,11 @@ def runtime_directory(config_file: Path, overlays: Sequence[Path] = ()) -> Path:
 
 
 def prepare(path: Path) -> None:
-    """Make the directory with mode 0700. PermissionError when it exists with another owner or
-    mode."""
+    """Make the directory with mode 0700, and those above it. PermissionError when it exists with
+    another owner or mode."""
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in reversed([path, *path.parents]):  # `parents=True` would open those to others
+            folder.mkdir(mode=0o700, exist_ok=True)
         status = os.lstat(path)
     except FileExistsError:
         status = os.lstat(path)

@@ -136,7 +136,9 @@ def test_a_killed_worker_gives_its_places_back(
     ):
         until(lambda: level.now == PLACES, "all places are taken")
         assert_error(ask(front.port, chat()), 429, "upstream_busy")
-        os.kill(worker_with_requests(front, level), signal.SIGKILL)
+        pid = worker_with_requests(front, level)
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not Path(f"/proc/{pid}").exists(), "the end of the worker")
         count = until(lambda: sum(is_closed(wire.sock) for wire in wires), "its callers are cut")
         with waiting(front.port, count, chat()):
             until(lambda: level.now == PLACES + count, "its places are taken by others")

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.ports import free_port
-from tests.support.recording import ask, request
+from tests.support.recording import Wire, ask, request
 from tests.support.running import (
     ALL,
     CREDENTIAL,
@@ -219,9 +219,15 @@ def test_an_error_has_its_shape(running: Running) -> None:
 
 
 def test_an_error_in_mid_stream(running: Running) -> None:
-    status, body = say(running, "fault-error-after-2", stream=True)
-    assert status == 200
-    assert json.loads(body.split(b"\n\n")[-2].removeprefix(b"data: "))["fault"]["status"] == 503
+    body = json.dumps({"model": "fault-error-after-2", "prompt": "hi", "stream": True}).encode()
+    received = b""
+    with Wire(running.port) as wire, pytest.raises(EOFError):  # no clean end behind an error
+        wire.send(request("/acme/say", body, token=ALL))
+        assert wire.head()[0] == 200
+        for piece in wire.pieces():
+            received += piece
+    last = received.split(b"\n\n")[-2].removeprefix(b"data: ")
+    assert json.loads(last)["fault"]["status"] == 503
 
 
 def test_an_error_before_content_has_a_status(running: Running) -> None:

@@ -137,7 +137,7 @@ def test_completion_of_the_page(shell: Shell, tmp_path: Path, name: str) -> None
     if shutil.which(name) is None:
         pytest.skip(f"needs {name}")
     lines = block("docs/how-to/ci.md", 'eval "').commands()
-    (line,) = (line for line in lines if f"{name}_source" in line)
+    (line,) = (line for line in lines if f"completion {name}" in line)
     script = tmp_path / f"completion.{name}"
     script.write_text(f"{line}\n{COMPLETIONS[name]}\n")
     bare = {"bash": "--norc", "zsh": "-f", "fish": "--no-config"}[name]

@@ -105,7 +105,7 @@ def test_commands_to_a_proxy_or_a_browser_stay_here(
 
 
 def test_commands_in_the_head_of_a_stream_stay_here(port: int, upstream: Recorder) -> None:
-    body = b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n'
+    body = b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\ndata: [DONE]\n\n'
     upstream.speak = answer(body, ("Content-Type: text/event-stream", *COMMANDS))
     response = ask(port, REQUESTS["chat"])
     assert not COMMANDED & {name for name, _ in response.headers}

@@ -98,7 +98,7 @@ class Way(NamedTuple):
 
 WAYS = {
     "answered": Way([_HEAD + _JSON]),
-    "streamed": Way([_STREAM, _EVENT, b"0\r\n\r\n"]),
+    "streamed": Way([_STREAM, _EVENT, b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"]),
     "refused in half": Way([b"HTTP/1.1 500 Oh\r\nContent-Length: 9\r\n\r\n{}", CLOSE]),
     "refused by the upstream": Way([b"HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\n{}"]),
     "unanswered": Way([CLOSE]),  # first over the connection that the last one has left open

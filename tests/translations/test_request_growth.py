@@ -81,7 +81,7 @@ CASES: list[tuple[str, str, str, Any, str]] = [
     ),
     (
         *("responses", "chat_completions", "m"),
-        {"input": "Hi", "tools": [{"type": "custom", "name": "a"}] * 14_000},
+        {"input": "Hi", "tools": [{"type": "custom", "name": f"{n:x}"} for n in range(14_000)]},
         "tools",
     ),
     ("embeddings", "batch_embed_contents", "m" * 500, {"input": ["a"] * 19_000}, "input"),

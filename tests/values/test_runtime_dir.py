@@ -26,6 +26,12 @@ def test_relative_and_absolute_paths_have_the_same_directory(tmp_path, monkeypat
     )
 
 
+def test_a_directory_made_for_a_part_of_it_is_private_too(tmp_path):
+    prepare(tmp_path / "here" / "machine")
+    prepare(tmp_path / "here")
+    assert os.stat(tmp_path / "here").st_mode & 0o777 == 0o700
+
+
 def test_the_directory_is_private_to_this_user(tmp_path):
     prepare(tmp_path / "here")
     prepare(tmp_path / "here")

@@ -2,34 +2,7 @@
 
 import pytest
 
-from engine.dialects.interface.error_forms import message_in, reports_error
 from engine.dialects.interface.streams import error_in, status_in
-
-
-@pytest.mark.parametrize(
-    ("document", "reports"),
-    [
-        ({"type": "error"}, True),
-        ({"error": {"message": "x"}}, True),
-        ({"error": "text"}, True),
-        ({"error": None}, False),
-        ({"error": {}}, False),
-        ({"object": "error", "message": "x", "code": 500}, True),
-        ({"code": 20012, "message": "x", "data": None}, True),
-        ({"code": 500, "msg": "x", "success": False}, True),
-        ({"code": 200, "message": "ok", "data": None}, False),
-        ({"code": 7, "message": "x", "data": {"a": 1}}, False),
-        ({"code": 7, "message": "x", "choices": [{}]}, False),
-        ({"id": "1", "choices": None, "error": {"message": "x"}}, True),
-        ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, True),
-        ({"choices": [{}], "base_resp": {"status_code": 0, "status_msg": "success"}}, False),
-        ({"type": "message"}, False),
-        (["error"], False),
-        (None, False),
-    ],
-)
-def test_a_document_reports_an_error(document, reports):
-    assert reports_error(document) is reports
 
 
 @pytest.mark.parametrize(
@@ -38,12 +11,6 @@ def test_a_document_reports_an_error(document, reports):
 )
 def test_the_error_object_of_a_document(document, error):
     assert error_in(document) == error
-
-
-@pytest.mark.parametrize("error", [{}, {"message": ""}, {"message": None}, {"message": 7}])
-def test_an_error_without_a_message_has_a_general_one(error):
-    assert message_in(error) == "The request failed."
-    assert message_in(error | {"message": "No capacity."}) == "No capacity."
 
 
 @pytest.mark.parametrize(
