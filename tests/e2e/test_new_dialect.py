@@ -218,14 +218,23 @@ def test_an_error_has_its_shape(running: Running) -> None:
     assert (response.status, json.loads(response.body)["fault"]["status"]) == (400, 400)
 
 
+def cut_body(wire: Wire) -> bytes:
+    """The body of an answer that ends without its last chunk."""
+    body = b""
+    try:
+        for piece in wire.pieces():
+            body += piece
+    except EOFError:
+        return body
+    raise AssertionError("a clean end")
+
+
 def test_an_error_in_mid_stream(running: Running) -> None:
     body = json.dumps({"model": "fault-error-after-2", "prompt": "hi", "stream": True}).encode()
-    received = b""
-    with Wire(running.port) as wire, pytest.raises(EOFError):  # no clean end behind an error
+    with Wire(running.port) as wire:
         wire.send(request("/acme/say", body, token=ALL))
         assert wire.head()[0] == 200
-        for piece in wire.pieces():
-            received += piece
+        received = cut_body(wire)
     last = received.split(b"\n\n")[-2].removeprefix(b"data: ")
     assert json.loads(last)["fault"]["status"] == 503
 
