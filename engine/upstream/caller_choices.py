@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from engine.config.models import STAR
@@ -26,24 +27,51 @@ _MAX_SHOWN = 200
 _MOST_STEPS = 10
 _OBJECT = re.compile(rb"[\s\0\xef\xbb\xbf\xfe\xff]*+\{")
 """The start of a JSON object, in any encoding, with the marks and spaces that parsers skip."""
+_ESCAPED = re.compile(rb"\\u00[2-7]")
+"""An escaped ASCII character, as no encoder writes for the letters of a name."""
 _CHOSEN = {"provider": "who serves the model", "settings": "models or tools that are not checked"}
 
 
 def check_choices(exchange: Exchange, model: ServedModel, catalog: Catalog) -> None:
     """Check what a request chooses besides its `model`, and add the models that it names to
     `exchange.other_models`. Raises GatewayError 400 or 403."""
-    _refuse_unread(exchange)
     others: list[str] = []
+    body = exchange.value
+    if body is MISSING:
+        _refuse_unread(exchange)
     for choice in model.choices:
         if choice.model:
             _check_name(exchange.model, model, choice, "model")
-        elif isinstance(exchange.value, dict) and choice.steps[0] in exchange.value:
+        elif isinstance(body, dict) and _may_have(exchange, body, choice):
             _refuse_repeats(exchange, choice)
             for path, value in _find(exchange.value, choice.steps, ()):
                 if value is not None:
                     others += _check_member(exchange, model, catalog, choice, path, value)
     if others:
         exchange.other_models = tuple(others)
+
+
+def _may_have(exchange: Exchange, body: dict[str, Any], choice: CallerChoice) -> bool:
+    """Whether a body can have the member, by a search for its name in the text: a body with tools
+    is large, and hardly any chooses a model in one of them."""
+    first, last, name = _search(choice)
+    if first not in body:
+        return False
+    if not name:
+        return True
+    text = exchange.body.buffer
+    at = text.find(name)
+    if at >= 0 and last in body:  # the member of this name at the top
+        at = text.find(name, at + 1)
+    return at >= 0 or _ESCAPED.search(text) is not None
+
+
+@cache
+def _search(choice: CallerChoice) -> tuple[str, str, bytes]:
+    """The first and the last step to a member, and its name in a text; b"" if its first is all."""
+    first, last = choice.steps[0], choice.steps[-1]
+    nested = len(choice.steps) > 1 and last != "*"
+    return first, last, b'"%b"' % last.encode() if nested else b""
 
 
 def _check_member(
