@@ -30,7 +30,7 @@ from engine.upstream.error_response import (
     vendor_error,
 )
 from engine.upstream.first_content import FirstContent
-from engine.upstream.stream_judge import ERROR, ReportedError, StreamJudge, error_class
+from engine.upstream.stream_judge import ERROR, KEPT_BYTES, ReportedError, StreamJudge, error_class
 from engine.values.errors import (
     AbortConnection,
     AbortReason,
@@ -189,7 +189,7 @@ class _EventStream:
         """The events that may be sent, which are kept for the end of the stream."""
         events = self._judge.check(events)
         if events and not self._is_translated:
-            self._keep(events)
+            self._keep(events[-KEPT_BYTES:])
         return events
 
     def _following_events(self) -> Iterator[bytes]:

@@ -18,6 +18,8 @@ from engine.values.redaction import Redaction
 ERROR = b"error"
 _KEPT = 8
 """The number of reads whose events are kept for the end."""
+KEPT_BYTES = 65_536
+"""What is kept of an event that took several reads, such as an image: its end."""
 
 
 class ReportedError(Exception):
