@@ -170,6 +170,12 @@ def test_a_name_that_is_given_twice_is_refused(end):
     assert twice[:2] == (400, "invalid_value")
 
 
+@each("name", [b"model", b"m\\u006fdel", b"\\u006D\\u006F\\u0064el"])
+def test_a_choice_in_a_tool_is_found_however_its_name_is_written(name):
+    end = b', "tools": [{"type": "x"}, {"type": "x", "%b": "evil/x"}]' % name
+    assert ask({}, end=end) == (403, "model_not_allowed", "tools[1].model")
+
+
 @each(
     ("model", "status"),
     [
