@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any
 
 from engine.config.models import STAR
@@ -18,6 +17,7 @@ from engine.config.providers import CallerChoice
 from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.media_types import is_json
 from engine.spec.refusal_messages import place
+from engine.upstream.choice_search import search_of
 from engine.upstream.model_catalog import Catalog, ServedModel
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, JsonPath, refuse_repeated_names, spans
@@ -27,8 +27,6 @@ _MAX_SHOWN = 200
 _MOST_STEPS = 10
 _OBJECT = re.compile(rb"[\s\0\xef\xbb\xbf\xfe\xff]*+\{")
 """The start of a JSON object, in any encoding, with the marks and spaces that parsers skip."""
-_ESCAPED = re.compile(rb"\\u00[2-7]")
-"""An escaped ASCII character, as no encoder writes for the letters of a name."""
 _CHOSEN = {"provider": "who serves the model", "settings": "models or tools that are not checked"}
 
 
@@ -42,36 +40,13 @@ def check_choices(exchange: Exchange, model: ServedModel, catalog: Catalog) -> N
     for choice in model.choices:
         if choice.model:
             _check_name(exchange.model, model, choice, "model")
-        elif isinstance(body, dict) and _may_have(exchange, body, choice):
+        elif isinstance(body, dict) and search_of(choice).may_find(exchange, body):
             _refuse_repeats(exchange, choice)
             for path, value in _find(exchange.value, choice.steps, ()):
                 if value is not None:
                     others += _check_member(exchange, model, catalog, choice, path, value)
     if others:
         exchange.other_models = tuple(others)
-
-
-def _may_have(exchange: Exchange, body: dict[str, Any], choice: CallerChoice) -> bool:
-    """Whether a body can have the member, by a search for its name in the text: a body with tools
-    is large, and hardly any chooses a model in one of them."""
-    first, last, name = _search(choice)
-    if first not in body:
-        return False
-    if not name:
-        return True
-    text = exchange.body.buffer
-    at = text.find(name)
-    if at >= 0 and last in body:  # the member of this name at the top
-        at = text.find(name, at + 1)
-    return at >= 0 or _ESCAPED.search(text) is not None
-
-
-@cache
-def _search(choice: CallerChoice) -> tuple[str, str, bytes]:
-    """The first and the last step to a member, and its name in a text; b"" if its first is all."""
-    first, last = choice.steps[0], choice.steps[-1]
-    nested = len(choice.steps) > 1 and last != "*"
-    return first, last, b'"%b"' % last.encode() if nested else b""
 
 
 def _check_member(

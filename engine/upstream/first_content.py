@@ -129,8 +129,9 @@ def _open_body(
     """The start of a body that is not a stream of events. It may be an error, instead of a stream
     or as the first item of a streamed array."""
     first = content.first = response.read()
-    may_be_empty = len(first) <= _SMALL and _EMPTY.search(first) is not None
-    if len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0 and not may_be_empty:
+    size = len(first)
+    may_be_empty = size <= _SMALL and _EMPTY.search(first)
+    if not may_be_empty and size >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
         return content  # nearly every response
     if kind != "application/json" or response.status != 200 or response.header("content-encoding"):
         return content

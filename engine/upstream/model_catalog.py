@@ -11,6 +11,7 @@ from engine.config.models import STAR, Choice, Model, TargetConfig
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions
+from engine.upstream.choice_search import always, may_choose
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import Strategy, TargetGroup, TargetOrder
 from engine.values.wildcard import ByName, star_text
@@ -22,13 +23,13 @@ class ServedModel:
     asked one after another, the targets of each in the order of its strategy. `shortens`: a target
     has STAR as its name for the model, which stands for the part that the wildcard matches.
     `choices` are what callers could choose at its upstreams besides the model, and must not;
-    `choosing_members` are the members of bodies with one, empty if any request may have one."""
+    `may_choose` says which requests may have one."""
 
     name: str
     groups: tuple[TargetGroup, ...]
     shortens: bool = False
     choices: tuple[CallerChoice, ...] = ()
-    choosing_members: frozenset[str] = frozenset()
+    may_choose: Callable[[Exchange], bool] = always
 
     def order(self, exchange: Exchange) -> Sequence[Target]:
         """The targets for a request that names the model, in the order of attempts."""
@@ -170,7 +171,7 @@ def build_catalog(
             groups,
             any(target.model == STAR for target in models[name].to),
             tuple(choices),
-            frozenset() if by_name else frozenset(c.steps[0] for c in choices if c.member),
+            always if by_name else may_choose(tuple(choices)),
         )
         watch(model.groups)
         return model

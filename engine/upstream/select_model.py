@@ -52,10 +52,8 @@ class SelectModel:
         name = _name(value, expression, self._default, exchange)
         model = self._find(name, exchange)
         exchange.model, exchange.record.requested_entry = name, model.name
-        if model.choices:
-            members, body = model.choosing_members, exchange.value
-            if not members or not isinstance(body, dict) or not members.isdisjoint(body):
-                check_choices(exchange, model, self._catalog)
+        if model.choices and model.may_choose(exchange):
+            check_choices(exchange, model, self._catalog)
         if self._places.also:
             self._places.find_copies(exchange, name)
         exchange.targets = model.order(exchange)

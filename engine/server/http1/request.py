@@ -93,10 +93,12 @@ class HeadReader:
 
     def feed(self, data: bytes) -> tuple[RequestHead, bytes] | None:
         """The head, and the bytes after it; None while it is incomplete. Raises InvalidRequest."""
-        searched = max(len(self._data) - len(_END) + 1, 0)
-        if self._data:
+        if not self._data:
+            end = data.find(_END)
+        else:
+            searched = max(len(self._data) - len(_END) + 1, 0)
             data = self._data + data
-        end = data.find(_END, searched)
+            end = data.find(_END, searched)
         if end < 0:
             self._wait(data)
             return None

@@ -1,0 +1,58 @@
+"""The look at the names in a body, before it is searched for choices."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from engine.config.providers import CallerChoice
+from engine.upstream.choice_search import MemberSearch, may_choose
+from tests.support.each import each
+
+
+def exchange(body: bytes) -> Any:
+    return SimpleNamespace(body=SimpleNamespace(buffer=body), value=json.loads(body))
+
+
+def choices(*members: str) -> list[CallerChoice]:
+    return [CallerChoice("model", "https://v.example", "2026-01-01", member) for member in members]
+
+
+@each(
+    ("body", "found"),
+    [
+        (b'{"model": "a"}', False),
+        (b'{"model": "a", "tools": []}', False),
+        (b'{"model": "a", "tools": [{"name": "f"}]}', False),
+        (b'{"tools": [{"model": "b"}]}', True),
+        (b'{"model": "a", "tools": [{"model": "b"}]}', True),
+        (b'{"tools": [{"model": "b"}], "model": "a"}', True),
+        (b'{"model": "a", "tools": [{"m\\u006fdel": "b"}]}', True),
+        (b'{"model": "a", "tools": [{"name": "\\u0416"}]}', False),
+        (b'{"model": "a", "tools": [{"name": "\\u0007 \\u0041"}]}', True),
+    ],
+)
+def test_a_member_in_a_tool_is_searched_for_by_its_name(body: bytes, found: bool) -> None:
+    search = MemberSearch(("tools", "*", "model"))
+    assert search.may_find(exchange(body), json.loads(body)) is found
+
+
+def test_a_member_at_the_top_is_found_by_its_name_alone() -> None:
+    search = MemberSearch(("provider",))
+    assert search.may_find(exchange(b'{"provider":1}'), {"provider": 1})
+    assert not search.may_find(exchange(b'{"a":"provider"}'), {"a": "provider"})
+
+
+@each(
+    ("body", "may"),
+    [
+        (b'{"model": "a", "tools": [{"name": "f"}]}', False),
+        (b'{"model": "a", "provider": null}', True),
+        (b'{"model": "a", "tools": [{"model": "b"}]}', True),
+        (b'["model"]', True),
+    ],
+)
+def test_a_request_may_choose_with_any_of_the_members(body: bytes, may: bool) -> None:
+    asks = may_choose(choices("provider", "/tools/*/model"))
+    assert asks(exchange(body)) is may
