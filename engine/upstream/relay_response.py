@@ -30,7 +30,14 @@ from engine.upstream.error_response import (
     vendor_error,
 )
 from engine.upstream.first_content import FirstContent
-from engine.upstream.stream_judge import ERROR, KEPT_BYTES, ReportedError, StreamJudge, error_class
+from engine.upstream.stream_judge import (
+    ERROR,
+    KEPT_BYTES,
+    ReportedError,
+    StreamJudge,
+    are_comments,
+    error_class,
+)
 from engine.values.errors import (
     AbortConnection,
     AbortReason,
@@ -186,9 +193,10 @@ class _EventStream:
             self._result.broke_off(error_class(self._dialect, self._judge.error))
 
     def _check(self, events: bytes) -> bytes:
-        """The events that may be sent, which are kept for the end of the stream."""
+        """The events that may be sent, which are kept for the end of the stream. Bytes with a
+        comment always pass here, because a Cleaner makes new ones of them."""
         events = self._judge.check(events)
-        if events and not self._is_translated:
+        if not self._is_translated and not are_comments(events):
             self._keep(events[-KEPT_BYTES:])
         return events
 

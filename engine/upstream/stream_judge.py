@@ -6,6 +6,7 @@ the end of the stream: they show other forms of errors, and whether it has its e
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import Any
 
@@ -20,6 +21,8 @@ _KEPT = 8
 """The number of reads whose events are kept for the end."""
 KEPT_BYTES = 65_536
 """What is kept of an event that took several reads, such as an image: its end."""
+
+_COMMENTS = re.compile(rb"(?::[^\n]*+\n++)*+")
 
 
 class ReportedError(Exception):
@@ -78,6 +81,12 @@ class StreamJudge:
         if self._dialect.ends(documents) is False:
             self.failure = Truncated()
             self.failure.request_sent = self.failure.response_started = True
+
+
+def are_comments(events: bytes) -> bool:
+    """Whether clean events are only comments, such as the heartbeats that can follow an end for
+    minutes; also if there are none."""
+    return _COMMENTS.fullmatch(events) is not None
 
 
 def error_class(dialect: Dialect, document: Any) -> str:

@@ -155,6 +155,28 @@ def test_a_stream_is_complete_with_its_end(name: str, end: bytes, complete: bool
     assert (relayed.outcome, relayed.cut, relayed.opened) == (expected, not complete, not complete)
 
 
+@pytest.mark.parametrize("pipeline", [True, False])
+@pytest.mark.parametrize("comment", [b": beat\n\n", b":\n: a\n\n: b\n\n"])
+@pytest.mark.parametrize("count", [0, 20])
+@pytest.mark.parametrize("complete", [True, False])
+def test_comments_do_not_hide_whether_a_stream_has_its_end(
+    complete: bool, count: int, comment: bytes, pipeline: bool
+) -> None:
+    reason = "stop" if complete else None
+    end = event({"choices": [{"delta": {"content": "x"}, "finish_reason": reason}]})
+    usage = event({"usage": {}, "choices": []})
+    before, after = [comment] * 20, [comment] * count
+    relayed = Relayed("openai", CONTENT["openai"], end, *before, usage, *after, pipeline=pipeline)
+    expected = Outcome.COMPLETE if complete else Outcome.UPSTREAM_CUT
+    assert (relayed.outcome, relayed.cut) == (expected, not complete)
+    assert relayed.data.startswith(b"".join((CONTENT["openai"], end, *before, usage, *after)))
+
+
+def test_an_end_that_arrives_with_a_comment_counts() -> None:
+    relayed = Relayed("openai", *[CONTENT["openai"]] * 20, b": x\n\n" + DONE)
+    assert relayed.outcome is Outcome.COMPLETE
+
+
 @pytest.mark.parametrize("kind", ["response.output_text.delta", "transcript.text.delta"])
 def test_events_with_a_type_have_a_last_one(kind: str) -> None:
     start = kind.partition(".delta")[0].partition(".output")[0]
