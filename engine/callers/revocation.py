@@ -14,8 +14,8 @@ _PART_OF_TTL = 0.4
 """The age of a lookup, and the interval of the sweep, as parts of `token_ttl`: with the interval's
 jitter of 20 % both together are shorter than it."""
 
-_SHORTEST = 0.2
-"""The least interval of the sweep in seconds."""
+_MIN_INTERVAL = 0.2
+"""Seconds between two sweeps at least."""
 
 REMOVED = 0.0
 """The end of a token that a later config no longer has."""
@@ -48,7 +48,7 @@ class TokenValidity:
         self._records = records
         self._ended = ended
         self._clock = clock
-        self.interval = max(ttl * _PART_OF_TTL, _SHORTEST)
+        self.interval = max(ttl * _PART_OF_TTL, _MIN_INTERVAL)
 
     def revoked(self, digests: Collection[str]) -> set[str]:
         """Those of the digests whose tokens are no longer valid."""

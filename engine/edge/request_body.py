@@ -17,7 +17,7 @@ from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _SMALL = 65_536
 """The largest unread body in bytes that is read and discarded to reuse the connection."""
-_MOST_READ_OF_STRANGERS = 1_000_000
+_MAX_BYTES_OF_STRANGERS = 1_000_000
 """Bytes of the body that are discarded after a refusal of an unknown caller."""
 _is_length = re.compile("[0-9]{1,18}").fullmatch
 
@@ -123,7 +123,7 @@ class RequestBodyReader:
         of a known caller's the whole body, if it is not too large."""
         length, limit = self._length(), exchange.max_body
         if exchange.caller is None or self._broken or (length or 0) > limit:
-            return _MOST_READ_OF_STRANGERS
+            return _MAX_BYTES_OF_STRANGERS
         return limit if length is None else length
 
     def _length(self) -> int | None:

@@ -21,11 +21,12 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.source.suggestion import did_you_mean
 from engine.spec import expression
 from engine.spec.expression import Expression, lenient_member, lenient_name
-from engine.spec.lenient_values import KEYWORDS, LenientReading
+from engine.spec.lenient_values import LenientReading
 from engine.spec.media_types import is_json
 from engine.spec.member_spellings import Spellings
 from engine.spec.named_members import NamedMembers
 from engine.spec.refusal_messages import Refusal, explain, place
+from engine.spec.schema_keywords import BY_TYPE
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, refuse_repeated_names
 
@@ -37,11 +38,11 @@ _SCHEMAS = frozenset(
 )
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _MAPPINGS = frozenset({"properties", "patternProperties", "dependentSchemas"})
-_ALLKEYWORDS = (
+_ALL_KEYWORDS = (
     frozenset({"type", "enum", "const", "title", "description", "$comment"})
     | _SCHEMAS
     | _LISTS
-    | frozenset().union(*KEYWORDS.values())
+    | frozenset().union(*BY_TYPE.values())
     | _MAPPINGS
 )
 _SCALARS = frozenset({"number", "integer", "boolean"})
@@ -210,8 +211,8 @@ def _check_keywords(schema: Any, where: str) -> None:
     """Raises ValueError for a keyword that JSON Schema would ignore."""
     for subschema, at in _subschemas(schema, where):
         for word in subschema:
-            if word not in _ALLKEYWORDS:
-                hint = did_you_mean(word, _ALLKEYWORDS, "see https://json-schema.org")
+            if word not in _ALL_KEYWORDS:
+                hint = did_you_mean(word, _ALL_KEYWORDS, "see https://json-schema.org")
                 raise ValueError(f"'{at}' has the unknown keyword '{word}'; {hint}")
 
 
@@ -233,7 +234,7 @@ def _subschemas(schema: Any, at: str) -> Iterator[tuple[Mapping[str, Any], str]]
 
 def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with the types to which its keywords apply, unless it has `type`."""
-    implied = sorted(kind for kind, words in KEYWORDS.items() if not words.isdisjoint(schema))
+    implied = sorted(kind for kind, words in BY_TYPE.items() if not words.isdisjoint(schema))
     return {"type": implied, **schema} if implied and "type" not in schema else schema
 
 
@@ -243,7 +244,7 @@ def _types(schema: Any) -> frozenset[str]:
     for part, _ in _subschemas(schema, ""):
         kinds = part.get("type", [])
         types |= {kinds} if isinstance(kinds, str) else set(kinds)
-        types |= {kind for kind, words in KEYWORDS.items() if not words.isdisjoint(part)}
+        types |= {kind for kind, words in BY_TYPE.items() if not words.isdisjoint(part)}
         values = [*part.get("enum", []), *([part["const"]] if "const" in part else [])]
         types |= {"boolean" if isinstance(v, bool) else "number" for v in values if _is_scalar(v)}
     return frozenset(types)

@@ -9,36 +9,20 @@ them takes for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from operator import is_
 from typing import Any
 
-KEYWORDS: Mapping[str, frozenset[str]] = {
-    "number": frozenset(
-        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-    ),
-    "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
-    "array": frozenset(
-        {"items", "prefixItems", "minItems", "maxItems", "uniqueItems"}
-        | {"contains", "minContains", "maxContains"}
-    ),
-    "object": frozenset(
-        {"properties", "patternProperties", "additionalProperties", "propertyNames", "required"}
-        | {"minProperties", "maxProperties", "dependentRequired", "dependentSchemas"}
-    ),
-}
-"""Keywords by the type of values to which they apply: JSON Schema accepts values of other types."""
+from engine.spec.schema_keywords import BY_TYPE, of_items, same_value
 
-_SAME_VALUE = ("not", "if", "then", "else")
-_SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 _TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
 _BOOLEAN = {"boolean"}
 _FALSE = frozenset({"", "0", "0.0", "f", "false", "n", "no", "off", "none", "null", "nil"})
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _PREFIXED = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)")
 _INFINITE = re.compile(r"([+-]?)(?:inf|infinity|\.inf|nan|\.nan)", re.IGNORECASE)
-_HUGE = 1.7e308
-_LONGEST_NUMBER = 400
+_MAX_NUMBER = 1.7e308
+_MAX_DIGITS = 400
 
 
 class LenientReading:
@@ -58,7 +42,7 @@ class LenientReading:
             return
         declared = schema.get("type", [])
         self._types |= {declared} if isinstance(declared, str) else set(declared)
-        self._types |= {kind for kind, words in KEYWORDS.items() if not words.isdisjoint(schema)}
+        self._types |= {kind for kind, words in BY_TYPE.items() if not words.isdisjoint(schema)}
         for value in (*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())):
             self._types.add(_type_of(value))
             if isinstance(value, str):
@@ -67,10 +51,10 @@ class LenientReading:
             self._types.add("number")
         for name, below in schema.get("properties", {}).items():
             self._members.setdefault(name, LenientReading(None))._add(below)
-        for below in _items(schema):
+        for below in of_items(schema):
             self._items = self._items or LenientReading(None)
             self._items._add(below)
-        for below in _same_value(schema):
+        for below in same_value(schema):
             self._add(below)
 
     def read(self, value: Any) -> Any:
@@ -121,19 +105,6 @@ class LenientReading:
         return next((word for word in self._words.values() if _number(word) is None), text)
 
 
-def _items(schema: Mapping[str, Any]) -> Iterator[Any]:
-    yield from (schema[word] for word in ("items", "contains") if word in schema)
-    yield from schema.get("prefixItems", ())
-
-
-def _same_value(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """The subschemas of the same value."""
-    yield from (schema[word] for word in _SAME_VALUE if word in schema)
-    for word in _SAME_VALUE_LISTS:
-        yield from schema.get(word, ())
-    yield from schema.get("dependentSchemas", {}).values()
-
-
 def _type_of(value: Any) -> str:
     return _TYPES.get(type(value), "null" if value is None else "object")
 
@@ -157,13 +128,13 @@ def _number(value: Any) -> int | float | None:
     """The number that a boolean, or a text at its beginning, stands for; None for none."""
     if not isinstance(value, str):
         return int(value)
-    text = value.strip()[:_LONGEST_NUMBER]
+    text = value.strip()[:_MAX_DIGITS]
     if match := _INFINITE.fullmatch(text):
-        return -_HUGE if match[1] == "-" else _HUGE
+        return -_MAX_NUMBER if match[1] == "-" else _MAX_NUMBER
     if match := _PREFIXED.match(text):
-        number = min(int(match[2], 0), int(_HUGE))
+        number = min(int(match[2], 0), int(_MAX_NUMBER))
         return -number if match[1] == "-" else number
     if (match := _NUMBER.match(text)) is None:
         return None
-    real = max(min(float(match[0].rstrip("_").replace("_", "")), _HUGE), -_HUGE)
+    real = max(min(float(match[0].rstrip("_").replace("_", "")), _MAX_NUMBER), -_MAX_NUMBER)
     return int(real) if real.is_integer() and abs(real) < 2**63 else real

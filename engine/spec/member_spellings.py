@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.spec.refusal_messages import place
+from engine.spec.schema_keywords import SAME_VALUE, SAME_VALUE_LISTS
 from engine.spec.schema_types import Resolve, compile_parts, extra_of, items_of, properties_of
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Buffer, Edit
@@ -24,9 +25,6 @@ _OTHER_SPELLING = re.compile(
     rb'[{,][ \t\r\n]*+"(?:[A-Za-z0-9]|\\u00(?!5[Ff])[0-9A-Fa-f]{2})*+(?:_|\\u005[Ff])'
 )
 """Finds a key with an underscore; letters may be escaped."""
-
-_SAME_VALUE = ("not", "if", "then", "else")
-_SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 
 
 class Spellings:
@@ -110,8 +108,8 @@ class Spellings:
                 result[word] = self.items.schema(schema[word])
         if "prefixItems" in schema:
             result["prefixItems"] = [self.items.schema(each) for each in schema["prefixItems"]]
-        result |= {word: self.schema(schema[word]) for word in _SAME_VALUE if word in schema}
-        for word in _SAME_VALUE_LISTS:
+        result |= {word: self.schema(schema[word]) for word in SAME_VALUE if word in schema}
+        for word in SAME_VALUE_LISTS:
             if word in schema:
                 result[word] = [self.schema(each) for each in schema[word]]
         if "const" in schema:

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.spec.expression import lenient_member
-
-_SAME_VALUE = ("not", "if", "then", "else")
-_SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
+from engine.spec.schema_keywords import of_items, same_value
 
 
 class NamedMembers:
@@ -32,14 +30,11 @@ class NamedMembers:
         lists = [schema.get("required", []), list(dependent), *dependent.values()]
         for name in (name for names in lists for name in names):
             self._members.setdefault(name, NamedMembers(None))
-        for below in (schema.get("items"), schema.get("contains"), *schema.get("prefixItems", [])):
+        for below in of_items(schema):
             if isinstance(below, dict):
                 self._items = self._items or NamedMembers(None)
                 self._items._add(below)
-        same = [schema.get(word) for word in _SAME_VALUE]
-        same += [each for word in _SAME_VALUE_LISTS for each in schema.get(word, [])]
-        same += schema.get("dependentSchemas", {}).values()
-        for below in same:
+        for below in same_value(schema):
             self._add(below)
 
     def __bool__(self) -> bool:

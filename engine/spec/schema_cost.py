@@ -19,8 +19,14 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from engine.spec.document.node import pointer_steps
+from engine.spec.schema_keywords import (
+    REFERENCES,
+    SAME_VALUE,
+    SAME_VALUE_LISTS,
+    SAME_VALUE_MAPPINGS,
+)
 
-MOST_REFERENCES = 18
+MAX_REFERENCES = 18
 """Schemas with no more references and branches are not expensive: 3**6 applications."""
 
 _BRANCHES = ('"$ref"', '"$dynamicRef"', '"allOf"', '"anyOf"', '"oneOf"', '"not"', '"if"')
@@ -28,10 +34,6 @@ _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 _AGAIN = 3
 """How often a schema with one of these keywords applies its branches: to validate, and twice to
 find what they evaluate."""
-_REFERENCES = ("$ref", "$dynamicRef")
-_LISTS = ("allOf", "anyOf", "oneOf")
-_SCHEMAS = ("not", "if", "then", "else")
-_MAPPINGS = ("dependentSchemas", "dependencies")
 _OF_MEMBERS = ("additionalProperties", "unevaluatedProperties")
 _OF_ITEMS = ("items", "additionalItems", "contains", "unevaluatedItems")
 
@@ -151,12 +153,12 @@ class SchemaCost:
     def _read(self, value: dict[str, Any], schema: _Schema) -> None:
         """Complete a schema with the schemas in it."""
         place = schema.place
-        references = [value[k] for k in _REFERENCES if isinstance(value.get(k), str)]
+        references = [value[k] for k in REFERENCES if isinstance(value.get(k), str)]
         targets = [self._target(reference, place.uri) for reference in references]
         schema.branches += [target for target in targets if target is not None]
-        branches = [each for k in _LISTS for each in _list(value.get(k))]
-        branches += [value[k] for k in _SCHEMAS if k in value]
-        branches += [each for k in _MAPPINGS for each in _mapping(value.get(k)).values()]
+        branches = [each for k in SAME_VALUE_LISTS for each in _list(value.get(k))]
+        branches += [value[k] for k in SAME_VALUE if k in value]
+        branches += [each for k in SAME_VALUE_MAPPINGS for each in _mapping(value.get(k)).values()]
         schema.branches += self._schemas(branches, place)
         if any(keyword in value for keyword in _UNEVALUATED):
             schema.times = _AGAIN
@@ -201,7 +203,7 @@ def may_be_expensive(text: str, parts: Iterable[str]) -> bool:
     texts = [text, *parts]
     if any(keyword in each for each in texts for keyword in _UNEVALUATED):
         return True
-    return sum(each.count(mark) for each in texts for mark in _BRANCHES) > MOST_REFERENCES
+    return sum(each.count(mark) for each in texts for mark in _BRANCHES) > MAX_REFERENCES
 
 
 def _keyed(schema: _Schema) -> Iterator[tuple[str, _Schema]]:

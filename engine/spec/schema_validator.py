@@ -27,10 +27,13 @@ EXPENSIVE = 1_000
 """How often schemas may be applied to one value before the cost of values is counted first. In
 vendors' documents it is 140 and less."""
 
-MOST_STEPS = 2_000_000
+MAX_STEPS = 2_000_000
 """Steps that validating a value may take, about 0.1 s; and listing its errors, of which each takes
 a thousand times as long."""
-MOST_ERROR_STEPS = 30_000
+MAX_ERROR_STEPS = 30_000
+
+TOO_EXPENSIVE = "validation_too_expensive"
+"""The code of the refusal of a request whose validation would take too long."""
 
 MOST_COMPILED = 1_000
 """Of all plans of this process, also former ones. Compiling a small schema again takes 50 us."""
@@ -65,18 +68,14 @@ class _BoundedValidator:
 
     def is_valid(self, value: Any) -> bool:
         """Whether the schema accepts a JSON value. Raises GatewayError 400 if that takes more than
-        MOST_STEPS."""
-        if self._cost.exceeds(value, MOST_STEPS):
+        MAX_STEPS."""
+        if self._cost.exceeds(value, MAX_STEPS):
             message = (
-                f"Validating the request would take more than {MOST_STEPS:,} steps, mostly by the "
+                f"Validating the request would take more than {MAX_STEPS:,} steps, mostly by the "
                 f"schema '{self._cost.worst}' of its document. Send a smaller or flatter value."
             )
             raise GatewayError(400, TOO_EXPENSIVE, message)
         return self._compiled.is_valid(value)
-
-
-TOO_EXPENSIVE = "validation_too_expensive"
-"""The code of the refusal of a request whose validation would take too long."""
 
 
 class SchemaValidator:
@@ -125,7 +124,7 @@ class SchemaValidator:
         """The errors of a JSON value. Raises TooManyErrors if listing them would take too long:
         a recursive schema repeats its branches at every level of a value."""
         branches = self._parts and (self.is_expensive or self.cost.is_recursive)
-        if branches and self.cost.exceeds(value, MOST_ERROR_STEPS, errors=True):
+        if branches and self.cost.exceeds(value, MAX_ERROR_STEPS, errors=True):
             raise TooManyErrors
         return (self._compiled or self.compile()).iter_errors(value)
 

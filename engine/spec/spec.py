@@ -23,7 +23,7 @@ from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Purpose, Schemas
 
-_MOST_STEPS_PER_VALUE = 100_000
+_MAX_STEPS_PER_VALUE = 100_000
 """Of a schema without a warning: a request of a hundred bytes then takes some milliseconds."""
 
 
@@ -277,7 +277,7 @@ class _OperationReader:
         by_uri = {uri.as_uri(): uri for uri in self.library.files}
         for node, cost in self.schemas.expensive:
             uri, path = by_uri.get(cost.worst.uri, node.uri), cost.worst.path
-            if cost.most < _MOST_STEPS_PER_VALUE:
+            if cost.most < _MAX_STEPS_PER_VALUE:
                 continue
             at = Node(self.library, uri, path, None)
             message = (

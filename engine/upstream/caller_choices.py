@@ -24,7 +24,7 @@ from engine.values.json_edit import Ambiguous, JsonPath, refuse_repeated_names, 
 from engine.values.wildcard import matches, star_text
 
 _MAX_SHOWN = 200
-_MOST_STEPS = 10
+_MAX_DEPTH = 10
 _OBJECT = re.compile(rb"[\s\0\xef\xbb\xbf\xfe\xff]*+\{")
 """The start of a JSON object, in any encoding, with the marks and spaces that parsers skip."""
 _CHOSEN = {"provider": "who serves the model", "settings": "models or tools that are not checked"}
@@ -124,7 +124,7 @@ def _find(value: Any, steps: Sequence[str], path: JsonPath) -> Iterator[tuple[Js
 def _names(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
     """The names of models in a value, with their places: a text, a list of names, or an object with
     the member `model`, or in which every member is one."""
-    if len(path) > _MOST_STEPS:
+    if len(path) > _MAX_DEPTH:
         yield path, MISSING
     elif isinstance(value, list):
         for index, item in enumerate(value):

@@ -35,7 +35,7 @@ from engine.upstream.target_groups import TargetGroup
 from engine.upstream.translations import RouteTranslations, TranslatedRequests, translated_request
 from engine.upstream.unused_answers import note_unused
 from engine.values.admission import rank_of
-from engine.values.errors import LONGEST_RETRY_WAIT
+from engine.values.errors import MAX_RETRY_WAIT
 
 log = logging.getLogger("modelway")
 _SAFE = "/:@+,;=()[]"
@@ -216,7 +216,7 @@ class Forward:
         """The response for the caller after the last attempt."""
         headers = self._headers_for_caller(last, exchange)
         if last.failure:
-            if (self._retry_after(last) or 0.0) > LONGEST_RETRY_WAIT:
+            if (self._retry_after(last) or 0.0) > MAX_RETRY_WAIT:
                 headers = without_retry(headers)
             retried = exchange.record.attempt_count > 1 or last.is_unusable
             return refuse(last, headers, exchange, self._dialect, retried)

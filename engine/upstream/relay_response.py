@@ -32,7 +32,7 @@ from engine.upstream.error_response import (
 from engine.upstream.first_content import FirstContent
 from engine.upstream.stream_judge import (
     ERROR,
-    KEPT_BYTES,
+    MAX_EVENT_END,
     ReportedError,
     StreamJudge,
     are_comments,
@@ -197,7 +197,7 @@ class _EventStream:
         comment always pass here, because a Cleaner makes new ones of them."""
         events = self._judge.check(events)
         if not self._is_translated and not are_comments(events):
-            self._keep(events[-KEPT_BYTES:])
+            self._keep(events[-MAX_EVENT_END:])
         return events
 
     def _following_events(self) -> Iterator[bytes]:

@@ -17,9 +17,9 @@ from engine.upstream.client.failures import Truncated
 from engine.values.redaction import Redaction
 
 ERROR = b"error"
-_KEPT = 8
+_MAX_READS = 8
 """The number of reads whose events are kept for the end."""
-KEPT_BYTES = 65_536
+MAX_EVENT_END = 65_536
 """What is kept of an event that took several reads, such as an image: its end."""
 
 _COMMENTS = re.compile(rb"(?::[^\n]*+\n++)*+")
@@ -43,7 +43,7 @@ class StreamJudge:
         self.error: Any = None
         self._dialect = dialect
         self._redaction = redaction
-        self._last = deque[bytes](maxlen=_KEPT)
+        self._last = deque[bytes](maxlen=_MAX_READS)
         self.keep = self._last.append  # called for all events, in the order of their arrival
 
     def check(self, events: bytes) -> bytes:

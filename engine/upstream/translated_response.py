@@ -109,9 +109,9 @@ class TranslatedResponse(WrappedResponse):
             self.usage = reader(target.meter, EVENT_STREAM)
         else:
             self.usage = reader(target.meter, _JSON, self._encoding)
-        self._told = self.usage.usage
+        self._usage_source = self.usage.usage
         if cache_counted_twice:
-            self._told = partial(_once_in_the_cache, self.usage.usage)
+            self._usage_source = partial(_once_in_the_cache, self.usage.usage)
         if status >= 400:
             self._translate_error()
         elif is_stream:
@@ -159,7 +159,7 @@ class TranslatedResponse(WrappedResponse):
         if decoding is None and self._encoding.strip().lower() not in ("", "identity"):
             self._failure = invalid_answer(UNDECODABLE)
             return None
-        translator = self._exchange.stream(self._told)
+        translator = self._exchange.stream(self._usage_source)
         return TranslatedEvents(
             translator, target, self.usage, self._errors, decoding, heartbeat, clock
         )
@@ -203,7 +203,7 @@ class TranslatedResponse(WrappedResponse):
         text = self._read_all(LARGEST, beat, self.usage.feed)
         self._ended = True
         try:
-            self._body = self._exchange.answer(text, self._told)
+            self._body = self._exchange.answer(text, self._usage_source)
         except UpstreamError as error:
             self._body = self._errors.document(error)
         except BrokenAnswer as error:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-LONGEST_RETRY_WAIT = 60.0
+MAX_RETRY_WAIT = 60.0
 """The longest wait, in seconds, after which a client may retry by itself: some SDKs sleep for any
 `retry-after`, others retry at once when it is too long for them."""
 
@@ -20,10 +20,9 @@ class GatewayError(Exception):
     """An error response.
 
     `status` is the HTTP status, `code` a stable word for programs, `param` the place in the
-    request (`messages[0].role`), `retry` False when a client must not retry automatically.
-    `details` are what the caller's vendor says of this error besides, where its SDKs read that.
     request (`messages[0].role`), `retry` False when a client must not retry automatically, as after
-    a `retry-after` (in seconds) of over LONGEST_RETRY_WAIT.
+    a `retry-after` (in seconds) of over MAX_RETRY_WAIT. `details` are what the caller's vendor says
+    of this error besides, where its SDKs read that.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class GatewayError(Exception):
         self.headers = list(headers)
         self.details = details
         wait = next((float(value) for name, value in headers if name == "retry-after"), 0.0)
-        if wait > LONGEST_RETRY_WAIT:
+        if wait > MAX_RETRY_WAIT:
             retry = False
         if retry is not None:
             self.headers.append(("x-should-retry", "true" if retry else "false"))

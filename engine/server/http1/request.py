@@ -134,9 +134,8 @@ class HeadReader:
 
 def _check_sizes(text: str, limits: Limits) -> None:
     """Raise InvalidRequest for a head with a line that is too long, or too many lines."""
-    if (
-        text.count("\r\n") > limits.headers + 3
-    ):  # with the first line, and an empty one on both sides
+    # Besides the headers there are the first line, and an empty one on both sides.
+    if text.count("\r\n") > limits.headers + 3:
         raise InvalidRequest(431, "the head has too many headers")
     request_line, *headers = text.removeprefix("\r\n").split("\r\n")
     if len(request_line) > limits.request_line:

@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 from engine.source.problem import Findings, Level
 from engine.spec.document.node import UNUSABLE_NAME, Breach, Library, Node, target_of
 from engine.spec.document.references import references
+from engine.spec.schema_keywords import (
+    REFERENCES,
+    SAME_VALUE,
+    SAME_VALUE_LISTS,
+    SAME_VALUE_MAPPINGS,
+)
 
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_LISTS = ("allOf", "anyOf", "oneOf")
-_SCHEMAS = ("not", "if", "then", "else")
-_MAPPINGS = ("dependentSchemas", "dependencies")
 _ANCHORS = ("$dynamicAnchor", "$anchor")
 
 Anchors = dict[tuple[FilePath, str], list[Node]]
@@ -49,7 +51,7 @@ def remove_self_references(library: Library, findings: Findings) -> None:
     complete: set[int] = set()
     for uri, file in library.files.items():
         root = Node(library, uri, (), file.value)
-        for start in list(references(root, _REFERENCES)):
+        for start in list(references(root, REFERENCES)):
             _walk(start, anchors, complete, findings)
 
 
@@ -90,19 +92,19 @@ def _remove(cycle: list[_Step], findings: Findings) -> None:
 def _links(schema: Node, anchors: Anchors) -> Iterator[_Link]:
     """The schemas that a schema applies to the value that it is applied to itself."""
     value = schema.value
-    for keyword in _REFERENCES:
+    for keyword in REFERENCES:
         if isinstance(ref := value.get(keyword), str):
             yield from (_Link(target, keyword) for target in _targets(schema, ref, anchors))
             if schema.library.is_30:
                 return  # which ignores what is beside a reference
-    for keyword in _LISTS:
+    for keyword in SAME_VALUE_LISTS:
         if isinstance(branches := value.get(keyword), list):
             holder = schema.step(keyword)
             yield from (_Link(holder.step(index)) for index in range(len(branches)))
-    for keyword in _SCHEMAS:
+    for keyword in SAME_VALUE:
         if isinstance(value.get(keyword), dict):
             yield _Link(schema.step(keyword))
-    for keyword in _MAPPINGS:
+    for keyword in SAME_VALUE_MAPPINGS:
         if isinstance(below := value.get(keyword), dict):
             holder = schema.step(keyword)
             yield from (_Link(holder.step(name)) for name in below)

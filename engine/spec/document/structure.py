@@ -29,8 +29,8 @@ _ROUNDS = 20
 _HALF = re.compile("[\ud800-\udfff]")
 HALF_CHARACTER = "half of a surrogate pair, which is no character", "write the whole character"
 """The message and hint for a text that no JSON in UTF-8 can have."""
-DEEPEST = 250
-TOO_DEEP = f"nested more than {DEEPEST} deep", "give inner parts names under components"
+MAX_DEPTH = 250
+TOO_DEEP = f"nested more than {MAX_DEPTH} deep", "give inner parts names under components"
 """The message and hint for a value that is nested deeper than jsonschema_rs can report."""
 
 
@@ -89,11 +89,11 @@ def check(library: Library, findings: Findings) -> None:
 
 
 def deep_place(value: Any) -> Path:
-    """The path, down to DEEPEST, of the first value below a mapping or list at that depth."""
+    """The path, down to MAX_DEPTH, of the first value below a mapping or list at that depth."""
     stack: list[tuple[Path, Any]] = [((), value)]
     while stack:
         path, value = stack.pop()
-        if len(path) >= DEEPEST:
+        if len(path) >= MAX_DEPTH:
             return path
         if isinstance(value, dict | list):
             entries = [*(value.items() if isinstance(value, dict) else enumerate(value))]
