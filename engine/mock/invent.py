@@ -13,10 +13,12 @@ from engine.spec.document.node import Node
 
 _DEEPEST = 12
 _SHALLOW = 6
-_MOST_SCHEMAS = 10_000
-_MOST_NESTED = 100
-_MOST_ITEMS = 100
-_LONGEST = 10_000
+_MAX_VALUES = 10_000
+_MAX_NESTED = 100
+_MAX_ITEMS = 1_000
+"""The most copies of a value, in all arrays around it together."""
+_MAX_TEXT = 500_000
+"""The most characters of all texts of a value together."""
 _TEXTS = {
     "date": "2027-01-31",
     "date-time": "2027-01-31T12:00:00Z",
@@ -35,18 +37,22 @@ def invent(schema: Node) -> Any:
 
 
 class _Inventor:
-    """Makes one value. `visited` counts the schemas that were read for it, `nested` those that are
-    being read: schemas can refer to others so often that neither would end."""
+    """Makes one value. `values` counts the parts that it has so far, `nested` the schemas that are
+    being read, `copies` how often the arrays around it repeat the part that is being made: schemas
+    can refer to others, and arrays hold arrays, so often that it would not end. `text` is the
+    number of characters that texts may still have."""
 
-    __slots__ = ("nested", "visited")
+    __slots__ = ("copies", "nested", "text", "values")
 
     def __init__(self) -> None:
-        self.visited = 0
+        self.values = 0
         self.nested = 0
+        self.copies = 1
+        self.text = _MAX_TEXT
 
     def value(self, schema: Node, depth: int) -> Any:
-        self.visited += 1
-        if self.visited > _MOST_SCHEMAS or self.nested >= _MOST_NESTED:
+        self.values += self.copies
+        if self.values > _MAX_VALUES or self.nested >= _MAX_NESTED:
             return None
         self.nested += 1
         try:
@@ -92,16 +98,24 @@ class _Inventor:
         if kind == "object":
             return self._object(schema, depth)
         if kind == "array":
-            min_items = _count(schema, "minItems", _MOST_ITEMS)
-            if depth >= _SHALLOW and (not min_items or depth >= _DEEPEST):
-                return []
-            return [self.value(schema.get("items"), depth + 1)] * max(min_items, 1)
+            return self._array(schema, depth)
         if kind in ("integer", "number"):
             return _number(schema.value)
         if kind == "string":
-            text = _TEXTS.get(schema.text("format"), "text")
-            return text.ljust(_count(schema, "minLength", _LONGEST), "x")
+            length = _count(schema, "minLength", self.text // self.copies)
+            self.text -= length * self.copies
+            return _TEXTS.get(schema.text("format"), "text").ljust(length, "x")
         return False if kind == "boolean" else None
+
+    def _array(self, schema: Node, depth: int) -> list[Any]:
+        min_items = _count(schema, "minItems", _MAX_ITEMS // self.copies)
+        if depth >= _SHALLOW and (not min_items or depth >= _DEEPEST):
+            return []
+        count = max(min_items, 1)
+        self.copies *= count
+        item = self.value(schema.get("items"), depth + 1)
+        self.copies //= count
+        return [item] * count
 
     def _object(self, schema: Node, depth: int) -> dict[str, Any]:
         if depth >= _DEEPEST:

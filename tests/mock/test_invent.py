@@ -77,6 +77,29 @@ def test_a_schema_without_an_end_has_a_value(name: str) -> None:
     assert len(json.dumps(value)) < 1_000_000
 
 
+def test_arrays_of_arrays_have_a_value_of_bounded_size() -> None:
+    """A hundred items at each of six levels would be a million million."""
+    schema: dict[str, Any] = {"type": "string", "minLength": 1_000}
+    for _ in range(6):
+        schema = {"type": "array", "minItems": 100, "items": schema}
+    documents = library(document(components={"schemas": {"Root": schema}}))
+    value = invent(documents.document.get("components").get("schemas").get("Root"))
+    items = 1
+    while isinstance(value, list):
+        items, value = items * len(value), value[0]
+    assert items <= 1_000
+    assert items * len(value) < 1_000_000
+
+
+def test_many_texts_have_a_value_of_bounded_size() -> None:
+    text = {"type": "string", "minLength": 10_000}
+    names = [f"text{number}" for number in range(900)]
+    schema = {"type": "object", "required": names, "properties": dict.fromkeys(names, text)}
+    documents = library(document(components={"schemas": {"Root": schema}}))
+    value = invent(documents.document.get("components").get("schemas").get("Root"))
+    assert len(json.dumps(value)) < 1_000_000
+
+
 def test_branches_that_double_with_every_level_have_a_value() -> None:
     schemas: dict[str, Any] = {
         f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 2} for n in range(60)
