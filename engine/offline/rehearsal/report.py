@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Any
 
 import orjson
 
 from engine.config.config import Config
 from engine.config.models import Model
-from engine.config.transforms import TransformConfig
-from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.exchange import MISSING
 from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
@@ -19,11 +17,10 @@ from engine.offline.rehearsal.path_routes import SimilarOperation, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
+from engine.offline.rehearsal.transform_report import transform_report
 from engine.offline.rehearsal.upstream_report import upstream_report
-from engine.offline.transform_edits import edits_of_caller, edits_of_upstreams
 from engine.plan.route import Plan, PlanResult, Route
-from engine.source.problem import Path, place_of
-from engine.spec.document.node import Node
+from engine.source.problem import place_of
 from engine.upstream.token_estimate import ESTIMATE_HEADER
 from engine.values.wildcard import ByName
 
@@ -62,7 +59,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "timeouts": {
             name: upstream_report(config.upstreams[name]) for name in _upstream_names(targets)
         },
-        "transforms": _transforms(route, rehearsal, planned.plan),
+        "transforms": transform_report(route, rehearsal, planned.plan),
         "outgoing": [
             _outgoing(request, rehearsal, display)
             | {"model": model_sent(rehearsal, request, config)}
@@ -72,52 +69,6 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "log": [display.text(line) for line in rehearsal.log],
         "warnings": [display.text(warning) for warning in warnings],
     }
-
-
-def _transforms(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[Report]:
-    """The edits of the request that were made, in their order: each with its `side` (`caller` or
-    `upstream`) and place, and the place of the policy that makes it (`of`, "" for none)."""
-    exchange, config = rehearsal.exchange, plan.config
-    if exchange is None:
-        return []
-    node = plan.specifications[route.operation.spec].node(route.operation)
-    upstreams = [request.upstream for request in rehearsal.sent_requests]
-    edits = [
-        *(("caller", edit) for edit in _edits_of_caller(route, rehearsal, exchange, config, node)),
-        *(("upstream", edit) for edit in edits_of_upstreams(route, exchange, upstreams, config)),
-    ]
-    policies = [policy.at for policy in route.policies]
-    return [
-        {
-            "side": side,
-            "edit": words,
-            "place": str(place_of(config.source, at)),
-            "of": next(
-                (str(place_of(config.source, o)) for o in policies if at[: len(o)] == o), ""
-            ),
-        }
-        for side, (at, words) in edits
-    ]
-
-
-def _edits_of_caller(
-    route: Route, rehearsal: Rehearsal, exchange: Exchange, config: Config, node: Node
-) -> list[tuple[Path, str]]:
-    """The edits on the caller's side that were made. Transforms between policies are a stage, and
-    the others are the last one, with that of the model."""
-    made = sum(step.name == "transform" for step in rehearsal.steps)
-    complete = made == sum(name == "transform" for name in rehearsal.stages)
-    edits = list(edits_of_caller(route, exchange.record.requested_entry, config, node))
-    if complete:
-        return edits if made else []
-    groups = groupby(route.guards.written, lambda step: isinstance(step, TransformConfig))
-    transforms = [
-        [step.at for step in group if isinstance(step, TransformConfig)]
-        for is_transform, group in groups
-        if is_transform
-    ]
-    places = [at for group in transforms[:made] for at in group]
-    return [edit for edit in edits if any(edit[0][: len(at)] == at for at in places)]
 
 
 def code_of(rehearsal: Rehearsal) -> str:
