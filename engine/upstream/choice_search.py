@@ -55,8 +55,10 @@ def always(exchange: Exchange) -> bool:
     return True
 
 
-def may_choose(choices: Sequence[CallerChoice]) -> Callable[[Exchange], bool]:
-    """A function that says whether a request may have one of the members of choices."""
+@cache
+def may_choose(choices: tuple[CallerChoice, ...]) -> Callable[[Exchange], bool]:
+    """A function that says whether a request may have one of the members of choices, shared by all
+    models that have them."""
     searches = [search_of(choice) for choice in choices if choice.member]
     direct = frozenset(search.first for search in searches if not search.quoted)
     nested = [search.may_find for search in searches if search.quoted]

@@ -15,8 +15,9 @@ def exchange(body: bytes) -> Any:
     return SimpleNamespace(body=SimpleNamespace(buffer=body), value=json.loads(body))
 
 
-def choices(*members: str) -> list[CallerChoice]:
-    return [CallerChoice("model", "https://v.example", "2026-01-01", member) for member in members]
+def choices(*members: str) -> tuple[CallerChoice, ...]:
+    url, date = "https://v.example", "2026-01-01"
+    return tuple(CallerChoice("model", url, date, member) for member in members)
 
 
 @each(
