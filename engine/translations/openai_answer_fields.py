@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine import dialects
 from engine.translations.neutral.content import Citation
 from engine.translations.neutral.events import TokenLogprob, UpstreamError
+from engine.translations.upstream_errors import AnswerErrors, error_of
 
 
 class TopToken(Struct):
@@ -80,20 +80,9 @@ def write_citation(citation: Citation, offset: int, length: int) -> Json:
 
 def read_error(status: int, document: Any) -> UpstreamError:
     """The error in an error response; `document` is its JSON, None for none."""
-    error = document.get("error", document) if isinstance(document, dict) else document
-    if not isinstance(error, dict):
-        return UpstreamError(status, error if isinstance(error, str) else "")
-    message = error.get("message") or error.get("detail")  # some servers say only `detail`
-    code, kind = error.get("code"), error.get("type")
-    word = code if isinstance(code, str) and code else kind
-    word = "" if word == "error" else word  # the type of an event
-    return UpstreamError(
-        status,
-        message if isinstance(message, str) else "",
-        word if isinstance(word, str) else "",
-    )
+    error = error_of(status, document, ("code", "type"))
+    error.code = "" if error.code == "error" else error.code  # the type of an event
+    return error
 
 
-def error_inside(document: Any) -> UpstreamError:
-    """The error in an event, or in an answer with a status of success."""
-    return read_error(dialects.event_status("openai", document), document)
+ERRORS = AnswerErrors("openai", read_error)

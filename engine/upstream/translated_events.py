@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable
 from operator import methodcaller
 
+import orjson
+
 from engine.dialects import Dialect
+from engine.dialects.interface.error_forms import event_document
 from engine.metering.readers import Reader
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import AnyStreamTranslator
@@ -25,6 +28,9 @@ _DATA = re.compile(rb"^data: (.*(?:\ndata: .*)*)", re.MULTILINE)
 
 _JOINED = methodcaller("replace", b"\ndata: ", b"\n")
 """The data in one piece."""
+
+_ERROR_NAME = b"event: error\n"
+"""The name of an event that reports an error whatever its data."""
 
 _ERRORS = (BrokenAnswer, UpstreamError, DecodeError, EventTooLarge)
 
@@ -105,6 +111,8 @@ class TranslatedEvents:
             return
         self._usage.feed(events)
         data = map(_JOINED, _DATA.findall(events))
+        if events.find(_ERROR_NAME) >= 0:
+            data = map(_data_of, events.split(b"\n\n")[:-1])
         output.extend(map(self._translator.event, data))  # lazy: appends up to an error
 
     def _translate_start(self, events: bytes, output: list[bytes]) -> bytes:
@@ -146,3 +154,10 @@ class TranslatedEvents:
                 message = error.document.get("error", {}).get("message")
                 return UpstreamError(error.status, message or "")
         return BrokenAnswer(str(text))
+
+
+def _data_of(event: bytes) -> bytes:
+    """The data of a clean event; of one that is named `error`, the JSON of an error."""
+    if event.startswith(_ERROR_NAME):
+        return orjson.dumps(event_document(event))
+    return b"\n".join(_JOINED(data) for data in _DATA.findall(event))

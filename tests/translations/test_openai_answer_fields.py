@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.dialects.openai.usage import usage_of
 from engine.translations.chat_completions import answer_fields as chat_fields
-from engine.translations.openai_answer_fields import error_inside, read_error
+from engine.translations.openai_answer_fields import ERRORS, read_error
 from engine.translations.responses import answer_fields as responses_fields
 from engine.values.usage import Usage
 from tests.support.each import each
@@ -61,4 +61,4 @@ def test_errors(document: Any, expected: tuple[str, str]) -> None:
     ],
 )
 def test_the_code_of_an_error_inside_an_answer_says_its_status(error: Any, status: int) -> None:
-    assert error_inside({"error": error}).status == status
+    assert ERRORS.inside({"error": error}).status == status

@@ -142,6 +142,8 @@ def test_an_event_that_comes_to_something_begins_the_silence_anew():
         (b"<html>\n\n", InvalidAnswer),
         (b'data: {"error":{"message":"Overloaded.","type":"server_error"}}\n\n', NotAnEvent),
         (b'{"error":{"message":"Overloaded.","type":"server_error"}}\n\n', NotAnEvent),
+        (b'event: error\ndata: {"message":"Overloaded.","code":503}\n\n', NotAnEvent),
+        (b"event: error\ndata: Overloaded.\n\n", NotAnEvent),
     ],
 )
 def test_what_cannot_be_translated_ends_the_stream_after_what_preceded_it(data, kind):
@@ -149,6 +151,14 @@ def test_what_cannot_be_translated_ends_the_stream_after_what_preceded_it(data, 
     assert stream.text(chunk("Hel") + chunk("lo") + data) == "Hello"
     assert isinstance(stream.events.failure, kind)
     assert (stream.events.feed(chunk("more")), stream.events.finish()) == (b"", b"")
+
+
+@pytest.mark.parametrize("data", [b'{"message":"Slow down.","code":429}', b"Slow down."])
+def test_an_event_that_is_named_error_has_its_words(data):
+    stream = Stream()
+    events = chunk("Hi") + b"event: error\ndata: %b\n\n" % data + chunk("more")
+    assert stream.text(events) == "Hi"
+    assert b"Slow down." in stream.events.failure.text
 
 
 def test_a_stream_that_ends_before_its_answer_is_complete_is_a_failure():

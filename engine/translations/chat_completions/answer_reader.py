@@ -34,7 +34,7 @@ from engine.translations.neutral.events import (
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import present
 from engine.translations.neutral.shapes import read_shape
-from engine.translations.openai_answer_fields import error_inside, read_logprobs
+from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 
 _MOST_CANDIDATES = 128
 _LAST_INDEX = _MOST_CANDIDATES - 1
@@ -90,10 +90,11 @@ class Reader:
 
     def read_chunk(self, chunk: Chunk | Completion, data: bytes) -> Iterable[Event]:
         """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
-        if chunk.error is not None:
-            raise error_inside(msgspec.json.decode(data))
+        if chunk.error:
+            raise ERRORS.inside(msgspec.json.decode(data))
         choices = chunk.choices
         if not choices:  # Azure judges the prompt in a first chunk without any
+            ERRORS.refuse(data)
             self._is_counted = self._started and present(chunk.usage) is not None
             return ()
         if not self._started:
@@ -119,8 +120,8 @@ class Reader:
         reader = self._choices.get(index)
         if reader is None:
             reader = self._begin(position, index)
-        if choice.error is not None:  # OpenRouter
-            raise error_inside({"error": choice.error})
+        if choice.error:  # OpenRouter
+            raise ERRORS.inside({"error": choice.error})
         try:
             if choice.delta is not None:
                 reader.delta(choice.delta, events)

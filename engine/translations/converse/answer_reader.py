@@ -20,7 +20,7 @@ from engine.translations.converse.answer_shapes import (
     Ending,
 )
 from engine.translations.converse.block_reader import BlockReader, refuse_unknown
-from engine.translations.converse.fields import read_finish
+from engine.translations.converse.fields import ERRORS, read_finish
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import read_shape
@@ -33,6 +33,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
     answer = read_shape(ANSWER, body)
     message = None if answer.output is None else answer.output.message
     if message is None:
+        ERRORS.refuse(body)
         raise WrongType("output.message", "an object")
     reader = Reader()
     yield reader.start()
@@ -73,6 +74,8 @@ class Reader:
             self.stop(event.message_stop)
         elif event.metadata != NULL:
             return self.end() if self._finish is not None else ()
+        else:
+            ERRORS.refuse(data)
         return ()
 
     def start(self) -> Start:

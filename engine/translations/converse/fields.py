@@ -11,6 +11,7 @@ from msgspec import Raw
 from engine.translations.converse.answer_shapes import EXTRA_FIELDS
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError
+from engine.translations.upstream_errors import AnswerErrors, error_of
 
 NAME = "converse"
 
@@ -71,9 +72,9 @@ def write_reasoning(text: str, signature: Signature) -> Json:
 def read_error(status: int, document: Any) -> UpstreamError:
     """The error in an error response. A 424 says that the model failed, which is no fault of the
     caller's."""
-    status = 502 if status == 424 else status
-    members = document if isinstance(document, dict) else {}
-    texts = [members.get(name) for name in ("message", "Message")]
-    message = next((text for text in texts if isinstance(text, str)), "")
-    kind = members.get("__type")
-    return UpstreamError(status, message, kind.rpartition("#")[2] if isinstance(kind, str) else "")
+    error = error_of(502 if status == 424 else status, document, ("__type",))
+    error.code = error.code.rpartition("#")[2]
+    return error
+
+
+ERRORS = AnswerErrors("bedrock", read_error)

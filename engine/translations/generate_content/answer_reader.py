@@ -12,16 +12,17 @@ from msgspec import Raw
 from engine.translations.generate_content.answer_shapes import (
     ANSWER,
     HEAD,
-    NULL,
     Candidate,
     Feedback,
     documented,
 )
 from engine.translations.generate_content.candidate_reader import CandidateReader
-from engine.translations.generate_content.errors import stream_error
+from engine.translations.generate_content.errors import ERRORS
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import read_shape
+from engine.translations.upstream_errors import is_error
+from engine.values.event_json import json_or_none
 
 _MOST_CANDIDATES = 128
 _LAST_INDEX = _MOST_CANDIDATES - 1
@@ -53,8 +54,10 @@ class Reader:
             return self._read_items(data)
         text = documented(data) if b"_" in data else data
         answer = read_shape(ANSWER, text)
-        if answer.error and answer.error != NULL:
-            raise stream_error(bytes(answer.error))
+        if answer.error and is_error(answer.error):
+            raise ERRORS.inside(json_or_none(text) or {"error": True})
+        if not answer.candidates:
+            ERRORS.refuse(text)
         if answer.prompt_feedback is not None:
             self._read_feedback(answer.prompt_feedback)
         if not self._started:

@@ -5,46 +5,27 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
-
-from engine import dialects
 from engine.translations.neutral.events import UpstreamError
+from engine.translations.upstream_errors import AnswerErrors, error_members, error_of
 
 _KEY_REASONS = ("API_KEY_INVALID", "API_KEY_EXPIRED")
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 
 
 def read_error(status: int, document: Any) -> UpstreamError:
-    """The error in an error response; `document` is its JSON, None for none. A list may hold it."""
-    if isinstance(document, list):
-        document = document[0] if document else None
-    error = document.get("error") if isinstance(document, dict) else None
-    if not isinstance(error, dict):
-        return UpstreamError(status, error if isinstance(error, str) else "")
-    word, message, retry_after = error.get("status"), error.get("message"), None
-    details = error.get("details")
+    """The error in an error response; `document` is its JSON, None for none."""
+    error = error_of(status, document, ("status",))
+    error.code = error.code.lower()
+    details = error_members(document).get("details")
     for detail in details if isinstance(details, list) else ():
         if isinstance(detail, dict):
             if detail.get("reason") in _KEY_REASONS:
-                status = 401
-            retry_after = _seconds(detail.get("retryDelay")) or retry_after
-    return UpstreamError(
-        status,
-        message if isinstance(message, str) else "",
-        word.lower() if isinstance(word, str) else "",
-        retry_after,
-    )
+                error.status = 401
+            error.retry_after = _seconds(detail.get("retryDelay")) or error.retry_after
+    return error
 
 
-def stream_error(error: bytes) -> UpstreamError:
-    """The error that an event of a stream is, or an answer whose status says nothing of it;
-    `error` is the JSON of its member `error`."""
-    try:
-        value = msgspec.json.decode(error)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        value = None
-    document = {"error": value}
-    return read_error(dialects.event_status("gemini", document), document)
+ERRORS = AnswerErrors("gemini", read_error)
 
 
 def _seconds(text: Any) -> float | None:

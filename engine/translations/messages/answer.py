@@ -9,17 +9,17 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import (
+    ERRORS,
     NAME,
     PREFIX,
     Json,
-    error_event,
     thinks_on_budget,
     write_citation,
     write_finish,
     write_reasoning,
     write_usage,
 )
-from engine.translations.messages.answer_shapes import MESSAGE, NULL
+from engine.translations.messages.answer_shapes import MESSAGE
 from engine.translations.messages.stream_reader import Reader
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.arguments import arguments_object
@@ -37,6 +37,7 @@ from engine.translations.neutral.names import answer_id, call_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.shapes import read_shape
 from engine.translations.neutral.signatures import NO_SIGNATURE
+from engine.translations.upstream_errors import is_error
 
 _ERROR = Raw(b'"error"')
 
@@ -44,8 +45,10 @@ _ERROR = Raw(b'"error"')
 def read_answer(body: bytes) -> Iterator[Event]:
     """The events of a message. Raises WrongType, BrokenAnswer or UpstreamError."""
     message = read_shape(MESSAGE, body)
-    if message.type == _ERROR or message.error != NULL:
-        raise error_event(msgspec.json.decode(body))
+    if message.type == _ERROR or is_error(message.error):
+        raise ERRORS.inside(msgspec.json.decode(body))
+    if message.content is None:
+        ERRORS.refuse(body)
     reader = Reader()
     yield reader.start(message)
     for index, raw in enumerate(message.content or ()):

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engine import dialects
 from engine.translations.messages.answer_shapes import Citation as CitationShape
 from engine.translations.messages.answer_shapes import Ending
 from engine.translations.neutral.content import Citation, Signature
 from engine.translations.neutral.events import Finish, Stop, UpstreamError
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import SEAL, seal, unseal
+from engine.translations.upstream_errors import AnswerErrors, error_of
 from engine.values.usage import Usage
 
 NAME = "messages"
@@ -150,21 +150,8 @@ def write_citation(citation: Citation) -> Json:
 
 
 def read_error(status: int, document: Any) -> UpstreamError:
-    """The error in an error response. Only this vendor has the status 529: it is a 503. The clouds
-    that have its models answer with a `message` alone."""
-    status = 503 if status == 529 else status
-    members = document if isinstance(document, dict) else {}
-    error = members.get("error", members.get("message"))
-    if not isinstance(error, dict):
-        return UpstreamError(status, error if isinstance(error, str) else "")
-    message, kind = error.get("message"), error.get("type")
-    return UpstreamError(
-        status,
-        message if isinstance(message, str) else "",
-        kind if isinstance(kind, str) else "",
-    )
+    """The error in an error response. Only this vendor has the status 529: it is a 503."""
+    return error_of(503 if status == 529 else status, document, ("type",))
 
 
-def error_event(document: Any) -> UpstreamError:
-    """The error in an event, or in an answer whose status says nothing of it."""
-    return read_error(dialects.event_status("anthropic", document), document)
+ERRORS = AnswerErrors("anthropic", read_error)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Raw
 
-from engine.translations.messages.answer_fields import error_event, read_finish
+from engine.translations.messages.answer_fields import ERRORS, read_finish
 from engine.translations.messages.answer_shapes import (
     BLOCK_EVENT,
     ENDING,
@@ -57,7 +57,7 @@ class Reader:
             self._check_index(event)
             return self._blocks.close()
         if kind == "error":
-            raise error_event(msgspec.json.decode(data))
+            raise ERRORS.inside(msgspec.json.decode(data))
         return self._read_frame(event, data)
 
     def _read_frame(self, event: StreamEvent, data: bytes) -> Iterable[Event]:
@@ -73,8 +73,8 @@ class Reader:
                 self.finish(ending)
         elif event.type == "message_stop":
             return self.end()
-        elif event.type != "ping" and (document := msgspec.json.decode(data)).get("error"):
-            raise error_event(document)  # in another vendor's form, as gateways write it
+        elif event.type != "ping":
+            ERRORS.refuse(data)  # in another vendor's form, as gateways write it
         return ()
 
     def start(self, message: Head | Message) -> Start:

@@ -32,7 +32,7 @@ from engine.translations.neutral.events import (
     uncarried,
 )
 from engine.translations.neutral.shapes import read_shape
-from engine.translations.openai_answer_fields import error_inside, read_logprobs
+from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
     read_citations,
@@ -58,6 +58,7 @@ from engine.translations.responses.answer_shapes import (
     TextPart,
     Thoughts,
 )
+from engine.translations.upstream_errors import is_error
 
 NULL = Raw(b"null")
 FUNCTION_CALL = "function_call"
@@ -85,9 +86,11 @@ _CALLERS = (
 def read_answer(body: bytes) -> Iterator[Event]:
     """The events of an answer in one piece. Raises WrongType, BrokenAnswer or UpstreamError."""
     response = read_shape(RESPONSE, body)
-    if response.error != NULL and response.status is None:
-        raise error_inside(msgspec.json.decode(body))
-    if response.output is None and response.error == NULL:
+    has_error = is_error(response.error)
+    if has_error and response.status is None:
+        raise ERRORS.inside(msgspec.json.decode(body))
+    if response.output is None and not has_error:
+        ERRORS.refuse(body)
         raise BrokenAnswer("the upstream's answer has no output")
     yield read_start(read_shape(HEAD, body))
     for kind, raw, place in read_items(response):
@@ -190,8 +193,8 @@ def read_call(call: Call, raw: Raw, place: str) -> ToolCall:
 def read_end(response: Response) -> End:
     """The end of an answer. Raises BrokenAnswer or UpstreamError."""
     status = response.status or "completed"
-    if status == "failed" or response.error != NULL:
-        raise error_inside({"error": msgspec.json.decode(response.error)})
+    if status == "failed" or is_error(response.error):
+        raise ERRORS.inside({"error": msgspec.json.decode(response.error)})
     if status == "completed":
         finish = Finish(stop="end", native=status)
     elif status == "incomplete":

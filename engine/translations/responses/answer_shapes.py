@@ -136,7 +136,6 @@ class StreamEvent(Struct):
 
     type: str | None = None
     output_index: int | None = None
-    error: Raw = Raw(b"null")
 
 
 class TextDelta(Struct):

@@ -16,10 +16,9 @@ from engine.translations.neutral.content import Block, Reasoning, Refusal, Text,
 from engine.translations.neutral.events import BrokenAnswer, Delta, Event
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import read_shape
-from engine.translations.openai_answer_fields import error_inside
+from engine.translations.openai_answer_fields import ERRORS
 from engine.translations.responses.answer_reader import (
     FUNCTION_CALL,
-    NULL,
     read_end,
     read_item,
     read_items,
@@ -77,8 +76,10 @@ class Reader:
                 return ()  # its item is done
             item = self._item(event.output_index)
             return self._in_order(item, read(item, data))
-        if kind == "error" or (not kind and event.error != NULL):
-            raise error_inside(msgspec.json.decode(data))
+        if kind == "error":
+            raise ERRORS.inside(msgspec.json.decode(data))
+        if not kind.startswith("response."):
+            ERRORS.refuse(data)
         reader = _READERS.get(kind)
         return () if reader is None else reader(self, data)
 

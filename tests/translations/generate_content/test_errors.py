@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from engine.translations.generate_content.errors import read_error, stream_error
+import pytest
+
+from engine.translations.generate_content.answer_reader import Reader
+from engine.translations.generate_content.errors import ERRORS, read_error
+from engine.translations.neutral.events import UpstreamError
 from tests.support.each import each
 
 RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37.5s"}
@@ -68,9 +71,10 @@ def test_a_delay_is_a_bounded_number_of_seconds(delay: str, seconds: float | Non
     ],
 )
 def test_an_error_in_a_stream_has_its_status_inside(error: Any, status: int) -> None:
-    assert stream_error(json.dumps(error).encode()).status == status
+    assert ERRORS.inside({"error": error}).status == status
 
 
 def test_an_error_that_is_no_json_is_one_without_words() -> None:
-    assert stream_error(b'{"message":"\xff"}').status == 502
-    assert stream_error(b"[" * 20_000).status == 502
+    with pytest.raises(UpstreamError) as excinfo:
+        list(Reader().read(b'{"error":{"message":"\xff"}}'))
+    assert (excinfo.value.status, excinfo.value.message) == (502, "")

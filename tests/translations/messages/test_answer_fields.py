@@ -19,7 +19,7 @@ from tests.support.each import each
         ({"error": {"message": 5, "type": None}}, "", ""),
         ({"error": "odd"}, "odd", ""),
         ({"message": "Wait a little."}, "Wait a little.", ""),
-        ({"detail": "x"}, "", ""),
+        ({"detail": "x"}, "x", ""),
         (None, "", ""),
         ([1], "", ""),
     ],

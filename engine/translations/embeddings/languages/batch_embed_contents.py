@@ -22,7 +22,7 @@ from engine.translations.embeddings.neutral import (
     check_repeated,
     encode_embeddings,
 )
-from engine.translations.generate_content.errors import read_error, stream_error
+from engine.translations.generate_content.errors import ERRORS, read_error
 from engine.translations.generate_content.fields import Fields
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
@@ -54,8 +54,8 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
 def read_answer(body: bytes) -> Embeddings:
     """An answer. Raises WrongType or UpstreamError."""
     fields = Fields(body)
-    if "error" in fields:
-        raise stream_error(fields.peek("error"))
+    if "error" in fields or "embeddings" not in fields:
+        ERRORS.refuse(body)
     vectors = [read_vector(each) for each in fields.objects("embeddings")]
     return Embeddings(vectors=vectors)
 

@@ -19,7 +19,7 @@ from engine.translations.embeddings.neutral import (
     as_numbers,
     encode_embeddings,
 )
-from engine.translations.generate_content.errors import read_error, stream_error
+from engine.translations.generate_content.errors import ERRORS, read_error
 from engine.translations.generate_content.fields import Fields
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
@@ -45,8 +45,8 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
 def read_answer(body: bytes) -> Embeddings:
     """An answer. Raises WrongType or UpstreamError."""
     fields = Fields(body)
-    if "error" in fields:
-        raise stream_error(fields.peek("error"))
+    if "error" in fields or "embedding" not in fields:
+        ERRORS.refuse(body)
     vector = read_vector(fields.members("embedding"))
     return Embeddings(vectors=[vector])
 

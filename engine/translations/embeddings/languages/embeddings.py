@@ -19,7 +19,7 @@ from engine.translations.embeddings.neutral import (
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType
-from engine.translations.openai_answer_fields import error_inside, read_error
+from engine.translations.openai_answer_fields import ERRORS, read_error
 from engine.values.wildcard import Patterns
 
 _TEXTS = "a text or a list of texts: the model takes no token numbers"
@@ -80,8 +80,8 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
 def read_answer(body: bytes) -> Embeddings:
     """An answer. Raises WrongType or UpstreamError."""
     members = Members(body)
-    if "error" in members:
-        raise error_inside(msgspec.json.decode(body))
+    if "error" in members or "data" not in members:
+        ERRORS.refuse(body)
     vectors: dict[int, Raw] = {}
     for position, each in enumerate(members.objects("data")):
         index, vector = each.integer("index"), each.raw("embedding")
