@@ -94,6 +94,10 @@ class Expression:
         Call it even if nothing is replaced: of a repeated key, the upstream may read another value
         than the one that was checked here.
         """
+        body, member = exchange.value, self.member
+        if member is not None and isinstance(body, dict) and exchange.media_type not in _FORMS:
+            self._refuse_look_alikes(member, body, self._readings[0][1])
+            return (body[member], self._span(exchange)) if member in body else (MISSING, None)
         value = self.read(exchange)
         if self.place != "body":
             if self.place == "query" and exchange.query:
@@ -119,8 +123,12 @@ class Expression:
             if _form_names(exchange).count(self.steps[0]) > 1:
                 raise self._repeated_value()
             return value, None
+        return value, self._span(exchange)
+
+    def _span(self, exchange: Exchange) -> tuple[int, int] | None:
+        """The span of the value in a JSON body."""
         try:
-            return value, span(exchange.body.buffer, self.steps)
+            return span(exchange.body.buffer, self.steps)
         except Ambiguous as error:
             raise self._repeated_value() from error
 
