@@ -124,7 +124,14 @@ def test_an_exchange_that_is_about_to_end_is_cut_only_by_the_second_call():
     assert (gateway.lifecycle.open, gateway.results) == (0, [(200, "complete", "")])
 
 
-def test_a_stream_that_its_caller_does_not_take_is_cut_as_shutdown():
+@pytest.mark.parametrize(
+    ("cut", "outcome"),
+    [
+        (lambda lifecycle, exchange: lifecycle.interrupt(), "shutdown"),
+        (RequestLifecycle.revoke, "revoked"),
+    ],
+)
+def test_a_stream_that_its_caller_does_not_take_is_cut_with_the_reason(cut, outcome):
     gateway = Gateway(lambda exchange: Response(200, [], iter([b"a", b"b"])))
 
     def send():
@@ -137,9 +144,10 @@ def test_a_stream_that_its_caller_does_not_take_is_cut_as_shutdown():
 
     sending = gevent.spawn(send)
     gevent.sleep(0)
-    gateway.lifecycle.interrupt()
+    (exchange,) = gateway.lifecycle.open_exchanges()
+    cut(gateway.lifecycle, exchange)
     sending.join(PATIENCE)
-    assert gateway.results == [(200, "shutdown", "")]
+    assert gateway.results == [(200, outcome, "")]
 
 
 @pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
@@ -149,31 +157,12 @@ def test_a_request_that_waits_when_its_token_is_revoked_is_answered_401_in_its_d
     gevent.sleep(0)
     (exchange,) = gateway.lifecycle.open_exchanges()
     gateway.lifecycle.revoke(exchange)
-    body = orjson.loads(waiting.get(timeout=5))
+    body = orjson.loads(waiting.get(timeout=PATIENCE))
     assert dialect.is_error(body)
     assert "has expired or was revoked" in body["error"]["message"]
     assert (gateway.status, gateway.results) == (401, [(401, "revoked", "invalid_api_key")])
     gateway.lifecycle.revoke(exchange)  # it has ended: nothing happens
     assert gateway.lifecycle.open == 0
-
-
-def test_a_stream_that_its_caller_does_not_take_is_cut_as_revoked():
-    gateway = Gateway(lambda exchange: Response(200, [], iter([b"a", b"b"])))
-
-    def send():
-        body = gateway.post()
-        try:
-            for _ in body:
-                gevent.sleep(60)  # the caller's socket is full
-        finally:
-            body.close()
-
-    sending = gevent.spawn(send)
-    gevent.sleep(0)
-    (exchange,) = gateway.lifecycle.open_exchanges()
-    gateway.lifecycle.revoke(exchange)
-    sending.join(5)
-    assert gateway.results == [(200, "revoked", "")]
 
 
 def test_drain_waits_for_the_last_exchange_up_to_its_timeout():
