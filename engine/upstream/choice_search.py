@@ -24,12 +24,13 @@ class MemberSearch:
     its name, `quoted` the name as it stands in a text; b"" if `first` is the whole way, or any
     member may be meant."""
 
-    __slots__ = ("first", "last", "quoted")
+    __slots__ = ("_members", "first", "last", "quoted")
 
     def __init__(self, steps: Sequence[str]) -> None:
         self.first, self.last = steps[0], steps[-1]
         nested = len(steps) > 1 and self.last != "*"
         self.quoted = b'"%b"' % self.last.encode() if nested else b""
+        self._members = re.compile(re.escape(self.quoted) + rb"\s*+:").findall
 
     def may_find(self, exchange: Exchange, body: dict[str, Any]) -> bool:
         """Whether the body can have the member."""
@@ -39,8 +40,11 @@ class MemberSearch:
             return True
         text = exchange.body.buffer
         at = text.find(quoted)
-        if at != text.rfind(quoted) or (at >= 0 and self.last not in body):
-            return True
+        if at >= 0:
+            is_at_the_top = self.last in body
+            is_alone = is_at_the_top and at == text.rfind(quoted)
+            if not is_alone and len(self._members(text)) > is_at_the_top:  # not only values
+                return True
         return text.find(_ESCAPE) >= 0 and _ESCAPED.search(text) is not None
 
 
