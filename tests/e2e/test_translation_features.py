@@ -59,6 +59,7 @@ routes:
 
 LANGUAGES = [each.language for each in FEATURE_CALLERS]
 SIGNATURES = {
+    "chat_completions": b'"extra_content":{"google":{"thought_signature":"EjQKMgEMOdbH"}}',
     "responses": b'"gAAAAABo"',
     "messages": b'"EqQBCkYIBxgC"',
     "generate_content": b'"CiQBjz1rX7A="',
@@ -149,7 +150,7 @@ def test_parallel_calls_and_thoughts_return_with_the_results(
     first, second = tool_results(language(model), upstream.last)  # type: ignore[arg-type]
     assert "one" in json.dumps(first)
     assert "two" in json.dumps(second)
-    assert SIGNATURES.get(model, b"") in upstream.upstream.last.body
+    assert SIGNATURES[model] in upstream.upstream.last.body.replace(b'": ', b'":')
 
 
 _ASKED = {

@@ -40,7 +40,7 @@ LANGUAGE = Language(
             ),
             *("prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
             "web_search_options.search_context_size",
-            *("*.provider_specific_fields", "*.provider_specific_fields.*"),
+            *("*.provider_specific_fields", "*.provider_specific_fields.*", "*.extra_content"),
         )
     ),
     features=FEATURES,

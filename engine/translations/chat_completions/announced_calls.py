@@ -22,6 +22,8 @@ class AnnouncedCalls:
         self._calls: dict[int, ToolCall] = {}
         self._names: dict[int, str] = {}
         """The names of the calls that have begun."""
+        self.signatures: dict[int, str] = {}
+        """Those of the calls that have one."""
 
     def __bool__(self) -> bool:
         return bool(self._calls)

@@ -22,11 +22,12 @@ class Function(Struct):
 
 
 class Call(Struct):
-    """A call, or a fragment of one."""
+    """A call, or a fragment of one. Gemini has added `extra_content`, with a signature."""
 
     index: int | None = None
     id: str | None = None
     function: Function | None = None
+    extra_content: Raw = Raw()
 
 
 class ImageUrl(Struct):
@@ -76,6 +77,7 @@ class Message(Struct):
     images: list[Image] | None = None
     audio: Any = None
     text: Any = None
+    extra_content: Raw = Raw()
 
 
 class Logprobs(Struct):

@@ -25,16 +25,17 @@ from engine.translations.chat_completions.answer_fields import (
     said_otherwise,
 )
 from engine.translations.chat_completions.answer_shapes import (
-    ANNOTATIONS,
+    Call,
     ContentPart,
     Function,
     Message,
 )
 from engine.translations.chat_completions.call_numbers import CallNumbers
+from engine.translations.chat_completions.extra_content import read_extra
+from engine.translations.chat_completions.text_citations import TextCitations
 from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.content import (
     Block,
-    Citation,
     Media,
     Reasoning,
     Refusal,
@@ -44,7 +45,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import (
     BrokenAnswer,
-    Cite,
     Close,
     Delta,
     Event,
@@ -55,16 +55,15 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.names import call_id
-from engine.translations.neutral.shapes import is_blank, read_shape
-from engine.translations.openai_answer_fields import read_citation
+from engine.translations.neutral.shapes import is_blank
 
 Key = tuple[str, int | str]
 """The kind of a block, and which one of that kind."""
 
 _TEXT: Key = ("text", 0)
 _REFUSAL: Key = ("refusal", 0)
-_DETAIL = "reasoning_details"
-"""The kind of thoughts that are an entry of this member."""
+_DETAIL, _SIGNATURE = "reasoning_details", "signature"
+"""The kinds of thoughts that are an entry of this member, and a signature of what follows."""
 
 _EMPTY_PARTS = ("text", "thinking", "reference", "tool_reference")
 """The parts that say nothing more to the caller."""
@@ -78,7 +77,7 @@ class ChoiceReader:
 
     finish: Finish | None = None
     _open: Key | None = None
-    _size = _text_start = _text_length = 0
+    _size = 0
 
     def __init__(self, candidate: int, answer_id: str) -> None:
         self._candidate = candidate
@@ -88,9 +87,9 @@ class ChoiceReader:
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._calls = CallNumbers()
         self._announced = AnnouncedCalls()
-        self._citations: list[Citation] = []
-        """Those that came before the text which they belong to."""
+        self._citations = TextCitations(candidate)
         self._details: dict[Key, Detail] = {}
+        self._message_signature = ""
 
     @property
     def has_begun(self) -> bool:
@@ -106,11 +105,13 @@ class ChoiceReader:
             self._read_parts(text, events)
         elif text or (text := said_otherwise(delta)):
             self._add(events, _TEXT, Text, text)
-            self._text_length += len(text)
+            self._citations.length += len(text)
         if delta.annotations:
             self._read_citations(delta.annotations, events)
         if delta.refusal:
             self._add(events, _REFUSAL, Refusal, delta.refusal)
+        if delta.extra_content and (signature := read_extra(delta.extra_content, message=True)):
+            self._message_signature = signature
         if delta.tool_calls or delta.function_call or delta.images or delta.audio:
             self._read_others(delta, events)
 
@@ -157,28 +158,14 @@ class ChoiceReader:
                 return
 
     def _read_citations(self, annotations: Raw, events: list[Event]) -> None:
-        """The sources of the text; some vendors give them before it."""
+        """The sources of the text; some vendors give them before or behind it."""
         if bytes(annotations)[:1] != b"[":
             return
-        shapes = read_shape(ANNOTATIONS, annotations, "annotations") or ()
-        citations = [read_citation(o.url_citation) for o in shapes if o.url_citation is not None]
-        if self._open == _TEXT:
-            self._cite(citations, events)
-        elif _TEXT in self._opened and _TEXT not in self._waiting:
-            events += [Cite(each, self._candidate, late=True) for each in citations]
-        else:
-            self._citations += citations
+        is_open = self._open == _TEXT
+        is_complete = _TEXT in self._opened and _TEXT not in self._waiting
+        if not is_open and not is_complete:
             self._count(len(bytes(annotations)))
-
-    def _cite(self, citations: list[Citation], events: list[Event]) -> None:
-        """What the open text cites. The vendor counts from the beginning of all text; a span that
-        begins in an earlier block is told without its place."""
-        for citation in citations:
-            start, end = citation.start, citation.end
-            inside = start is not None and end is not None and start >= self._text_start
-            citation.start = start - self._text_start if inside and start is not None else None
-            citation.end = end - self._text_start if inside and end is not None else None
-            events.append(Cite(citation, self._candidate))
+        events += self._citations.read(annotations, is_open=is_open, is_complete=is_complete)
 
     def _read_parts(self, parts: list[ContentPart], events: list[Event]) -> None:
         """A content that is a list: its thoughts, texts and images, each in its place. References
@@ -189,7 +176,7 @@ class ChoiceReader:
                     self._add(events, ("thinking", 0), Reasoning, thoughts)
             elif part.text:
                 self._add(events, _TEXT, Text, part.text)
-                self._text_length += len(part.text)
+                self._citations.length += len(part.text)
             elif part.refusal:
                 self._add(events, _REFUSAL, Refusal, part.refusal)
             elif part.image_url is not None:
@@ -202,25 +189,25 @@ class ChoiceReader:
         if delta.audio and not is_blank(delta.audio):
             raise BrokenAnswer("the upstream's answer has audio, which was not asked for")
         for call in delta.tool_calls or ():
-            self._read_call(call.index, call.id or "", call.function, events)
+            self._read_call(call, events)
         function = delta.function_call
         if function is not None and (function.name or function.arguments) and not delta.tool_calls:
-            self._read_call(0, "", function, events)
+            self._read_call(Call(index=0, function=function), events)
         for position, image in enumerate(delta.images or ()):
             self._add_image(read_image(image, f"images[{position}]"), events)
 
     def _add_image(self, image: Media, events: list[Event]) -> None:
-        self._add(
-            events, ("image", len(self._opened) + len(self._waiting)), partial(replace, image)
-        )
+        key: Key = "image", len(self._opened) + len(self._waiting)
+        self._add(events, key, partial(replace, image))
 
-    def _read_call(
-        self, index: int | None, vendor_id: str, function: Function | None, events: list[Event]
-    ) -> None:
-        name = "" if function is None else function.name or ""
-        arguments = "" if function is None else function.arguments or ""
-        number = self._calls.number(index, vendor_id, name)
-        if self._announced.has_begun(number, name):
+    def _read_call(self, fragment: Call, events: list[Event]) -> None:
+        vendor_id, function = fragment.id or "", fragment.function or Function()
+        name, arguments = function.name or "", function.arguments or ""
+        number = self._calls.number(fragment.index, vendor_id, name)
+        begun = self._announced.has_begun(number, name)
+        if fragment.extra_content and number not in self._announced.signatures:
+            self._sign(number, read_extra(fragment.extra_content, late=begun), events, late=begun)
+        if begun:
             if arguments:
                 call = partial(ToolCall, id=vendor_id, name=name)
                 self._add(events, ("call", number), call, arguments)
@@ -230,9 +217,23 @@ class ChoiceReader:
         if self._announced.add(number, own_id, name, arguments):
             self._begin_calls(events, number)
 
+    def _sign(self, number: int, signature: str, events: list[Event], *, late: bool) -> None:
+        """Keep the signature of a call until the call begins; a `late` one follows the call."""
+        if not signature:
+            return
+        self._count(len(signature))
+        self._announced.signatures[number] = signature
+        if late:
+            self._add(events, (_SIGNATURE, signature), Reasoning)
+
     def _begin_calls(self, events: list[Event], last: int | None = None) -> None:
-        """Begin the announced calls up to the `last`, or all."""
+        """Begin the announced calls up to the `last`, or all, each behind its signature."""
+        if signature := self._message_signature:
+            self._message_signature = ""
+            self._add(events, (_SIGNATURE, signature), Reasoning)
         for number, call, arguments in self._announced.take(last):
+            if signature := self._announced.signatures.get(number, ""):
+                self._add(events, (_SIGNATURE, signature), Reasoning)
             self._add(events, ("call", number), partial(replace, call), arguments)
 
     def _add(
@@ -240,7 +241,7 @@ class ChoiceReader:
     ) -> None:
         """Add a text to a block, which `block` makes: now, or when the open call is complete."""
         if key != self._open:
-            if self._announced and key[0] != "call":
+            if self._announced and key[0] not in ("call", _SIGNATURE):
                 self._begin_calls(events)
             if self._must_wait():
                 self._wait(key, block, text)
@@ -281,11 +282,9 @@ class ChoiceReader:
             raise BrokenAnswer("the upstream's answer has a tool call without a name")
         self._opened.add(key)
         self._open, self._arguments = key, []
-        self._text_start = self._text_length
         events.append(Open(block, self._candidate))
-        if key == _TEXT and self._citations:
-            citations, self._citations = self._citations, []
-            self._cite(citations, events)
+        if key == _TEXT:
+            events += self._citations.begin()
 
     def _close(self, events: list[Event]) -> None:
         if self._open is None:
@@ -293,7 +292,7 @@ class ChoiceReader:
         kind, name = self._open
         if kind == _DETAIL:
             events.append(Sign(self._details[self._open].signature, self._candidate))
-        elif kind == "reasoning":  # the name of the member returns with the thoughts
+        elif kind in ("reasoning", _SIGNATURE):  # the name of a member returns with the thoughts
             events.append(Sign(Signature(NAME, str(name)), self._candidate))
         self._open = None
         events.append(Close(self._candidate))

@@ -13,6 +13,7 @@ from engine.translations.chat_completions.answer_fields import (
     REASONING_MEMBERS,
     read_detail,
 )
+from engine.translations.chat_completions.extra_content import read_sent_extra
 from engine.translations.chat_completions.request_shapes import (
     AssistantMessage,
     AudioPart,
@@ -74,6 +75,7 @@ def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[st
         _read_provider_fields(message, place, unread)
     if message.reasoning_details or message.reasoning_content or message.reasoning:
         blocks = [*_read_reasoning(message, place, unread), *blocks]
+    blocks = [*_read_extra(message, place, unread), *blocks]
     if message.refusal:
         blocks.append(Refusal(text=message.refusal, place=f"{place}.refusal"))
     if message.tool_calls:
@@ -182,12 +184,28 @@ def _read_calls(
 ) -> Iterator[Block]:
     for index, call in enumerate(calls):
         where = f"{place}[{index}]"
-        if isinstance(call, CallObject):
-            yield _read_call(call, where)
-        elif call.kind:
-            yield Foreign(language=NAME, kind=TOOL_CALL + call.kind, raw=call.raw, place=where)
-        else:
-            yield _read_call(_CALL.read(call.raw, where, unread), where)
+        if not isinstance(call, CallObject):
+            if call.kind:
+                yield Foreign(language=NAME, kind=TOOL_CALL + call.kind, raw=call.raw, place=where)
+                continue
+            call = _CALL.read(call.raw, where, unread)
+        yield from _read_extra(call, where, unread)
+        yield _read_call(call, where)
+
+
+def _read_extra(
+    holder: AssistantMessage | CallObject, place: str, unread: list[str]
+) -> Iterator[Reasoning]:
+    """The signature of a message or call, if it has one; its own language gets all of it back."""
+    raw = holder.extra_content
+    if present(raw) is None:
+        return
+    vars(holder).update(extra={**holder.extra, "extra_content": raw})
+    signature = read_sent_extra(raw, f"{place}.extra_content")
+    if signature is None:
+        unread.append(f"{place}.extra_content")
+    else:
+        yield signature
 
 
 def _read_call(call: CallObject, place: str) -> Block:

@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 from engine.translations.chat_completions.answer_fields import NAME, write_thoughts
 from engine.translations.chat_completions.content_reader import TOOL_CALL
+from engine.translations.chat_completions.extra_content import ExtraWriter
 from engine.translations.neutral.cache_marks import mark
 from engine.translations.neutral.content import (
     Block,
@@ -37,12 +38,19 @@ Json = dict[str, Any]
 
 class MessageWriter:
     """Writes the messages of one request. `same_language`: the request was of this language;
-    `marks`: parts are marked for the prompt cache."""
+    `marks`: parts are marked for the prompt cache; `gemini`: the model is one of Gemini's."""
 
     def __init__(
-        self, names: ToolNames, losses: Losses, *, same_language: bool, marks: bool = False
+        self,
+        names: ToolNames,
+        losses: Losses,
+        *,
+        same_language: bool,
+        marks: bool = False,
+        gemini: bool = False,
     ) -> None:
         self._marks = marks
+        self._gemini = gemini or same_language
         self._names = names
         self._losses = losses
         self._same_language = same_language
@@ -86,11 +94,13 @@ class MessageWriter:
         calls: list[Any] = []
         thoughts: list[Reasoning] = []
         content: list[Block] = []
+        signatures, signed = ExtraWriter(gemini=self._gemini), dict[str, Any]()
         for block in message.blocks:
             if isinstance(block, ToolCall):
-                calls.append(self._call(block))
+                calls.append(signatures.sign(self._call(block)))
             elif isinstance(block, Reasoning):
-                thoughts.append(block)
+                if not signatures.take(block, calls, signed):
+                    thoughts.append(block)
             elif _is_call(block):
                 calls.append(block.raw)
             else:
@@ -105,7 +115,8 @@ class MessageWriter:
                     self._losses.add(block.place, reason, hint=True)
         if not (parts or calls):
             return []
-        values = {"content": _simple(parts) if parts else None, **values}
+        signed = signatures.sign(signed)
+        values = {"content": _simple(parts) if parts else None, **values, **signed}
         if calls:
             values["tool_calls"] = calls
         return [self._message(message, values)]

@@ -89,6 +89,7 @@ class CallObject(JsonObject, tag="function"):
     function: CalledFunction
     id: str | None = None
     index: Raw = Raw()
+    extra_content: Raw = Raw()
 
 
 class MessageObject(JsonObject, tag_field="role", tag=""):
@@ -119,6 +120,7 @@ class AssistantMessage(MessageObject, tag="assistant"):
     reasoning_content: str | None = None
     reasoning: str | None = None
     provider_specific_fields: Raw = Raw()
+    extra_content: Raw = Raw()
     parsed: Raw = Raw()
     annotations: Raw = Raw()
 

@@ -39,7 +39,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     names = ToolNames()
     same_language = request.language == NAME
     marks = not same_language and takes_cache_control(model)
-    writer = MessageWriter(names, losses, same_language=same_language, marks=marks)
+    gemini = "gemini" in model.lower()
+    writer = MessageWriter(names, losses, same_language=same_language, marks=marks, gemini=gemini)
     body: Json = {"model": model, "messages": writer.write(request)}
     _write_tools(request, body, names, losses, marks=marks)
     if marks:
