@@ -16,7 +16,13 @@ from engine.translations.anthropic_models import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.parameters import budget_of, effort_of, is_wide, nearest_effort
+from engine.translations.neutral.parameters import (
+    budget_of,
+    effort_of,
+    is_wide,
+    known_thinking,
+    nearest_effort,
+)
 from engine.translations.neutral.request import ChatRequest, Thinking
 
 Json = dict[str, Any]
@@ -45,7 +51,7 @@ class ParameterWriter:
 
     def thinking(self, max_tokens: int) -> Json:
         """The members `thinking` and `output_config.effort` for a caller of another language."""
-        thinking, model = self._request.thinking, self._model
+        thinking, model = known_thinking(self._request, self._losses), self._model
         if thinking is None:
             return {}
         if thinking.off or thinking.effort == "none":

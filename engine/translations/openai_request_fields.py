@@ -23,12 +23,14 @@ from engine.translations.neutral.data_url import checked_base64, data_url, read_
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import present
-from engine.translations.neutral.parameters import is_wide, number
+from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
-from engine.translations.openai_models import samples, takes_verbosity
+from engine.translations.openai_models import reasoning_effort, samples, takes_verbosity
 
 Json = dict[str, Any]
 
+PENALTIES = ("presence_penalty", "frequency_penalty")
+_ZEROS = (b"0", b"0.0")
 _MODES: dict[str, Literal["auto", "none", "any"]] = {
     "none": "none",
     "auto": "auto",
@@ -167,6 +169,32 @@ def write_sampling(
     if request.top_k is not None:
         losses.add(request.place_of("top_k"), hint=is_wide("top_k", request.top_k))
     return members
+
+
+def write_effort(request: ChatRequest, model: str, losses: Losses) -> tuple[str | None, bool]:
+    """The effort of reasoning, None for the model's own; and whether the request is fulfilled."""
+    effort, reason = reasoning_effort(request.thinking, model)
+    if reason:
+        losses.add(request.place_of("thinking"), reason, hint=reason == NO_REASONING)
+    return effort, not reason
+
+
+def takes_logprobs(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> bool:
+    """Whether log probabilities are asked for, and the model gives them with this effort."""
+    if not request.logprobs and not request.top_logprobs:
+        return False
+    if samples(model, effort):
+        return True
+    losses.add(request.place_of("logprobs"), "a model that reasons gives none")
+    return False
+
+
+def lose_penalties(request: ChatRequest, losses: Losses) -> Json:
+    """Add the penalties to the losses, where they are not zero. Returns no members."""
+    for name in PENALTIES:
+        if (penalty := getattr(request, name)) is not None and bytes(penalty) not in _ZEROS:
+            losses.add(request.place_of(name), "the model takes none")
+    return {}
 
 
 def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | None:

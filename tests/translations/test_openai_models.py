@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import yaml
+
+from engine.source import files
+from engine.translations.neutral.parameters import NO_REASONING
 from engine.translations.neutral.request import Thinking
 from engine.translations.openai_models import (
     limit_field,
@@ -9,6 +13,7 @@ from engine.translations.openai_models import (
     reasoning_effort,
     reasons,
     searches_in_chat,
+    takes_penalties,
 )
 from tests.support.each import each
 
@@ -29,7 +34,7 @@ OFF = Thinking(effort="none", off=True)
         (Thinking(effort="max"), "gpt-5.5", "xhigh"),
         (Thinking(effort="low"), "gpt-5-pro", "high"),
         (Thinking(effort="low"), "gpt-5.2-pro", "medium"),
-        (Thinking(effort="hyper"), "gpt-5.5", "hyper"),  # newer than this table
+        (Thinking(effort="hyper"), "qwen3", "hyper"),  # as its vendor knows it
         (Thinking(effort="max"), "gpt-6-sol", "max"),
         (Thinking(effort="minimal"), "gpt-5.6-luna", "low"),
         (Thinking(effort="low"), "gpt-5.2-chat-latest", "medium"),
@@ -49,12 +54,12 @@ OFF = Thinking(effort="none", off=True)
     ],
 )
 def test_efforts(thinking: Thinking | None, model: str, effort: str | None) -> None:
-    assert reasoning_effort(thinking, model) == (effort, True)
+    assert reasoning_effort(thinking, model) == (effort, "")
 
 
 @each("model", ["gpt-4o", "gpt-3.5-turbo", "chatgpt-4o-latest", "gpt-5-chat-latest"])
 def test_models_that_do_not_reason(model: str) -> None:
-    assert reasoning_effort(Thinking(effort="low"), model) == (None, False)
+    assert reasoning_effort(Thinking(effort="low"), model) == (None, NO_REASONING)
     assert not reasons(model)
 
 
@@ -94,9 +99,41 @@ def test_models_of_the_vendor_that_search_in_chat_are_named_for_it(
         ("o3-mini", 4),
         ("o3", 0),
         ("o3-2025-04-16", 0),
+        ("o3-mini-2025-01-31", 4),
         ("o4-mini", 0),
+        ("o1-preview", 0),
+        ("gpt-5", 0),
+        ("gpt-5-2025-08-07", 0),
+        ("gpt-5-mini", 0),
+        ("gpt-5-nano-2025-08-07", 0),
+        ("gpt-5.1", 0),
+        ("gpt-5.2-2025-12-11", 0),
+        ("gpt-5-chat-latest", 4),
+        ("gpt-5.2-chat-latest", 4),
+        ("gpt-5.5", 4),
         ("qwen3", None),
     ],
 )
 def test_stop_sequences(model: str, most: int | None) -> None:
     assert most_stops(model) == most
+
+
+@each(
+    ("model", "takes"),
+    [("gpt-4o", True), ("gpt-5", False), ("gpt-5.5", False), ("gpt-5-chat-latest", True)],
+)
+def test_penalties(model: str, takes: bool) -> None:
+    assert takes_penalties(model) == takes
+
+
+def test_an_effort_in_an_unknown_word_is_not_guessed() -> None:
+    effort, reason = reasoning_effort(Thinking(effort="hyper"), "gpt-5.5")
+    assert effort is None
+    assert reason.startswith("'hyper' is none of minimal, ")
+
+
+def test_no_name_has_two_rows_of_a_table() -> None:
+    file = yaml.safe_load((files.PROVIDERS / "openai.yaml").read_text("utf-8"))
+    for name, rows in file["parameters"].items():
+        models = [model for row in rows for model in row["models"]]
+        assert len(models) == len(set(models)), name

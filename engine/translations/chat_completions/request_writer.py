@@ -18,11 +18,15 @@ from engine.translations.neutral.web_search import read_web_search
 from engine.translations.openai_models import (
     limit_field,
     most_stops,
-    reasoning_effort,
     searches_in_chat,
     takes_cache_control,
+    takes_penalties,
 )
 from engine.translations.openai_request_fields import (
+    PENALTIES,
+    lose_penalties,
+    takes_logprobs,
+    write_effort,
     write_sampling,
     write_schema,
     write_tool_choice,
@@ -141,19 +145,13 @@ def _write_output(request: ChatRequest, body: Json) -> None:
 
 
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:
-    effort, carried = reasoning_effort(request.thinking, model)
-    if not carried:
-        losses.add(request.place_of("thinking"), "this model does not reason", hint=True)
+    effort, _ = write_effort(request, model, losses)
     values = {
         limit_field(model): request.max_tokens,
         **_sampling(request, model, effort, losses),
         "stop": _stops(request, model, losses) or None,
         "n": request.candidates,
         "seed": request.seed,
-        "presence_penalty": request.presence_penalty,
-        "frequency_penalty": request.frequency_penalty,
-        "logprobs": request.logprobs or bool(request.top_logprobs) or None,
-        "top_logprobs": request.top_logprobs,
         "reasoning_effort": effort,
         "user": request.user or None,
     }
@@ -172,8 +170,18 @@ def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
 
 
 def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> Json:
+    penalties: Json = {name: getattr(request, name) for name in PENALTIES}
+    logprobs: Json = {
+        "logprobs": request.logprobs or bool(request.top_logprobs) or None,
+        "top_logprobs": request.top_logprobs,
+    }
     if request.language == NAME:
         members = {name: getattr(request, name) for name in ("temperature", "top_p", "top_k")}
-        return {**members, "verbosity": request.verbosity or None}
+        return {**members, **penalties, **logprobs, "verbosity": request.verbosity or None}
+    if not takes_penalties(model):
+        penalties = lose_penalties(request, losses)
+    if not takes_logprobs(request, model, effort, losses):
+        logprobs = {}
     verbosity = write_verbosity(request, model, losses)
-    return {**write_sampling(request, model, effort, losses), "verbosity": verbosity}
+    members = write_sampling(request, model, effort, losses)
+    return {**members, **penalties, **logprobs, "verbosity": verbosity}

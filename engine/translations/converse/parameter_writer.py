@@ -10,7 +10,12 @@ from engine.translations.converse.fields import Json
 from engine.translations.converse.models import Model
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.one_call import lose_one_call
-from engine.translations.neutral.parameters import effort_of, is_wide, nearest_effort
+from engine.translations.neutral.parameters import (
+    effort_of,
+    is_wide,
+    known_thinking,
+    nearest_effort,
+)
 from engine.translations.neutral.request import ChatRequest, Thinking
 
 
@@ -27,7 +32,8 @@ class ParameterWriter:
         if thinking is None:
             return False
         if not self._model.claude:
-            self._write_effort(body, thinking)
+            if (known := known_thinking(self._request, self._losses)) is not None:
+                self._write_effort(body, known)
             return False
         most = self._request.max_tokens or self._model.parameters.max_tokens
         members = anthropic.thinking(most)
@@ -57,6 +63,8 @@ class ParameterWriter:
         effort = thinking.effort
         if thinking.budget is not None:
             effort = effort_of(thinking.budget)
+        if not effort and not off:
+            return  # as it likes
         word = model.efforts[0] if off else nearest_effort(effort, model.efforts)
         value: Any = word
         if model.thinking == "reasoningConfig":

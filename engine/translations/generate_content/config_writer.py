@@ -11,8 +11,14 @@ from engine.translations.generate_content.models import Model
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import with_values
-from engine.translations.neutral.parameters import budget_of, effort_of, nearest_effort
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.parameters import (
+    NO_REASONING,
+    budget_of,
+    effort_of,
+    known_thinking,
+    nearest_effort,
+)
+from engine.translations.neutral.request import ChatRequest, Thinking
 
 Json = dict[str, Any]
 
@@ -99,22 +105,21 @@ class ConfigWriter:
         return config
 
     def _thinking(self) -> Json:
-        thinking, model = self._request.thinking, self._model
+        thinking, model = known_thinking(self._request, self._losses), self._model
         if thinking is None:
             return {}
         off = thinking.off or thinking.effort == "none"
         if not model.levels and model.budgets is None:
             if not off:
-                self._lose("thinking", "this model does not reason", hint=True)
+                self._lose("thinking", NO_REASONING, hint=True)
             return {}
-        config = self._level(off=off) if model.levels else self._budget(off=off)
+        config = (self._level if model.levels else self._budget)(thinking, off=off)
         if thinking.visible and not off:
             config["includeThoughts"] = True
         return config
 
-    def _level(self, *, off: bool) -> Json:
-        thinking, levels = self._request.thinking, self._model.levels
-        assert thinking is not None
+    def _level(self, thinking: Thinking, *, off: bool) -> Json:
+        levels = self._model.levels
         if off:
             self._lose("thinking", "this model always reasons", hint=True)
             return {"thinkingLevel": levels[0].upper()}
@@ -123,9 +128,8 @@ class ConfigWriter:
             effort = effort or effort_of(thinking.budget)
         return {"thinkingLevel": nearest_effort(effort, levels).upper()} if effort else {}
 
-    def _budget(self, *, off: bool) -> Json:
-        thinking, budgets = self._request.thinking, self._model.budgets
-        assert thinking is not None
+    def _budget(self, thinking: Thinking, *, off: bool) -> Json:
+        budgets = self._model.budgets
         assert budgets is not None
         least, most = budgets
         if off:

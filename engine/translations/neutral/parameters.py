@@ -7,17 +7,20 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Thinking
 
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 """The names of efforts in ascending order; "none" is not an effort."""
+
+NO_REASONING = "this model does not reason"
+"""Why an effort is not carried."""
 
 _BUDGETS = dict(zip(EFFORTS, (1024, 2048, 4096, 8192, 16_384, 32_768), strict=True))
 
 
 def budget_of(effort: str) -> int:
-    """The budget for an effort, that of "medium" for an unknown word."""
-    return _BUDGETS.get(effort, _BUDGETS["medium"])
+    """The budget for an effort, one of EFFORTS."""
+    return _BUDGETS[effort]
 
 
 def effort_of(budget: int) -> str:
@@ -27,11 +30,27 @@ def effort_of(budget: int) -> str:
 
 
 def nearest_effort(effort: str, efforts: tuple[str, ...]) -> str:
-    """The same effort out of `efforts` (not empty, ascending), else the next lower one, else the
-    lowest."""
-    rank = EFFORTS.index(effort) if effort in EFFORTS else EFFORTS.index("medium")
+    """The same effort, one of EFFORTS, out of `efforts` (not empty, ascending), else the next lower
+    one, else the lowest."""
+    rank = EFFORTS.index(effort)
     below = [each for each in efforts if EFFORTS.index(each) <= rank]
     return below[-1] if below else efforts[0]
+
+
+def unknown_effort(effort: str) -> str:
+    """Why a word for an effort is not carried: what it means here would be a guess."""
+    return f"'{effort[:40]}' is none of {', '.join(EFFORTS)}"
+
+
+def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
+    """The amount of reasoning, without an effort in a word that is not known, which is lost; None
+    where nothing is left of it."""
+    thinking = request.thinking
+    if thinking is None or thinking.off or thinking.effort in ("", "none", *EFFORTS):
+        return thinking
+    losses.add(request.place_of("thinking"), unknown_effort(thinking.effort))
+    rest = msgspec.structs.replace(thinking, effort="")
+    return rest if rest.adaptive or rest.budget is not None else None
 
 
 def with_token_limit(request: ChatRequest, limit: int | None, losses: Losses) -> ChatRequest:

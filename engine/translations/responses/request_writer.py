@@ -12,8 +12,11 @@ from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.web_search import read_web_search
-from engine.translations.openai_models import reasoning_effort, reasons
+from engine.translations.openai_models import reasons
 from engine.translations.openai_request_fields import (
+    lose_penalties,
+    takes_logprobs,
+    write_effort,
     write_sampling,
     write_schema,
     write_tool_choice,
@@ -27,8 +30,6 @@ Json = dict[str, Any]
 _SMALLEST_LIMIT = 16
 _LONGEST_NAME = 128
 _CANNOT = ("stop", "seed")
-_PENALTIES = ("presence_penalty", "frequency_penalty")
-_ZEROS = (b"0", b"0.0")
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -54,19 +55,18 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body |= request.extra
     else:
         body["store"] = False
-        body |= _include(request, model)
     return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 
-def _include(request: ChatRequest, model: str) -> Json:
+def _include(model: str, *, logprobs: bool) -> list[str]:
     """What the answer is to have besides: the vendor's thoughts, to give them back with the next
     turn. A model that does not reason refuses that."""
     include = []
     if reasons(model):
         include.append("reasoning.encrypted_content")
-    if request.logprobs or request.top_logprobs:
+    if logprobs:
         include.append("message.output_text.logprobs")
-    return {"include": include} if include else {}
+    return include
 
 
 def write_tools(request: ChatRequest, legal: Callable[[str], str], losses: Losses) -> list[Any]:
@@ -118,21 +118,22 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> Json:
     for name in _CANNOT:
         if getattr(request, name):
             losses.add(request.place_of(name))
-    for name in _PENALTIES:
-        if (penalty := getattr(request, name)) is not None and bytes(penalty) not in _ZEROS:
-            losses.add(request.place_of(name))
+    lose_penalties(request, losses)
     if (request.candidates or 1) > 1:
         losses.add(request.place_of("candidates"))
     limit = request.max_tokens
     if limit is not None and limit < _SMALLEST_LIMIT:
         losses.add(request.place_of("max_tokens"), "the least is 16", hint=True)
         limit = _SMALLEST_LIMIT
-    reasoning = _reasoning(request, model, losses)
+    reasoning, same_language = _reasoning(request, model, losses), request.language == NAME
+    effort = (reasoning or {}).get("effort")
+    logprobs = not same_language and takes_logprobs(request, model, effort, losses)
     return with_values(
         {
             "max_output_tokens": limit,
-            **_sampling(request, model, (reasoning or {}).get("effort"), losses),
-            "top_logprobs": request.top_logprobs,
+            **_sampling(request, model, effort, losses),
+            "top_logprobs": request.top_logprobs if logprobs or same_language else None,
+            "include": None if same_language else _include(model, logprobs=logprobs) or None,
             "parallel_tool_calls": request.parallel_calls,
             "reasoning": reasoning,
             "text": _text(request, model, losses),
@@ -148,9 +149,8 @@ def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Loss
 
 
 def _reasoning(request: ChatRequest, model: str, losses: Losses) -> Json | None:
-    effort, carried = reasoning_effort(request.thinking, model)
+    effort, carried = write_effort(request, model, losses)
     if not carried:
-        losses.add(request.place_of("thinking"), "this model does not reason", hint=True)
         return None
     reasoning: Json = {} if effort is None else {"effort": effort}
     if request.thinking is not None and request.thinking.visible and not request.thinking.off:
