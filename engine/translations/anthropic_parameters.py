@@ -14,6 +14,8 @@ from engine.translations.anthropic_models import (
     SMALLEST_BUDGET,
     Model,
 )
+from engine.translations.closed_schemas import ClosedSchema, closed_schema
+from engine.translations.neutral.arguments import NO_ARGUMENTS
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.parameters import (
@@ -23,7 +25,7 @@ from engine.translations.neutral.parameters import (
     known_thinking,
     nearest_effort,
 )
-from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.translations.neutral.request import ChatRequest, OutputFormat, Thinking, Tool
 
 Json = dict[str, Any]
 
@@ -37,7 +39,14 @@ class _Schema(Struct):
 
 
 _SCHEMA = msgspec.json.Decoder(_Schema)
+_NO_FORM: tuple[Literal[""], Raw] = "", Raw()
+_REASONS = {
+    "$ref": "a schema cannot refer to itself, nor to what it does not define",
+    "type": "each schema needs a type",
+    "allOf": "these schemas cannot be joined",
+}
 _NUMBER = msgspec.json.Decoder(float)
+_NO_ARGUMENTS = Raw(msgspec.json.encode(NO_ARGUMENTS))
 
 
 class ParameterWriter:
@@ -142,16 +151,16 @@ class ParameterWriter:
         except msgspec.DecodeError as error:
             raise WrongType(self._request.place_of(field), "a number") from error
 
-    def answer_form(self, *, thinks: bool) -> Literal["", "format", "tool"]:
+    def answer_form(self, *, thinks: bool) -> tuple[Literal["", "format", "tool"], Raw]:
         """How a schema of the answer is enforced: by `output_config.format`, by a tool that the
-        model must call (impossible while it thinks), or "" for not at all."""
+        model must call (impossible while it thinks), or "" for not at all; and the schema."""
         output = self._request.output
         if output is None:
-            return ""
+            return _NO_FORM
         if output.schema is None:
             self._lose("output", "JSON can only be asked for with a schema")
-        elif self._model.json_schema and output.kind == "json_schema":
-            return "format"
+        elif (closed := self._closed(output)) is not None:
+            return self._closed_form(closed)
         elif thinks:
             self._lose("output", "the model takes a form of the answer only if it does not think")
         elif not self._model.forced_tools:
@@ -159,8 +168,25 @@ class ParameterWriter:
         elif not _is_of_object(output.schema):
             self._lose("output", "the model takes only a schema of an object")
         else:
-            return "tool"
-        return ""
+            return "tool", output.schema
+        return _NO_FORM
+
+    def _closed(self, output: OutputFormat) -> ClosedSchema | None:
+        """The schema to which the model can be held; None for an object of any members."""
+        if not self._model.json_schema or output.kind != "json_schema" or output.schema is None:
+            return None
+        closed = closed_schema(output.schema, self._request.place_of("schema"))
+        return None if closed.is_any_object else closed
+
+    def _closed_form(self, closed: ClosedSchema) -> tuple[Literal["", "format"], Raw]:
+        place = self._request.place_of("schema")
+        if closed.refused:
+            self._losses.add(f"{place}.{closed.refused}", _REASONS[closed.refused])
+            return _NO_FORM
+        for keyword in closed.changed:
+            self._losses.add(f"{place}.{keyword}", "the model gives the members that are named")
+        _lose_moved(closed, place, self._losses)
+        return "format", closed.schema
 
     def stop(self) -> list[str]:
         """The stop sequences; the vendor refuses white space."""
@@ -183,6 +209,25 @@ class ParameterWriter:
         for name in ("presence_penalty", "frequency_penalty"):
             if self.number(name):
                 self._lose(name)
+
+
+def _lose_moved(closed: ClosedSchema, place: str, losses: Losses) -> None:
+    """Add the keywords of a schema at `place` that the model only reads to the losses."""
+    for keyword in closed.moved:
+        losses.add(f"{place}.{keyword}", "the model is told it in the description", hint=True)
+
+
+def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:
+    """The schema of a strict tool as the model is held to it; None where it is not."""
+    if not tool.strict:
+        return None
+    if model.json_schema:
+        closed = closed_schema(tool.schema or _NO_ARGUMENTS, tool.schema_place)
+        if not closed.refused and not closed.changed:
+            _lose_moved(closed, tool.schema_place, losses)
+            return closed.schema
+    losses.add(f"{tool.place}.strict", "arguments are not checked", hint=True)
+    return None
 
 
 def _is_of_object(schema: Raw) -> bool:

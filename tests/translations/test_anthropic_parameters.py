@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -202,7 +203,8 @@ def test_stop_sequences_of_white_space_are_left_out() -> None:
     assert write(stop=["\n", "END"])[0]["stop_sequences"] == ["END"]
 
 
-SCHEMA = OutputFormat(kind="json_schema", schema=Raw(b'{"type":"object"}'), name="n")
+CLOSED = b'{"type":"object","properties":{},"additionalProperties":false}'
+SCHEMA = OutputFormat(kind="json_schema", schema=Raw(CLOSED), name="n")
 
 
 @each(
@@ -214,7 +216,7 @@ SCHEMA = OutputFormat(kind="json_schema", schema=Raw(b'{"type":"object"}'), name
 )
 def test_output_format(model: str, output: OutputFormat, expected_losses: list[str]) -> None:
     body, losses = write(model, output=output)
-    schema = {"type": "json_schema", "schema": {"type": "object"}}
+    schema = {"type": "json_schema", "schema": json.loads(CLOSED)}
     assert body.get("output_config") == (None if expected_losses else {"format": schema})
     assert losses == expected_losses
 

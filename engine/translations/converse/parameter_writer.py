@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Raw
+
 from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
 from engine.translations.converse.fields import Json
 from engine.translations.converse.models import Model
@@ -119,12 +121,11 @@ class ParameterWriter:
         if self._model.claude:
             body["additionalModelResponseFieldPaths"] = ["/stop_sequence"]
 
-    def write_output(self, body: Json) -> None:
-        """The schema of the answer."""
+    def write_output(self, body: Json, closed: Raw) -> None:
+        """The schema of the answer, as the vendor takes it."""
         output = self._request.output
         assert output is not None
-        assert output.schema is not None
-        schema: Json = {"schema": bytes(output.schema).decode()}
+        schema: Json = {"schema": bytes(closed).decode()}
         if output.name:
             schema["name"] = output.name
         if output.description:

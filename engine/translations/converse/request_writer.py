@@ -56,11 +56,11 @@ def _write_parameters(
     config = tools.write(body["messages"])
     tools.lose_others()
     answer_tool, first_call = "", False
-    form = anthropic.answer_form(thinks=thinks)
+    form, schema = anthropic.answer_form(thinks=thinks)
     if form == "tool":
         answer_tool = tools.add_answer_tool(config)
     elif form == "format":
-        parameters.write_output(body)
+        parameters.write_output(body, schema)
     if config:
         body["toolConfig"] = config
         first_call = parameters.write_parallel_calls(body)

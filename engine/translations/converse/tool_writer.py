@@ -5,6 +5,7 @@ A model that takes no schema of its answer gets it as the schema of a tool which
 
 from __future__ import annotations
 
+from engine.translations.anthropic_parameters import strict_schema
 from engine.translations.converse.content_writer import cache_point
 from engine.translations.converse.fields import Json
 from engine.translations.converse.models import Model
@@ -78,11 +79,10 @@ class ToolWriter:
         spec: Json = {"name": self._names.legal(tool.name)}
         if tool.description.strip():
             spec["description"] = tool.description
-        spec["inputSchema"] = {"json": arguments_schema(tool)}
-        if tool.strict and self._model.parameters.json_schema:
+        schema = strict_schema(tool, self._model.parameters, self._losses)
+        spec["inputSchema"] = {"json": schema or arguments_schema(tool)}
+        if schema is not None:
             spec["strict"] = True
-        elif tool.strict:
-            self._losses.add(f"{tool.place}.strict", "arguments are not checked", hint=True)
         return {"toolSpec": spec}
 
     def _choice(self) -> Json:

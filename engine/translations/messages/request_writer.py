@@ -61,11 +61,11 @@ def _write_parameters(
     tools = ToolWriter(request, names, model, losses)
     body.update(tools.write(body["messages"]))
     output, answer_tool = thinking.pop("output_config", {}), ""
-    form = parameters.answer_form(thinks=thinks)
+    form, schema = parameters.answer_form(thinks=thinks)
     if form == "tool":
         answer_tool = tools.add_answer_tool(body)
-    elif form == "format" and request.output is not None:
-        output["format"] = {"type": "json_schema", "schema": request.output.schema}
+    elif form == "format":
+        output["format"] = {"type": "json_schema", "schema": schema}
     body.update(thinking)
     if output:
         body["output_config"] = output

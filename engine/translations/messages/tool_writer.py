@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.translations.anthropic_models import Model
+from engine.translations.anthropic_parameters import strict_schema
 from engine.translations.messages.answer_fields import NAME, Json
 from engine.translations.neutral.answer_tool import answer_tool_description, answer_tool_name
 from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
@@ -75,10 +76,8 @@ class ToolWriter:
 
     def _function(self, tool: Tool) -> Json:
         function = write_function(tool, self._names)
-        if tool.strict and self._model.json_schema:
-            function["strict"] = True
-        elif tool.strict:
-            self._losses.add(f"{tool.place}.strict", "arguments are not checked", hint=True)
+        if (schema := strict_schema(tool, self._model, self._losses)) is not None:
+            function.update(input_schema=schema, strict=True)
         mark(function, tool.cache)
         return function
 

@@ -143,9 +143,10 @@ def test_a_model_that_cannot_be_told_how_much_to_reason() -> None:
 
 
 def test_a_schema_of_the_answer() -> None:
-    output = OutputFormat(kind="json_schema", schema=Raw(b'{"type":"object"}'), name="n")
+    closed = '{"type":"object","properties":{},"additionalProperties":false}'
+    output = OutputFormat(kind="json_schema", schema=Raw(closed.encode()), name="n")
     request = written(CLAUDE, output=output)
-    schema = {"schema": '{"type":"object"}', "name": "n"}
+    schema = {"schema": closed, "name": "n"}
     structure = {"type": "json_schema", "structure": {"jsonSchema": schema}}
     assert request.body["outputConfig"] == {"textFormat": structure}
 

@@ -80,7 +80,8 @@ def test_long_names_are_shortened_and_known_by_the_short_one() -> None:
 
 
 def test_strict_tools_are_those_of_models_that_check_arguments() -> None:
-    strict = Tool(name="f", schema=OBJECT, strict=True, place="t")
+    schema = Raw(b'{"type":"object","properties":{}}')
+    strict = Tool(name="f", schema=schema, strict=True, place="t")
     spec = written(CLAUDE, tools=[strict]).body["toolConfig"]["tools"][0]["toolSpec"]
     assert spec["strict"] is True
     assert written(NOVA, tools=[strict]).hints == {"t.strict"}

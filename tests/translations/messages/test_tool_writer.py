@@ -37,7 +37,7 @@ from tests.translations.messages.requests import (
 
 
 def test_tools() -> None:
-    schema = Raw(b'{"properties":{"b":{"default":1.0}},"required":["b"]}')
+    schema = Raw(b'{"properties":{"b":{"const":1.0}},"required":["b"]}')
     body, _ = write(tools=[Tool(name="look", description="d", schema=schema, strict=True), TIME])
     assert body["tools"] == [
         {
@@ -45,7 +45,8 @@ def test_tools() -> None:
             "description": "d",
             "input_schema": {
                 "type": "object",
-                "properties": {"b": {"default": 1.0}},
+                "properties": {"b": {"const": 1.0}},
+                "additionalProperties": False,
                 "required": ["b"],
             },
             "strict": True,
