@@ -226,7 +226,7 @@ def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:
         if not closed.refused and not closed.changed:
             _lose_moved(closed, tool.schema_place, losses)
             return closed.schema
-    losses.add(f"{tool.place}.strict", "arguments are not checked", hint=True)
+    losses.add(tool.strict_place, "arguments are not checked", hint=True)
     return None
 
 

@@ -80,12 +80,12 @@ def _close(text: bytes) -> ClosedSchema:
             closer.check(name, document.get(name), dict)
         if _has_circles(document):
             raise _Refused("$ref")
-        closed = Raw(msgspec.json.encode(closer.close(document)))
+        closed = closer.close(document)
     except _Refused as refused:
         return ClosedSchema(Raw(text), refused=str(refused))
     is_any = document.get("type") == "object" and "properties" not in document
     return ClosedSchema(
-        closed,
+        Raw(text if closed == document else msgspec.json.encode(closed)),
         tuple(closer.moved),
         tuple(closer.changed),
         is_any_object=is_any and _is_open(document),

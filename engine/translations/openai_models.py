@@ -70,6 +70,11 @@ def searches_in_chat(model: str) -> bool:
     return "search" in model or not _is_one_of(_VENDORS_OWN, model)
 
 
+def is_vendors_own(model: str) -> bool:
+    """Whether this is the name of a model of OpenAI's, also behind that of a vendor (`openai/`)."""
+    return _is_one_of(_VENDORS_OWN, model.rpartition("/")[2])
+
+
 def most_tokens(model: str) -> int | None:
     """The token limit of the model's answers, None if it is unknown."""
     return _MOST_TOKENS.find(model)

@@ -26,8 +26,17 @@ from engine.translations.neutral.objects import present
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
 from engine.translations.openai_models import reasoning_effort, samples, takes_verbosity
+from engine.translations.strict_schemas import is_strict
+from engine.values.wildcard import Patterns
 
 Json = dict[str, Any]
+
+_LANGUAGES = ("chat_completions", "responses")
+SHARED_MEMBERS = (
+    *("metadata", "service_tier", "safety_identifier"),
+    *("prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"),
+)
+_SHARED = Patterns(SHARED_MEMBERS)
 
 PENALTIES = ("presence_penalty", "frequency_penalty")
 _ZEROS = (b"0", b"0.0")
@@ -101,15 +110,30 @@ def read_schema(form: Members) -> OutputFormat:
     return output
 
 
-def write_schema(output: OutputFormat) -> Json:
-    """The members that describe a schema; its name is a required one."""
+def write_strict(
+    strict: bool | None, schema: Raw | None, place: str, losses: Losses
+) -> bool | None:
+    """`strict` at `place`, None without it: where a model cannot be held to the schema, the vendor
+    refuses it."""
+    if not strict or is_strict(schema):
+        return strict
+    reason = "an object is open, or does not require all of its properties"
+    losses.add(place, reason, hint=True)
+    return None
+
+
+def write_schema(request: ChatRequest, output: OutputFormat, losses: Losses | None) -> Json:
+    """The members that describe the schema of an answer; its name is a required one. Without
+    `losses` it is one that the caller wrote for this vendor."""
     members: Json = {"name": output.name or "response"}
     if output.description:
         members["description"] = output.description
     members["schema"] = output.schema
-    if output.strict is not None:
-        members["strict"] = output.strict
-    return members
+    strict = output.strict
+    if losses is not None:
+        place = request.places.get("strict", request.place_of("schema"))
+        strict = write_strict(strict, output.schema, place, losses)
+    return members if strict is None else {**members, "strict": strict}
 
 
 def read_url(url: str, place: str) -> Source:
@@ -168,6 +192,16 @@ def write_sampling(
             losses.add(request.place_of(name), "a model that reasons takes none", hint=wide)
     if request.top_k is not None:
         losses.add(request.place_of("top_k"), hint=is_wide("top_k", request.top_k))
+    return members
+
+
+def write_shared(request: ChatRequest, language: str, losses: Losses) -> Json:
+    """The members that both of OpenAI's languages have, for a target of the other `language`."""
+    if request.language not in _LANGUAGES or request.language == language:
+        return {}
+    members = {name: request.extra[name] for name in SHARED_MEMBERS if name in request.extra}
+    if members:
+        losses.withdraw(_SHARED)
     return members
 
 

@@ -73,6 +73,15 @@ _OBJECTS = st.dictionaries(WORDS, _VALUES, max_size=3).map(json.dumps)
 _SCHEMAS = st.dictionaries(WORDS, st.just({"type": "string"}), max_size=3).map(
     lambda properties: Raw(json.dumps({"type": "object", "properties": properties}).encode())
 )
+_ANSWERS = st.dictionaries(WORDS, st.just({"type": "string"}), max_size=3).map(
+    lambda properties: Raw(
+        json.dumps(
+            {"type": "object", "properties": properties, "additionalProperties": False}
+        ).encode()
+    )
+)
+"""Schemas that all vendors take for an answer."""
+
 _NAMES = st.sampled_from(["f", "get_weather", "search-web", "x" * 64])
 _PNG = Inline("image/png", "iVBORw0KGgo=")
 _PDF = Inline("application/pdf", "JVBERi0=")
@@ -159,7 +168,7 @@ def _draw_parameters(draw: st.DrawFn, features: frozenset[str], request: ChatReq
         case "effort" if request.top_k is None:
             request.thinking = Thinking(effort=draw(st.sampled_from(["low", "medium", "high"])))
     if has("json_schema"):
-        request.output = OutputFormat(kind="json_schema", schema=draw(_SCHEMAS), name="n")
+        request.output = OutputFormat(kind="json_schema", schema=draw(_ANSWERS), name="n")
     elif has("json"):
         request.output = OutputFormat(kind="json")
     if request.tools:

@@ -272,7 +272,7 @@ def test_an_object_of_any_members_is_asked_for_as_a_tool(target: str) -> None:
     ("a", "strict", "dropped"),
     [
         ({"type": "integer", "minimum": 3}, True, ["tools.function.parameters.minimum"]),
-        ({"type": "object", "additionalProperties": TEXT}, False, ["tools.strict"]),
+        ({"type": "object", "additionalProperties": TEXT}, False, ["tools.function.strict"]),
         (TEXT, True, []),
     ],
 )

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from engine.translations import translation
+from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -22,6 +24,7 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.request import ChatRequest, OutputFormat
 from engine.translations.openai_request_fields import (
+    SHARED_MEMBERS,
     read_file_data,
     read_schema,
     read_url,
@@ -31,6 +34,8 @@ from engine.translations.openai_request_fields import (
     write_url,
     write_verbosity,
 )
+from engine.translations.refusals import LossRules
+from engine.translations.translation import Translation
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 
@@ -86,6 +91,9 @@ def test_other_data_of_files_are_refused(data: str, name: str) -> None:
     assert excinfo.value.place == "p"
 
 
+REQUEST = ChatRequest(language="responses", model="m", messages=[])
+
+
 @each(
     "output",
     [
@@ -97,7 +105,7 @@ def test_schemas_survive(output: OutputFormat) -> None:
     def encoded(value: Any) -> Any:
         return json.loads(bytes(value))
 
-    members = {**write_schema(output), "schema": encoded(output.schema)}
+    members = {**write_schema(REQUEST, output, None), "schema": encoded(output.schema)}
     text = json.dumps(members, separators=(",", ":")).encode()
     assert read_schema(Members(text)) == output
 
@@ -200,3 +208,57 @@ def test_older_models_have_one_verbosity(
     request = ChatRequest(language="responses", model="m", messages=[], verbosity=verbosity)
     assert write_verbosity(request, model, losses) == expected
     assert bool(losses.losses) == is_loss
+
+
+SHARED = {
+    "metadata": {"team": "x"},
+    "service_tier": "flex",
+    "safety_identifier": "s",
+    "prompt_cache_key": "k",
+    "prompt_cache_retention": "24h",
+    "prompt_cache_options": {"mode": "explicit"},
+}
+LEAST = {
+    "chat_completions": {"messages": [{"role": "user", "content": "Hi"}]},
+    "responses": {"input": "Hi"},
+}
+
+
+def shared(caller: str, target: str, model: str) -> tuple[dict[str, Any], list[str]]:
+    body = json.dumps({"model": "m", **LEAST[caller], **SHARED}).encode()
+    pair = translation(caller, target)
+    assert isinstance(pair, Translation)
+    exchange = pair.request(body, RequestLine(model="m"), model, LossRules())
+    sent = json.loads(exchange.target_request.body)
+    return {name: sent[name] for name in SHARED if name in sent}, exchange.dropped
+
+
+@each(
+    ("caller", "target", "model"),
+    [
+        ("chat_completions", "responses", "gpt-5"),
+        ("chat_completions", "responses", "up"),
+        ("responses", "chat_completions", "gpt-4o"),
+        ("responses", "chat_completions", "openai/gpt-5"),
+        ("responses", "chat_completions", "o3"),
+    ],
+)
+def test_the_vendors_two_apis_pass_each_other_what_both_have(
+    caller: str, target: str, model: str
+) -> None:
+    assert set(SHARED) == set(SHARED_MEMBERS)
+    assert shared(caller, target, model) == (SHARED, [])
+
+
+@each(
+    ("caller", "target", "model"),
+    [
+        ("responses", "chat_completions", "gemini-2.5-flash"),
+        ("responses", "messages", "claude-sonnet-4-5"),
+        ("chat_completions", "generate_content", "gemini-2.5-flash"),
+    ],
+)
+def test_other_vendors_do_not_get_it(caller: str, target: str, model: str) -> None:
+    sent, dropped = shared(caller, target, model)
+    assert sent == {}
+    assert set(dropped) == set(SHARED)

@@ -50,6 +50,7 @@ _PLACES = {
     "parallel_calls": "parallel_tool_calls",
     "output": "response_format",
     "schema": "response_format.json_schema.schema",
+    "strict": "response_format.json_schema.strict",
     "candidates": "n",
     "thinking": "reasoning_effort",
 }

@@ -16,6 +16,7 @@ from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.web_search import read_web_search
 from engine.translations.openai_models import (
+    is_vendors_own,
     limit_field,
     most_stops,
     searches_in_chat,
@@ -29,6 +30,8 @@ from engine.translations.openai_request_fields import (
     write_effort,
     write_sampling,
     write_schema,
+    write_shared,
+    write_strict,
     write_tool_choice,
     write_verbosity,
 )
@@ -49,7 +52,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     _write_tools(request, body, names, losses, marks=marks)
     if marks:
         losses.withdraw(_CACHE_MARKS)
-    _write_output(request, body)
+    _write_output(request, body, losses)
     _write_sampling(request, model, body, losses)
     if request.prefill:
         losses.add(request.prefill, "the model does not continue an assistant's turn")
@@ -59,6 +62,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
             body["stream_options"] = {"include_usage": True}
     if same_language:
         add_extra(body, request.extra)
+    elif is_vendors_own(model):  # others refuse members that they do not know
+        body |= write_shared(request, NAME, losses)
     return TargetRequest(
         encode_chat(body, request), "/chat/completions", tool_names=names.originals
     )
@@ -70,7 +75,7 @@ def _write_tools(
     tools: list[Any] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, names, same_language=request.language == NAME))
+            tools.append(_tool(tool, names, losses, same_language=request.language == NAME))
             if marks:
                 mark(tools[-1], tool.cache)
         elif tool.kind == "web_search" and tool.language == NAME:
@@ -108,14 +113,17 @@ def _lose_tool(tool: BuiltInTool, losses: Losses) -> None:
     losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
 
 
-def _tool(tool: Tool, names: ToolNames, *, same_language: bool) -> Json:
+def _tool(tool: Tool, names: ToolNames, losses: Losses, *, same_language: bool) -> Json:
     function: Json = {"name": names.legal(tool.name)}
     if tool.description:
         function["description"] = tool.description
     if tool.schema is not None:
         function["parameters"] = tool.schema
-    if tool.strict is not None:
-        function["strict"] = tool.strict
+    strict = tool.strict
+    if not same_language:
+        strict = write_strict(strict, tool.schema, tool.strict_place, losses)
+    if strict is not None:
+        function["strict"] = strict
     document: Json = {"type": "function", "function": function}
     if same_language:
         add_extra(document, tool.extra)
@@ -134,14 +142,17 @@ def _choice(request: ChatRequest, names: ToolNames) -> Any:
     return choice
 
 
-def _write_output(request: ChatRequest, body: Json) -> None:
+def _write_output(request: ChatRequest, body: Json, losses: Losses) -> None:
     output = request.output
     if output is None:
         return
+    if request.language == NAME:
+        return  # it is kept whole
     if output.kind == "json" or output.schema is None:
         body["response_format"] = {"type": "json_object"}
     else:
-        body["response_format"] = {"type": "json_schema", "json_schema": write_schema(output)}
+        schema = write_schema(request, output, losses)
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
 
 
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:

@@ -74,7 +74,7 @@ def _function(tool: Tool, names: ToolNames, schemas: SubsetWriter | None, losses
         if parameters not in _NO_PARAMETERS:  # an object without members is refused
             function["parameters"] = parameters
     if tool.strict:
-        losses.add(f"{tool.place}.strict", "arguments are not checked", hint=True)
+        losses.add(tool.strict_place, "arguments are not checked", hint=True)
     return function
 
 

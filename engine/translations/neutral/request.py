@@ -46,6 +46,11 @@ class Tool(Struct, kw_only=True, gc=False):
         """The place of the schema of its arguments."""
         return f"{self.place}.{self.schema_member}"
 
+    @property
+    def strict_place(self) -> str:
+        """The place of `strict`, which stands beside the schema."""
+        return f"{self.schema_place.rpartition('.')[0]}.strict"
+
 
 class BuiltInTool(Struct, kw_only=True):
     """A tool of a kind that other languages lack, usually one that the vendor runs. `kind` is

@@ -58,6 +58,7 @@ _PLACES = {
     "verbosity": "text.verbosity",
     "output": "text.format",
     "schema": "text.format.schema",
+    "strict": "text.format.strict",
     "max_tokens": "max_output_tokens",
     "thinking": "reasoning",
 }

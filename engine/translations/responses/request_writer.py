@@ -19,6 +19,8 @@ from engine.translations.openai_request_fields import (
     write_effort,
     write_sampling,
     write_schema,
+    write_shared,
+    write_strict,
     write_tool_choice,
     write_verbosity,
 )
@@ -46,7 +48,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body["tools"] = tools
     if request.tool_choice is not None and tools:
         body["tool_choice"] = write_choice(request.tool_choice, names.legal)
-    body |= _parameters(request, model, losses)
+    parameters, logprobs = _parameters(request, model, losses)
+    body |= parameters
     if request.prefill:
         losses.add(request.prefill, "the model does not continue an assistant's turn")
     if request.stream:
@@ -55,6 +58,9 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body |= request.extra
     else:
         body["store"] = False
+        if include := _include(model, logprobs=logprobs):
+            body["include"] = include
+        body |= write_shared(request, NAME, losses)
     return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 
@@ -74,7 +80,7 @@ def write_tools(request: ChatRequest, legal: Callable[[str], str], losses: Losse
     tools: list[Any] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, legal, same_language=request.language == NAME))
+            tools.append(_tool(tool, legal, losses, same_language=request.language == NAME))
         elif tool.language == NAME:
             tools.append(tool.raw)
         elif tool.kind == "web_search":
@@ -97,15 +103,16 @@ def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
     return document
 
 
-def _tool(tool: Tool, legal: Callable[[str], str], *, same_language: bool) -> Json:
+def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses, *, same_language: bool) -> Json:
     document: Json = {"type": "function", "name": legal(tool.name)}
     if tool.description:
         document["description"] = tool.description
     document["parameters"] = tool.schema
     if same_language:
-        strict = {} if tool.strict is None else {"strict": tool.strict}
-        return {**document, **strict, **tool.extra}
-    document["strict"] = tool.strict or False  # the vendor's default would change the schema
+        own = {} if tool.strict is None else {"strict": tool.strict}
+        return {**document, **own, **tool.extra}
+    strict = write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    document["strict"] = strict or False  # the vendor's default would change the schema
     return document
 
 
@@ -114,7 +121,8 @@ def write_choice(choice: ToolChoice, legal: Callable[[str], str]) -> Any:
     return write_tool_choice(choice, lambda name: {"type": "function", "name": legal(name)})
 
 
-def _parameters(request: ChatRequest, model: str, losses: Losses) -> Json:
+def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json, bool]:
+    """The parameters, and whether log probabilities are asked for."""
     for name in _CANNOT:
         if getattr(request, name):
             losses.add(request.place_of(name))
@@ -127,19 +135,19 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> Json:
         limit = _SMALLEST_LIMIT
     reasoning, same_language = _reasoning(request, model, losses), request.language == NAME
     effort = (reasoning or {}).get("effort")
-    logprobs = not same_language and takes_logprobs(request, model, effort, losses)
-    return with_values(
+    logprobs = same_language or takes_logprobs(request, model, effort, losses)
+    members = with_values(
         {
             "max_output_tokens": limit,
             **_sampling(request, model, effort, losses),
-            "top_logprobs": request.top_logprobs if logprobs or same_language else None,
-            "include": None if same_language else _include(model, logprobs=logprobs) or None,
+            "top_logprobs": request.top_logprobs if logprobs else None,
             "parallel_tool_calls": request.parallel_calls,
             "reasoning": reasoning,
             "text": _text(request, model, losses),
             "user": request.user or None,
         }
     )
+    return members, logprobs
 
 
 def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> Json:
@@ -160,20 +168,20 @@ def _reasoning(request: ChatRequest, model: str, losses: Losses) -> Json | None:
 
 def _text(request: ChatRequest, model: str, losses: Losses) -> Json | None:
     text: Json = {}
-    if (form := write_format(request)) is not None:
-        text["format"] = form
     same_language = request.language == NAME
+    if (form := write_format(request, None if same_language else losses)) is not None:
+        text["format"] = form
     verbosity = request.verbosity if same_language else write_verbosity(request, model, losses)
     if verbosity:
         text["verbosity"] = verbosity
     return text or None
 
 
-def write_format(request: ChatRequest) -> Json | None:
-    """`text.format`, None for plain text."""
+def write_format(request: ChatRequest, losses: Losses | None = None) -> Json | None:
+    """`text.format`, None for plain text; `losses` for a caller of another language."""
     output = request.output
     if output is None:
         return None
     if output.kind == "json" or output.schema is None:
         return {"type": "json_object"}
-    return {"type": "json_schema", **write_schema(output)}
+    return {"type": "json_schema", **write_schema(request, output, losses)}

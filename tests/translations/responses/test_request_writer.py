@@ -112,8 +112,11 @@ def test_thoughts_are_asked_of_models_that_have_them(
     assert write(model, thinking=thinking) == (body, losses)
 
 
+CLOSED = b'{"type":"object","additionalProperties":false}'
+
+
 def test_tools() -> None:
-    schema = Raw(b'{"type":"object"}')
+    schema = Raw(CLOSED)
     tool = Tool(name="look", description="Looks.", schema=schema, strict=True)
     body, losses = write(tools=[tool, TIME], parallel_calls=False)
     assert body == {
@@ -122,7 +125,7 @@ def test_tools() -> None:
                 "type": "function",
                 "name": "look",
                 "description": "Looks.",
-                "parameters": {"type": "object"},
+                "parameters": {"type": "object", "additionalProperties": False},
                 "strict": True,
             },
             {"type": "function", "name": "time", "parameters": None, "strict": False},
@@ -177,12 +180,12 @@ def test_built_in_tools() -> None:
         (OutputFormat(kind="json"), {"type": "json_object"}),
         (any_object(), {"type": "json_object"}),
         (
-            OutputFormat(kind="json_schema", schema=Raw(b"{}"), description="d", strict=True),
+            OutputFormat(kind="json_schema", schema=Raw(CLOSED), description="d", strict=True),
             {
                 "type": "json_schema",
                 "name": "response",
                 "description": "d",
-                "schema": {},
+                "schema": json.loads(CLOSED),
                 "strict": True,
             },
         ),
