@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from msgspec import Struct
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_forms import message_in, reported_error
+from engine.dialects.interface.message_events import ends, has_content
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_timestamp, write_timestamp
 from engine.dialects.interface.streams import StreamError, error_in, status_in
@@ -28,7 +29,6 @@ from engine.dialects.interface.usage import (
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
-_OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
 _COUNTS = frozenset(
     {"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"}
 )
@@ -95,34 +95,6 @@ def _is_error(document: Any) -> bool:
     error = error_in(document) or {}
     texts = error.get("type"), error.get("message")
     return all(isinstance(text, str) for text in texts) and document.get("type") == "error"
-
-
-_STREAM_EVENTS = frozenset(
-    {"message_start", "content_block_start", "content_block_delta", "content_block_stop"}
-    | {"message_delta", "message_stop"}
-)
-
-
-def _ends(documents: Sequence[Any]) -> bool | None:
-    """A message ends with its stop reason, or with `message_stop`."""
-    events = [
-        document
-        for document in documents
-        if isinstance(document, dict) and document.get("type") in _STREAM_EVENTS
-    ]
-    return any(map(_is_end, events)) if events else None
-
-
-def _is_end(event: dict[str, Any]) -> bool:
-    delta = event.get("delta")
-    return event["type"] == "message_stop" or (
-        isinstance(delta, dict) and bool(delta.get("stop_reason"))
-    )
-
-
-def _has_content(document: Any) -> bool:
-    kind = document.get("type") if isinstance(document, dict) else None
-    return not isinstance(kind, str) or kind not in _OPENING_EVENTS
 
 
 def _usage_of(document: Any) -> Usage | None:
@@ -296,8 +268,8 @@ DIALECT = Dialect(
     stream_error=_stream_error,
     models=_models,
     model=_model,
-    has_content=_has_content,
-    ends=_ends,
+    has_content=has_content,
+    ends=ends,
     request_fields=RequestFields(output=OutputFields(limits=(("max_tokens",),))),
     meter=Meter(
         usage_of=_usage_of,

@@ -6,11 +6,12 @@ one and reads its answers. A route of this dialect relays the vendor's binary st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from engine.dialects.interface import message_events
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_forms import message_in
 from engine.dialects.interface.model_list import ModelCard, ModelList
@@ -67,6 +68,28 @@ def _stream_error(document: Any) -> StreamError | None:
     if error is None or status is None:
         return None
     return StreamError(status, _document(status, message_in(error)))
+
+
+_OPENING_EVENTS = frozenset({"messageStart", "contentBlockStart"})
+_STREAM_EVENTS = _OPENING_EVENTS | {"contentBlockDelta", "contentBlockStop"}
+# InvokeModelWithResponseStream adds the last of these to the last event of every model.
+_LAST_EVENTS = frozenset({"messageStop", "metadata", "amazon-bedrock-invocationMetrics"})
+
+
+def _has_content(document: Any) -> bool:
+    """False for the events that begin an answer, of Converse or of Claude's own API."""
+    if isinstance(document, dict) and not _OPENING_EVENTS.isdisjoint(document):
+        return False
+    return message_events.has_content(document)
+
+
+def _ends(documents: Sequence[Any]) -> bool | None:
+    """Converse ends with its stop reason; the streams of other APIs than Claude's have an end that
+    is not known without Amazon's metrics."""
+    names = {name for document in documents if isinstance(document, dict) for name in document}
+    if not names.isdisjoint(_LAST_EVENTS):
+        return True
+    return message_events.ends(documents) if names.isdisjoint(_STREAM_EVENTS) else False
 
 
 class _Counts(Struct, rename="camel"):
@@ -126,7 +149,8 @@ DIALECT = Dialect(
     stream_error=_stream_error,
     models=_models,
     model=_model,
-    has_content=lambda document: True,
+    has_content=_has_content,
+    ends=_ends,
     amazon_streams=True,
     request_fields=RequestFields(
         output=OutputFields(limits=(("inferenceConfig", "maxTokens"),)),

@@ -95,21 +95,6 @@ class SizeReader:
         return replace(estimate, output=output, reasoning=0, source="estimated")
 
 
-class ConvertingReader:
-    """Converts an answer to server-sent events for another reader; `convert` returns the events
-    that are complete."""
-
-    def __init__(self, convert: Clean, inner: Reader) -> None:
-        self.size = 0
-        self.usage, self.reported, self.complete = inner.usage, inner.reported, inner.complete
-        self._convert, self._feed = convert, inner.feed
-
-    def feed(self, data: bytes) -> None:
-        self.size += len(data)
-        if events := self._convert(data):
-            self._feed(events)
-
-
 class DecodingReader:
     """Decodes an answer for another reader, up to the decoder's bound and the first error."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 EXAMPLES = {
     "json": ("application/json", "text/json", "application/x+json"),
     "form": ("application/x-www-form-urlencoded",),
@@ -12,6 +14,7 @@ EXAMPLES = {
 if it matches one of its examples."""
 
 
+@lru_cache(maxsize=256)
 def essence(content_type: str) -> str:
     """The media type of a Content-Type, without parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()

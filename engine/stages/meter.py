@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 
 from gevent import GreenletExit
 
@@ -17,10 +17,9 @@ from engine.exchange.push_stream import Pipeline, PushStream, Step
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.metering.estimate import expected_usage, with_characters
-from engine.metering.readers import Clean, ConvertingReader, Reader, reader, usage_in
-from engine.relay.amazon_event_stream import MEDIA_TYPE
-from engine.relay.amazon_events import AmazonEvents
+from engine.metering.readers import Reader, reader, usage_in
 from engine.relay.sse import Cleaner
+from engine.spec.media_types import essence
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.usage import NO_USAGE, Takes, Usage
 
@@ -32,7 +31,6 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     have usage.
     """
     may_use = dialect.meter is not None and not takes.free
-    make_reader = _amazon_reader if dialect.amazon_streams else reader
     usage_option = dialect.usage_option if takes.usage_option else None
 
     def stage(exchange: Exchange, following: Handler) -> Response:
@@ -53,7 +51,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         option = usage_option if exchange.edits else None
         if usage_meter is None:
             _charge_unused(exchange.record, services)
-        _read_usage(exchange, response, usage_meter, option, services, make_reader)
+        _read_usage(exchange, response, usage_meter, option, services)
         return response
 
     return stage
@@ -65,7 +63,6 @@ def _read_usage(
     usage_meter: Meter | None,
     usage_option: UsageOption | None,
     services: Services,
-    make_reader: Callable[[Meter | None, str, str, Clean | None], Reader],
 ) -> None:
     """Charge a complete response; wrap the body of any other so that it is read while sent."""
     record, body = exchange.record, response.body
@@ -82,22 +79,13 @@ def _read_usage(
         return
     clean = Cleaner().feed if encoding else None
     body_meter = usage_meter if exchange.upstream_usage is None else None
-    usage_reader = make_reader(body_meter, media_type, encoding, clean)
+    usage_reader = reader(body_meter, media_type, encoding, clean)
     charges = services if usage_meter is not None else None
     exchange.on_end.append(partial(_end, exchange, usage_reader, charges))
     if record.stream and not encoding:
         response.body = _with_step(body, _event_step(usage_reader, usage_option, record))
     else:
         response.body = _read_body(body, usage_reader)
-
-
-def _amazon_reader(
-    usage_meter: Meter | None, media_type: str, encoding: str, clean: Clean | None
-) -> Reader:
-    """A reader that also reads Amazon's binary event streams."""
-    if media_type != MEDIA_TYPE:
-        return reader(usage_meter, media_type, encoding, clean)
-    return ConvertingReader(AmazonEvents().feed, reader(usage_meter, "text/event-stream"))
 
 
 def _end(exchange: Exchange, usage_reader: Reader, services: Services | None) -> None:
@@ -217,9 +205,4 @@ def _kind(response: Response) -> tuple[str, str]:
     """The media type and the Content-Encoding of a response, "" for none."""
     headers = dict(response.headers)
     encoding = headers.get("content-encoding", "")
-    return _essence(headers.get("content-type", "")), "" if encoding == "identity" else encoding
-
-
-@lru_cache(maxsize=256)
-def _essence(media_type: str) -> str:
-    return media_type.partition(";")[0].strip().lower()
+    return essence(headers.get("content-type", "")), "" if encoding == "identity" else encoding

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -12,13 +13,13 @@ import orjson
 from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.tokens.token import CredentialUnavailable
 from engine.dialects import Dialect, StreamError, get
+from engine.dialects.interface.streams import Framing
 from engine.exchange.exchange import Exchange
 from engine.relay.sse import EventFilter
 from engine.transforms.response_edits import ResponseEditor
 from engine.transforms.template import TemplateValues
 from engine.translations import AnyExchange
 from engine.upstream import retry
-from engine.upstream.amazon_response import with_server_sent_events
 from engine.upstream.client.failures import (
     InvalidAnswer,
     NoCredential,
@@ -26,14 +27,18 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.client.request import UpstreamRequest
-from engine.upstream.client.response import IncomingResponse
+from engine.upstream.client.response import IncomingResponse, UnreadableResponse
 from engine.upstream.edited_response import EditedResponse
 from engine.upstream.first_content import (
+    JSON,
     ErrorFirst,
     FirstContent,
+    Misframed,
     is_event_stream,
     read_first_content,
 )
+from engine.upstream.framing import framed, relayed_as_wanted
+from engine.upstream.judged_response import JudgedResponse
 from engine.upstream.target import Target
 from engine.upstream.target_state import OpenAttempt
 from engine.upstream.translated_response import translated_response
@@ -126,10 +131,19 @@ def attempt(
         )
         if result.open is not None:
             result.open.headers = received.headers
-        events = _convert(result, received, request.method, exchange, dialect, translated)
+        if received.header("content-type") != JSON or _is_changed(target, translated):
+            _frame(result, received, exchange, dialect, translated, content)
+        events = _convert(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
-        _read_beginning(result, result.response, exchange, dialect, events, content)
+        try:
+            _read_beginning(result, result.response, exchange, dialect, events, content)
+        except Misframed as misframed:
+            received.unread(misframed.data)
+            content.first = b""
+            _frame(result, received, exchange, dialect, translated, content)
+            events = _convert(result, request.method, exchange, dialect, translated)
+            _read_beginning(result, result.response, exchange, dialect, events, content)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)
         is_complete = note_unused(exchange, result.response, content.first, dialect)
@@ -155,26 +169,67 @@ def _report_failure(result: AttemptResult) -> None:
         result.open.failed(result.failure)
 
 
+def _is_changed(target: Target, translated: AnyExchange | None) -> bool:
+    """Whether an answer of JSON is edited or becomes a stream: its first bytes are looked at before
+    that. Those of any other are when they are relayed."""
+    return bool(target.edits.responses) or (translated is not None and translated.request.stream)
+
+
+def _wanted(exchange: Exchange, dialect: Dialect, translated: AnyExchange | None) -> Framing:
+    """The framing that a request wants of the upstream's answer."""
+    if translated is None:
+        return dialect.wanted_framing(exchange.path, exchange.query, exchange.value)
+    return Framing.EVENTS if translated.request.stream else Framing.WHOLE
+
+
+def _frame(
+    result: AttemptResult,
+    received: UnreadableResponse,
+    exchange: Exchange,
+    dialect: Dialect,
+    translated: AnyExchange | None,
+    content: FirstContent,
+) -> None:
+    """Wrap a response of success: in the framing of its bytes, or in the one that the request
+    wants."""
+    content.is_framed = True
+    if dialect.transparent or not 200 <= received.status < 300:
+        return
+    wanted = partial(_wanted, exchange, dialect, translated)
+    upstream = result.target.upstream
+    beat = upstream.heartbeat if dialect.heartbeat else None
+    if translated is not None:
+        beat = beat if translated.request.stream else None
+        result.response = framed(received, wanted, content, beat)
+        return
+    if not dialect.amazon_streams:
+        result.response = framed(received, wanted, content, beat)
+    if dialect.amazon_streams or dialect.array_streams:
+        response = result.response or received
+        judged = relayed_as_wanted(response, wanted(), dialect, upstream.redaction)
+        result.response = judged
+        if isinstance(judged, JudgedResponse) and dialect.meter is not None:
+            exchange.upstream_usage = judged.usage
+
+
 def _convert(
     result: AttemptResult,
-    received: IncomingResponse,
     method: str,
     exchange: Exchange,
     dialect: Dialect,
     translated: AnyExchange | None,
 ) -> EventFilter | None:
-    """Wrap the response for relaying: Amazon's frames as events, the target's transforms, the
-    translation. Returns the filter that translates its events, None without one."""
-    target = result.target
-    relays_binary = dialect.transparent or dialect.amazon_streams
-    response = result.response = received if relays_binary else with_server_sent_events(received)
+    """Wrap the response for relaying: the target's transforms, the translation. Returns the filter
+    that translates its events, None without one."""
+    target, response = result.target, result.response
+    assert response is not None
     body_dialect = dialect if translated is None else get(translated.translation.target.dialect)
     if target.upstream.cache_in_input and body_dialect.meter is not None:
         exchange.cache_counted_twice = body_dialect.meter.excludes_cache
     if target.edits.responses:
         edited = EditedResponse(response, _editor(target, exchange), method, body_dialect)
         result.response = response = edited
-        exchange.upstream_usage = edited.usage
+        exchange.upstream_usage = edited.usage or exchange.upstream_usage
     if translated is None:
         return None
     result.dropped = translated.dropped
@@ -241,6 +296,8 @@ def _classify(
         result.failure, result.error = "reset", ProtocolFailure(str(failure))
     else:
         response = result.response
-        stream = response is not None and not dialect.transparent and is_event_stream(response)
+        stream = isinstance(response, JudgedResponse) or (
+            response is not None and not dialect.transparent and is_event_stream(response)
+        )
         result.failure = retry.failure_class(failure.kind, stream=stream) or "fatal"
         result.error = failure.without_traceback()

@@ -14,12 +14,15 @@ from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import event_document
 from engine.dialects.interface.streams import END_MARKER
 from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
+from engine.spec.media_types import essence
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
 EVENT_STREAM = "text/event-stream"
+JSON = "application/json"
+NO_CONTENT = {"message": "its stream ended before any content"}
 _END_MARKER = END_MARKER.decode()
 _SMALL = 2_048
 _EMPTY = re.compile(rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp")')
@@ -35,26 +38,36 @@ class ErrorFirst(Exception):
         self.document = document
 
 
+class Misframed(Exception):
+    """A response of JSON does not begin like an object: look at its framing (see `framing`).
+    `data` is what was read of it."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__("the upstream's answer is not the JSON that it says it is")
+        self.data = data
+
+
 @dataclass(slots=True)
 class FirstContent:
     """The start of a response: `first` is ready to be sent, `events` filters the rest of a stream
-    of events; it is None for a response that is relayed as bytes.
+    of events; it is None for a response that is relayed as bytes. `is_silent`: it is a stream of
+    which nothing has arrived in the time for a heartbeat; `is_framed`: its framing is known.
     """
 
     first: bytes
     events: EventFilter | None = None
+    is_silent: bool = False
+    is_framed: bool = False
 
 
 def media_type(response: IncomingResponse) -> str:
     """The media type of a response, in lower case and without parameters."""
-    return (response.header("content-type") or "").partition(";")[0].strip().lower()
+    return essence(response.header("content-type") or "")
 
 
-def is_event_stream(response: IncomingResponse, kind: str = "") -> bool:
-    """Whether a response is a stream of server-sent events that is not encoded. `kind` is its media
-    type, if that is known."""
-    kind = kind or media_type(response)
-    return kind == EVENT_STREAM and not response.header("content-encoding")
+def is_event_stream(response: IncomingResponse) -> bool:
+    """Whether a response is a stream of server-sent events that is not encoded."""
+    return media_type(response) == EVENT_STREAM and not response.header("content-encoding")
 
 
 def read_first_content(
@@ -64,7 +77,8 @@ def read_first_content(
     events: EventFilter | None = None,
     content: FirstContent | None = None,
 ) -> FirstContent:
-    """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge.
+    """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge, and
+    Misframed.
 
     If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead. `events`
     translates a stream. The result is `content`, which also has what arrived before a failure.
@@ -78,7 +92,7 @@ def read_first_content(
     kind = media_type(response)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
-    if is_event_stream(response, kind):
+    if kind == EVENT_STREAM and not response.header("content-encoding"):
         return _open_stream(response, dialect, beat, Cleaner(dialect.stream), content)
     return _open_body(response, kind, dialect, content)
 
@@ -92,6 +106,9 @@ def _open_stream(
 ) -> FirstContent:
     """The events of a stream up to the first one with content."""
     content.events, count, ended = events, 0, False
+    if content.is_silent:
+        content.first = dialect.heartbeat
+        return content
     while not ended and count < HELD_EVENTS and len(content.first) <= HELD_BYTES:
         try:
             data = response.read(beat=beat)
@@ -119,7 +136,7 @@ def _open_stream(
         if failure is not None:
             raise failure
     if ended:
-        raise ErrorFirst({"message": "its stream ended before any content"})
+        raise ErrorFirst(NO_CONTENT)
     return content
 
 
@@ -131,9 +148,12 @@ def _open_body(
     first = content.first = response.read()
     size = len(first)
     may_be_empty = size <= _SMALL and _EMPTY.search(first)
-    if not may_be_empty and size >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
+    if first[:1] != b"{":
+        if kind == JSON and not content.is_framed:
+            raise Misframed(first)
+    elif not may_be_empty and size >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
         return content  # nearly every response
-    if kind != "application/json" or response.status != 200 or response.header("content-encoding"):
+    if kind != JSON or response.status != 200 or response.header("content-encoding"):
         return content
     while (may_be_empty or _may_be_error(first, dialect)) and len(first) <= HELD_BYTES:
         document = NotAnEvent(first).document

@@ -88,7 +88,7 @@ def relay(
         return Response(status, headers, content.first)
     if response.length is not None:
         headers.append(("content-length", str(response.length)))
-    body = _relay_bytes(result, response, content.first, exchange, watcher)
+    body = _relay_bytes(result, response, content.first, exchange, dialect, watcher)
     return Response(status, headers, body)
 
 
@@ -97,6 +97,7 @@ def _relay_bytes(
     response: IncomingResponse,
     first: bytes,
     exchange: Exchange,
+    dialect: Dialect,
     watcher: DisconnectWatcher,
 ) -> Iterator[bytes]:
     """The body as it arrives, after its `first` bytes. Raises AbortConnection if it breaks off, so
@@ -111,12 +112,14 @@ def _relay_bytes(
             if not data:
                 break
         exchange.record.outcome = Outcome.COMPLETE
-    except UpstreamFailure as failure:
+    except (UpstreamFailure, EventTooLarge, ReportedError) as failure:
         exchange.record.outcome = Outcome.UPSTREAM_CUT
-        result.broke_off()
-        raise AbortConnection(
-            AbortReason.RESPONSE_BROKE_OFF, failure.words
-        ) from failure.without_traceback()
+        if isinstance(failure, ReportedError):
+            result.broke_off(error_class(dialect, failure.document))
+        else:
+            result.broke_off()
+        cause = failure.with_traceback(None)
+        raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(cause)) from cause
     except GreenletExit as cause:
         exchange.record.outcome, reason, _ = interruption(cause)
         raise AbortConnection(reason) from None

@@ -15,8 +15,10 @@ from engine import dialects
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import error_text, plain_text
 from engine.dialects.interface.rate_limits import translate_limits
+from engine.dialects.interface.streams import Framing
 from engine.exchange.interfaces import Socket
 from engine.metering.readers import reader
+from engine.relay.framing import framing_of
 from engine.relay.sse import NotAnEvent
 from engine.translations import AnyExchange
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource
@@ -24,7 +26,7 @@ from engine.translations.translation import LARGEST
 from engine.upstream.amazon_response import error_code
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
-from engine.upstream.first_content import EVENT_STREAM, media_type
+from engine.upstream.first_content import EVENT_STREAM, Misframed, media_type
 from engine.upstream.translated_errors import TranslatedErrors, invalid_answer
 from engine.upstream.translated_events import TranslatedEvents
 from engine.upstream.wrapped_response import UNDECODABLE, WrappedResponse
@@ -207,6 +209,8 @@ class TranslatedResponse(WrappedResponse):
         except UpstreamError as error:
             self._body = self._errors.document(error)
         except BrokenAnswer as error:
+            if framing_of(text) is Framing.EVENTS:
+                raise Misframed(bytes(self._received)) from None
             self._failure = self._errors.invalid_answer(error)
 
     def _translate_error(self) -> None:

@@ -40,6 +40,10 @@ class Decoder:
         """Whether the encoded data is complete."""
         return self._inflate.eof
 
+    def refill(self) -> None:
+        """Allow MAX_DECODED more bytes, where those before are not kept."""
+        self._room = MAX_DECODED
+
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The decoded bytes, in pieces. Raises DecodeError."""
         full = False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from botocore.parsers import create_parser
 
 from engine import dialects
@@ -99,6 +98,34 @@ def test_requests_are_claimed_by_no_header() -> None:
     assert not BEDROCK.claims({}, "")
 
 
-@pytest.mark.parametrize("document", [{"messageStart": {}}, None])
-def test_every_event_has_content(document: Any) -> None:
-    assert BEDROCK.has_content(document)
+@each(
+    ("document", "expected"),
+    [
+        ({"messageStart": {}}, False),
+        ({"contentBlockStart": {}}, False),
+        ({"contentBlockDelta": {}}, True),
+        ({"type": "message_start"}, False),
+        ({"type": "content_block_delta"}, True),
+        ({"outputText": "hi"}, True),
+        (None, True),
+    ],
+)
+def test_the_events_that_begin_an_answer_have_no_content(document: Any, expected: bool) -> None:
+    assert BEDROCK.has_content(document) is expected
+
+
+@each(
+    ("documents", "expected"),
+    [
+        ([{"contentBlockDelta": {}}], False),
+        ([{"contentBlockDelta": {}}, {"messageStop": {}}], True),
+        ([{"metadata": {}}], True),
+        ([{"type": "content_block_delta"}], False),
+        ([{"type": "message_stop"}], True),
+        ([{"outputText": "", "amazon-bedrock-invocationMetrics": {}}], True),
+        ([{"outputText": "hi"}], None),
+        ([None], None),
+    ],
+)
+def test_the_end_of_a_stream(documents: list[Any], expected: bool | None) -> None:
+    assert BEDROCK.ends(documents) is expected

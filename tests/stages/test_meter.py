@@ -20,7 +20,6 @@ from engine.stages.meter import meter
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.price import Prices, price_of
 from engine.values.usage import NO_USAGE, Takes, Usage
-from tests.support.amazon_events import AMAZON_EVENTS, chunk, event
 from tests.support.exchanges import new_exchange
 
 OUTPUT = dialects.get("openai").request_fields.output
@@ -372,31 +371,3 @@ def test_a_caller_who_leaves_is_charged_once_for_each_attempt(attempts, more):
         run(request, following)
     assert request.record.usage.output == LOST.output
     assert (request.record.usage.input > LOST.input) is more
-
-
-def converse(piece):
-    delta = {"delta": {"toolUse": {"input": piece}}, "contentBlockIndex": 0}
-    return event("contentBlockDelta", delta)
-
-
-def amazon_usage(*messages):
-    """The usage of a binary stream, relayed in two pieces that are cut within a message."""
-    data, request = b"".join(messages), exchange()
-    response = Response(200, AMAZON_EVENTS, iter([data[:70], data[70:]]))
-    assert relay(request, response, dialect="bedrock") == data
-    assert request.record.bytes_out == len(data)
-    return request.record.usage
-
-
-def test_the_usage_of_a_relayed_amazon_stream_is_what_it_reports():
-    usage = {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10}
-    end = event("metadata", {"usage": usage, "metrics": {"latencyMs": 1}})
-    assert amazon_usage(converse("{}"), end) == Usage(7, 3, source="upstream")
-
-
-@pytest.mark.parametrize("of_claude", [False, True])
-def test_the_usage_of_an_amazon_stream_that_ends_early_is_estimated(of_claude):
-    delta = {"type": "input_json_delta", "partial_json": "x" * 40}
-    invoked = chunk({"type": "content_block_delta", "delta": delta})
-    usage = amazon_usage(*[invoked if of_claude else converse("x" * 40)] * 20)
-    assert (usage.output, usage.source) == (pytest.approx(200, rel=0.02), "estimated")

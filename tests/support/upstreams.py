@@ -80,6 +80,10 @@ class FakeResponse:
         assert isinstance(piece, bytes)
         return piece
 
+    def unread(self, data: bytes) -> None:
+        if data:
+            self.pieces.insert(0, data)
+
     def close(self) -> None:
         self.closed += 1
 

@@ -197,7 +197,7 @@ def test_an_exception_at_its_beginning_is_an_error_without_a_stream(
 
 @each("name", ["bedrock", "plain"])
 def test_callers_that_read_amazons_streams_get_them_as_they_are(name: str) -> None:
-    data = chunk({"type": "ping"})
+    data = chunk({"type": "ping"}) + chunk({"type": "content_block_delta"})
     result = run(FakeResponse(200, AMAZON_EVENTS, [data]), dialect=dialects.get(name))
     assert result.content is not None
     assert (result.content.first, result.content.events) == (data, None)

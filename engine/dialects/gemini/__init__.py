@@ -13,7 +13,7 @@ from engine.dialects.gemini.errors import error_object, is_error, stream_error
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
-from engine.dialects.interface.streams import StreamRules
+from engine.dialects.interface.streams import Framing, StreamRules, alt_is_sse
 from engine.dialects.interface.usage import (
     Count,
     Meter,
@@ -29,6 +29,7 @@ from engine.values.proto_json import json_name
 from engine.values.usage import OutputFields, Usage
 
 _MODELS = "models/"
+_STREAM_SUFFIX = ":streamGenerateContent"
 _MOST_MODALITIES = 20
 _MOST_COUNTS = 32
 _KEY = re.compile(r"(?:^|&)key=")
@@ -223,11 +224,17 @@ def _claims(environ: Mapping[str, Any], query: str) -> bool:
     return "HTTP_X_GOOG_API_KEY" in environ or _KEY.search(query) is not None
 
 
+def _wanted_framing(path: str, query: str, body: Any) -> Framing:
+    if not path.endswith(_STREAM_SUFFIX):
+        return Framing.WHOLE
+    return Framing.EVENTS if alt_is_sse(query) else Framing.ARRAY
+
+
 _GENERATE = ChatFormat(
     name="generate",
     title="Generate content",
     path_suffix=":generateContent",
-    stream_suffix=":streamGenerateContent",
+    stream_suffix=_STREAM_SUFFIX,
     stream_query="alt=sse",
     sdk_suffix="",
     module="generate",
@@ -278,6 +285,8 @@ DIALECT = Dialect(
     model_prefix=_MODELS,
     has_content=_has_content,
     ends=_ends,
+    wanted_framing=_wanted_framing,
+    array_streams=True,
     meter=Meter(
         usage_of=_usage_of,
         tally=_LastReports,

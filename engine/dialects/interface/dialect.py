@@ -13,8 +13,10 @@ from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.dialects.interface.streams import (
     DEFAULT_RULES,
     ERROR_PREFIXES,
+    Framing,
     StreamError,
     StreamRules,
+    wanted_by_member,
 )
 from engine.dialects.interface.usage import Meter, RequestFields, UsageOption
 from engine.values.errors import GatewayError
@@ -46,10 +48,12 @@ class Dialect:
     JSON answer that begins with one of `error_prefixes` is held until it can. `error_types` are the
     types of events that report an error in another form than `is_error` knows.
 
-    Streams: `stream` are the rules of the SDKs; `has_content` is false for events that only begin a
-    stream; `ends` says of the JSON of a stream's last events whether they end it, None for a stream
-    whose end is not known; `amazon_streams`: its SDKs read Amazon's binary streams, which are
-    relayed unchanged; `heartbeat` is an event that SDKs ignore, `b""` if there is none.
+    Streams: `wanted_framing` is how a request wants its answer, by its path, its query and its
+    parsed body; `array_streams`: it may want a stream as a JSON array; `amazon_streams`: the SDKs
+    read Amazon's binary streams, which are relayed unchanged. `stream` are the rules of the SDKs;
+    `has_content` is false for events that only begin a stream; `ends` says of the JSON of a
+    stream's last events whether they end it, None for a stream whose end is not known; `heartbeat`
+    is an event that SDKs ignore, `b""` if there is none.
 
     Models: `models` (with the query's parameters) and `model` render the list of models. A name in
     a body may have the `model_prefix`.
@@ -92,10 +96,12 @@ class Dialect:
     is_error_event: Callable[[Any], bool] = reports_error
     error_types: frozenset[str] = frozenset()
     error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
+    wanted_framing: Callable[[str, str, Any], Framing] = wanted_by_member
     stream: StreamRules = DEFAULT_RULES
     ends: Callable[[Sequence[Any]], bool | None] = _no_end
     heartbeat: bytes = b""
     amazon_streams: bool = False
+    array_streams: bool = False
     request_headers: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
     hidden_headers: frozenset[str] = frozenset()

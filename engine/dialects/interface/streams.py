@@ -4,7 +4,9 @@ read."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs
 
 END_MARKER = b"[DONE]"
 """The data of the event that ends a stream of the OpenAI dialect."""
@@ -28,6 +30,28 @@ ERROR_PREFIXES = (
     *(b'[{"error":{', b'[{"type":"error"'),
 )
 """The beginnings, without white space, of JSON texts that report an error in place of an answer."""
+
+
+class Framing(Enum):
+    """How an answer is framed: as a request wants it, or as its bytes are."""
+
+    WHOLE = "a JSON text in one piece"
+    EVENTS = "server-sent events"
+    ARRAY = "a JSON array, of a stream the array of its events"
+    UNKNOWN = "something else"
+
+
+def wanted_by_member(path: str, query: str, body: Any) -> Framing:
+    """The framing that a request wants whose member `stream` says so."""
+    member = body.get("stream") if isinstance(body, dict) else None
+    return Framing.EVENTS if member is True or member == "true" else Framing.WHOLE
+
+
+def alt_is_sse(query: str) -> bool:
+    """Whether a query wants server-sent events, not a JSON array, by the parameter `alt` of
+    Google's APIs (https://docs.cloud.google.com/apis/docs/system-parameters)."""
+    parameters = parse_qs(query)
+    return "sse" in [*parameters.get("alt", ()), *parameters.get("$alt", ())]
 
 
 class StreamError(NamedTuple):

@@ -11,7 +11,8 @@ from engine.values.event_json import event_json
 from engine.values.json_edit import Ambiguous, Buffer, span
 
 _ENABLED = b'{"include_usage":true}'
-_NO_CHOICES = re.compile(rb'"choices"\s*+:\s*+\[\s*+\]')
+_KEY = b'"usage"'
+_CHOICES = re.compile(rb'"choices"\s*+:\s*+\[\s*+\{')
 _LARGEST_EVENT = 65_536
 
 
@@ -50,8 +51,6 @@ def _enable_in(buffer: Buffer, options: dict[str, Any] | None) -> Edit | None:
 
 def without_usage_event(events: bytes) -> bytes:
     """Clean events without the event that only reports usage; `b""` if there is no other."""
-    if b'"usage"' not in events or _NO_CHOICES.search(events) is None:
-        return events
     all_events = [event for event in events.split(b"\n\n") if event]
     other_events = [event for event in all_events if not _is_usage_event(event)]
     if len(other_events) == len(all_events):
@@ -60,12 +59,13 @@ def without_usage_event(events: bytes) -> bytes:
 
 
 def _is_usage_event(event: bytes) -> bool:
-    if len(event) > _LARGEST_EVENT or _NO_CHOICES.search(event) is None:
+    """Whether an event has usage and no choices: an empty list, null, or none at all."""
+    if event.find(_KEY) < 0 or len(event) > _LARGEST_EVENT or _CHOICES.search(event) is not None:
         return False
     document = event_json(event)
     return (
         isinstance(document, dict)
-        and document.get("choices") == []
+        and not document.get("choices")
         and isinstance(document.get("usage"), dict)
         and "error" not in document
     )
@@ -74,7 +74,7 @@ def _is_usage_event(event: bytes) -> bool:
 USAGE_OPTION = UsageOption(
     path=("stream_options", "include_usage"),
     chunk_member="choices",
-    key=b'"usage"',
+    key=_KEY,
     enable=enable,
     hide=without_usage_event,
 )

@@ -42,6 +42,10 @@ class CannedResponse(UpstreamResponse):
         data, self._body = self._body, b""
         return data
 
+    def unread(self, data: bytes) -> None:
+        """Read `data` again."""
+        self._body = data + self._body
+
     @property
     def is_complete(self) -> bool:
         return not self._body

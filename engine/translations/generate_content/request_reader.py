@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import parse_qs
 
 import msgspec
 from msgspec import Raw
 
+from engine.dialects.interface.streams import alt_is_sse
 from engine.translations.generate_content.config_reader import CONFIG_PLACES, read_config
 from engine.translations.generate_content.content_reader import ContentReader
 from engine.translations.generate_content.fields import NAME, Fields
@@ -51,7 +51,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         messages=messages,
         system=system,
         stream=line.stream,
-        as_list=line.stream and not _wants_events(line.query),
+        as_list=line.stream and not alt_is_sse(line.query),
         tools=list(_tools(members, unread)),
         id=line.id,
         time=line.time,
@@ -69,12 +69,6 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         instead = "Send the contents, the instruction and the tools that the cache holds."
         request.missing_turns.append(MissingTurns(_CACHE, instead))
     return request
-
-
-def _wants_events(query: str) -> bool:
-    """Whether a stream is wanted as server-sent events, not as a JSON array."""
-    parameters = parse_qs(query)
-    return "sse" in [*parameters.get("alt", ()), *parameters.get("$alt", ())]
 
 
 def _messages(members: RequestObject, reader: ContentReader) -> list[Message]:

@@ -35,6 +35,13 @@ class IncomingResponse(Protocol):
     def detach(self) -> tuple[Socket, bytes]: ...
 
 
+class UnreadableResponse(IncomingResponse, Protocol):
+    """A response whose bytes can be looked at before they are read."""
+
+    def unread(self, data: bytes) -> None:
+        """Return `data`, which `read` has returned last, from the next `read` again."""
+
+
 class UpstreamResponse:
     """A response: `status`, `headers` (names in lower case, in order, repeated ones included),
     `length` (its Content-Length, or None), and the body by `read`."""
@@ -99,6 +106,11 @@ class UpstreamResponse:
                 return b""
             self._receive(on_data=on_data, beat=beat)
         return parser.take()
+
+    def unread(self, data: bytes) -> None:
+        """Return `data`, which `read` has returned last, from the next `read` again."""
+        if data:
+            self._parser.body.insert(0, data)
 
     def close(self) -> None:
         """Release the connection: back to the pool after a complete response, else closed.

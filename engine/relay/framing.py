@@ -1,0 +1,127 @@
+"""The framing of an answer by its first bytes, and a JSON array read as server-sent events."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from engine.dialects.interface.streams import Framing
+from engine.relay.sse import MAX_EVENT
+from engine.values.errors import EventTooLarge
+
+_BOM = b"\xef\xbb\xbf"
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:")
+_LONGEST = max(map(len, _FIELDS))
+_MOST_BLANK = 1_024
+"""Bytes of white space after which an answer has no framing that is known."""
+
+_LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[\[\]{}]', re.DOTALL)
+_STRING_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
+
+
+def framing_of(start: bytes) -> Framing | None:
+    """The framing that the first bytes of an answer show; None if more of them are needed."""
+    if start.startswith(_FIELDS):  # nearly every stream
+        return Framing.EVENTS
+    if _BOM.startswith(start):
+        return None
+    text = start.removeprefix(_BOM).lstrip()
+    first = text[:1]
+    if first == b"{":
+        return Framing.WHOLE
+    if first == b"[":
+        return Framing.ARRAY
+    if first == b":" or text.startswith(_FIELDS):
+        return Framing.EVENTS
+    if not text:
+        return None if len(start) <= _MOST_BLANK else Framing.UNKNOWN
+    if len(text) < _LONGEST and any(field.startswith(text) for field in _FIELDS):
+        return None
+    return Framing.UNKNOWN
+
+
+class EventSource(Protocol):
+    """Turns the bytes of a stream in another framing, as they arrive, into server-sent events.
+
+    `failure` is why it cannot be read further; the events before it have been returned. `inside`:
+    its last part is not complete.
+    """
+
+    @property
+    def failure(self) -> Exception | None: ...
+
+    @property
+    def inside(self) -> bool: ...
+
+    def feed(self, data: bytes) -> bytes:
+        """The events that `data` completes, `b""` for none."""
+
+
+class ArrayEvents:
+    """An EventSource for a JSON array: each of its objects is the data of an event. An object that
+    stands alone is one, too."""
+
+    def __init__(self) -> None:
+        self.failure: EventTooLarge | None = None
+        self._buffer = bytearray()  # from the item that has begun
+        self._at = 0  # what is before it has been read
+        self._depth = 0
+        self._in_string = False
+        self._begun = False
+        self._array = 1  # the depth of an item: 0 for an object that stands alone
+
+    @property
+    def inside(self) -> bool:
+        """Whether the array is not closed."""
+        return self._depth > 0 or not self._begun
+
+    def feed(self, data: bytes) -> bytes:
+        """The events of the items that `data` completes."""
+        self._buffer += data
+        events: list[bytes] = []
+        while self.failure is None and self._read_token(events):
+            pass
+        if self._depth <= self._array:
+            del self._buffer[: self._at]  # between two items
+            self._at = 0
+        elif len(self._buffer) > MAX_EVENT:
+            self.failure = EventTooLarge(f"an item of more than {MAX_EVENT} bytes")
+        return b"".join(events)
+
+    def _read_token(self, events: list[bytes]) -> bool:
+        """Read up to the next bracket, or the end of a string. Returns whether there is one."""
+        if self._in_string:
+            match = _STRING_REST.match(self._buffer, self._at)
+        else:
+            match = _TOKEN.search(self._buffer, self._at)
+        if match is None:
+            self._at = len(self._buffer)
+            return False
+        self._at = match.end()
+        token = match[0]
+        if self._in_string or token[:1] == b'"':
+            self._in_string = match[1] == b""
+            return not self._in_string
+        if token in b"[{":
+            self._open(match.start(), token)
+        else:
+            self._close(events)
+        return True
+
+    def _open(self, at: int, token: bytes) -> None:
+        if not self._begun and token == b"{":
+            self._array = 0
+        if self._depth == self._array:
+            del self._buffer[:at]
+            self._at -= at
+        self._begun = True
+        self._depth += 1
+
+    def _close(self, events: list[bytes]) -> None:
+        self._depth = max(self._depth - 1, 0)
+        if self._depth == self._array:
+            item = bytes(self._buffer[: self._at]).translate(_LINE_ENDS)
+            events.append(b"data: " + item + b"\n\n")
+            del self._buffer[: self._at]
+            self._at = 0

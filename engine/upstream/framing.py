@@ -1,0 +1,93 @@
+"""A response by what its bytes are, whatever its headers say: events, an array, or a JSON text.
+
+Servers send server-sent events as text or as JSON, name a JSON text `text/event-stream`, answer
+with an array where events are wanted, and encode what may not be encoded. This is decided here,
+before anything else reads a response: what follows may trust its Content-Type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.dialects import Dialect
+from engine.dialects.interface.streams import Framing
+from engine.relay.amazon_event_stream import MEDIA_TYPE
+from engine.relay.amazon_events import AmazonEvents
+from engine.relay.framing import ArrayEvents, framing_of
+from engine.upstream.amazon_response import with_server_sent_events
+from engine.upstream.client.failures import Silence
+from engine.upstream.client.response import IncomingResponse, UnreadableResponse
+from engine.upstream.converted_response import ConvertedResponse
+from engine.upstream.decoded_response import DecodedResponse
+from engine.upstream.first_content import EVENT_STREAM, JSON, FirstContent, media_type
+from engine.upstream.judged_response import EventArray, JudgedResponse
+from engine.values.content_coding import decoder
+from engine.values.redaction import Redaction
+
+
+def framed(
+    received: UnreadableResponse,
+    wanted: Callable[[], Framing],
+    content: FirstContent,
+    beat: float | None = None,
+) -> IncomingResponse:
+    """A response of success in the framing that its first bytes show; events, if the request wants
+    some and its bytes are an array. Waits for these bytes; of a response that says that it is a
+    stream, for `beat` seconds: then it is believed, and `content` is silent. Raises
+    UpstreamFailure."""
+    kind = media_type(received)
+    if kind != EVENT_STREAM:
+        if kind.startswith(MEDIA_TYPE):
+            return with_server_sent_events(received)
+        if kind != JSON and wanted() is Framing.WHOLE:
+            return received
+    response = received
+    if encoding := received.header("content-encoding"):
+        decoding = decoder(encoding)
+        if decoding is None or (kind != EVENT_STREAM and wanted() is Framing.WHOLE):
+            return received
+        response = DecodedResponse(received, decoding)
+    try:
+        framing = _first_framing(response, beat if kind == EVENT_STREAM else None)
+    except Silence:
+        content.is_silent = True
+        return response
+    if framing is Framing.EVENTS:
+        if kind != EVENT_STREAM:
+            _set_media_type(response, EVENT_STREAM)
+    elif framing is Framing.ARRAY and wanted() is Framing.EVENTS:
+        return ConvertedResponse(response, ArrayEvents())
+    elif framing is not Framing.UNKNOWN and kind != JSON:
+        _set_media_type(response, JSON)
+    return response
+
+
+def relayed_as_wanted(
+    response: IncomingResponse, wanted: Framing, dialect: Dialect, redaction: Redaction
+) -> IncomingResponse:
+    """A framed response to a request that wants a JSON array, or Amazon's messages: judged, and
+    written as the array where it is events. Any other is itself."""
+    kind = media_type(response)
+    if dialect.amazon_streams and kind.startswith(MEDIA_TYPE):
+        return JudgedResponse(response, AmazonEvents(), dialect, redaction)
+    if wanted is not Framing.ARRAY:
+        return response
+    if kind == EVENT_STREAM:
+        return EventArray(response, dialect, redaction)
+    return JudgedResponse(response, ArrayEvents(), dialect, redaction)
+
+
+def _first_framing(response: UnreadableResponse, beat: float | None) -> Framing:
+    """The framing of the first bytes, which are read again. Raises Silence."""
+    data = response.read(beat=beat)
+    framing = framing_of(data)
+    while framing is None and (more := response.read()):
+        data += more
+        framing = framing_of(data)
+    response.unread(data)
+    return framing or Framing.UNKNOWN
+
+
+def _set_media_type(response: IncomingResponse, kind: str) -> None:
+    headers = [pair for pair in response.headers if pair[0] != "content-type"]
+    response.headers = [*headers, ("content-type", kind)]

@@ -1,0 +1,302 @@
+"""A response is read by what its bytes are, whatever its headers say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from typing import Any
+
+import pytest
+
+from engine.exchange.record import Outcome
+from engine.upstream.client import failures
+from tests.support.answering import KEY, Answered
+from tests.support.each import each
+from tests.support.upstreams import EVENTS, JSON, failure
+
+WORD = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "hi"}}]}
+STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+USAGE = {"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 50}}
+CHAT = [b"data: " + json.dumps(each).encode() + b"\n\n" for each in (WORD, STOP, USAGE)]
+CHAT.append(b"data: [DONE]\n\n")
+ANSWER = json.dumps(
+    {
+        "id": "c1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": "hi"},
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150},
+    }
+).encode()
+KINDS: list[list[tuple[str, str]]] = [
+    [],
+    [("content-type", "text/plain")],
+    [("content-type", "text/plain; charset=utf-8")],
+    [("content-type", "application/octet-stream")],
+    [("content-type", "application/json")],
+    [("content-type", "application/json; charset=utf-8")],
+    [("content-type", "binary/octet-stream")],
+    EVENTS,
+]
+QUESTION = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+STREAM = {**QUESTION, "stream": True}
+
+
+def split(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+FRAMES = {
+    "as it is": b"".join(CHAT),
+    "CRLF": b"".join(CHAT).replace(b"\n", b"\r\n"),
+    "CR": b"".join(CHAT).replace(b"\n", b"\r"),
+    "no space": b"".join(CHAT).replace(b"data: ", b"data:"),
+    "comment first": b": hello\n\n" + b"".join(CHAT),
+    "comments between": b"\n\n: x\n\n".join(b"".join(CHAT).split(b"\n\n")),
+    "comment within": b"".join(CHAT).replace(b"data:", b": x\ndata:"),
+    "blank lines first": b"\n\n" + b"".join(CHAT),
+    "byte order mark": b"\xef\xbb\xbf" + b"".join(CHAT),
+    "ids": b"".join(CHAT).replace(b"data:", b"id: 7\ndata:"),
+    "retry first": b"retry: 100\n\n" + b"".join(CHAT),
+    "event names": b"".join(CHAT).replace(b"data:", b"event: message\ndata:"),
+}
+
+
+@each("headers", KINDS)
+@pytest.mark.parametrize("size", [1, 3, 50, 100_000])
+@pytest.mark.parametrize("frame", FRAMES)
+def test_events_of_any_name_are_a_stream(frame: str, size: int, headers: Any) -> None:
+    answered = Answered("openai", headers, *split(FRAMES[frame], size))
+    assert answered.kind.startswith("text/event-stream")
+    assert answered.is_stream
+    # The event with usage is ours: the caller did not ask for it.
+    assert [event for event in answered.events if event != b"[DONE]"] == [WORD, STOP]
+    assert b"usage" not in answered.data
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert (answered.usage.source, answered.outcome) == ("upstream", Outcome.COMPLETE)
+
+
+@each(
+    "event",
+    [
+        {"choices": None, "usage": {"prompt_tokens": 100, "completion_tokens": 50}},
+        {"id": "x", "usage": {"prompt_tokens": 100, "completion_tokens": 50}},
+        {"id": "x", "choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 50}},
+    ],
+)
+def test_our_event_with_usage_is_hidden_in_any_form(event: Any) -> None:
+    pieces = [*CHAT[:2], b"data: " + json.dumps(event).encode() + b"\n\n", CHAT[3]]
+    answered = Answered("openai", EVENTS, b"".join(pieces))
+    assert b"usage" not in answered.data
+    assert answered.usage.input == 100
+
+
+def test_a_caller_who_asks_for_usage_gets_it() -> None:
+    body = {"stream": True, "stream_options": {"include_usage": True}}
+    assert USAGE in Answered("openai", [], *CHAT, body=body).events
+
+
+@each("headers", KINDS)
+@pytest.mark.parametrize("error", [False, True])
+def test_a_stream_of_any_name_that_fails_is_no_complete_one(error: bool, headers: Any) -> None:
+    last = b'data: {"error":{"message":"boom %b","code":500}}\n\n' % KEY.encode()
+    cut = failure(failures.Truncated, response_started=True)
+    answered = Answered("openai", headers, CHAT[0], last if error else cut)
+    assert (answered.outcome, answered.cut, answered.opened) == (Outcome.UPSTREAM_CUT, True, True)
+    assert "error" in answered.events[-1]
+    assert KEY.encode() not in answered.data
+
+
+@each("headers", KINDS)
+def test_an_error_in_place_of_a_stream_of_any_name_is_a_failed_attempt(headers: Any) -> None:
+    error = b'data: {"error":{"message":"boom","code":500}}\n\n'
+    assert Answered("openai", headers, error, CHAT[3]).failure == "error"
+
+
+@each("kind", ["text/event-stream", "text/event-stream; charset=utf-8", "text/plain", ""])
+@pytest.mark.parametrize("size", [1, 100_000])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_json_text_of_any_name_is_one(indent: int | None, size: int, kind: str) -> None:
+    text = json.dumps(json.loads(ANSWER), indent=indent).encode()
+    headers = [("content-type", kind)] if kind else []
+    answered = Answered("openai", headers, *split(text, size))
+    assert (answered.kind, answered.data) == ("application/json", text)
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert answered.outcome == Outcome.COMPLETE
+    assert not answered.is_stream
+
+
+def test_a_stream_that_was_not_asked_for_is_one() -> None:
+    for headers in (JSON, EVENTS):
+        answered = Answered("openai", headers, *CHAT, body={"model": "m"})
+        assert answered.kind == "text/event-stream"
+        assert answered.usage.output == 50
+
+
+def test_text_that_looks_like_events_is_text_where_no_stream_was_asked_for() -> None:
+    text = [("content-type", "text/plain")]
+    answered = Answered("openai", text, b"data: it was said", body={"model": "whisper"})
+    assert (answered.kind, answered.data) == ("text/plain", b"data: it was said")
+
+
+@each("headers", [EVENTS, JSON, []])
+@pytest.mark.parametrize("size", [7, 100_000])
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress], ids=["gzip", "deflate"])
+def test_an_encoded_stream_is_decoded(pack: Any, size: int, headers: Any) -> None:
+    coding = "gzip" if pack is gzip.compress else "deflate"
+    encoded = [*headers, ("content-encoding", coding), ("etag", "x")]
+    answered = Answered("openai", encoded, *split(pack(b"".join(CHAT)), size))
+    assert not {"content-encoding", "etag"} & set(answered.headers)
+    assert answered.data == CHAT[0] + CHAT[1] + CHAT[3]
+    assert answered.usage.output == 50
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_encoded_stream_that_fails_is_no_complete_one(whole: bool) -> None:
+    error = b'data: {"error":{"message":"boom","code":500}}\n\n'
+    data = gzip.compress(CHAT[0] + (error if whole else CHAT[0]))
+    encoded = [*EVENTS, ("content-encoding", "gzip")]
+    answered = Answered("openai", encoded, data if whole else data[:-9])
+    assert (answered.outcome, answered.cut, answered.opened) == (Outcome.UPSTREAM_CUT, True, True)
+    assert answered.events[0] == WORD
+
+
+def test_an_encoded_answer_in_one_piece_passes_as_it_is() -> None:
+    encoded = [*JSON, ("content-encoding", "gzip")]
+    data = gzip.compress(ANSWER)
+    answered = Answered("openai", encoded, data, body={"model": "m"})
+    assert (answered.data, answered.headers["content-encoding"]) == (data, "gzip")
+    assert answered.usage.output == 50
+
+
+# Translated.
+
+
+@each("headers", KINDS)
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("frame", FRAMES)
+def test_events_of_any_name_are_translated(frame: str, stream: bool, headers: Any) -> None:
+    if not stream and headers and headers[0][1] not in ("text/event-stream", "application/json"):
+        return  # text may be text, where no stream was asked for
+    if not stream and not headers:
+        return
+    answered = Answered(
+        "anthropic",
+        headers,
+        *split(FRAMES[frame], 9),
+        body=STREAM if stream else QUESTION,
+        path="/v1/messages",
+        crossing=("messages", "chat_completions"),
+    )
+    assert b'"hi"' in answered.data
+    kind = "text/event-stream; charset=utf-8" if stream else "application/json"
+    assert answered.kind == kind
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert answered.outcome == Outcome.COMPLETE
+
+
+@each("headers", KINDS)
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_json_text_of_any_name_is_translated(stream: bool, headers: Any) -> None:
+    answered = Answered(
+        "anthropic",
+        headers,
+        *split(ANSWER, 9),
+        body=STREAM if stream else QUESTION,
+        path="/v1/messages",
+        crossing=("messages", "chat_completions"),
+    )
+    assert b'"hi"' in answered.data
+    assert (b"event: message_stop" in answered.data) is stream
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+
+
+# Arrays of Gemini.
+
+ARRAY = [("content-type", "application/json; charset=UTF-8")]
+ITEMS = [
+    {"candidates": [{"content": {"parts": [{"text": "hel[]{lo"}]}}]},
+    {
+        "candidates": [{"content": {"parts": [{"text": '\\"!'}]}, "finishReason": "STOP"}],
+        "usageMetadata": {
+            "promptTokenCount": 100,
+            "candidatesTokenCount": 50,
+            "totalTokenCount": 150,
+        },
+    },
+]
+GOOGLE = (b"[" + b",\r\n".join(json.dumps(i, indent=2).encode() for i in ITEMS) + b"]\n").replace(
+    b"\n", b"\r\n"
+)
+AS_EVENTS = b"".join(b"data: " + json.dumps(each).encode() + b"\r\n\r\n" for each in ITEMS)
+PATH = "/v1beta/models/m:streamGenerateContent"
+CONTENTS = {"contents": [{"parts": [{"text": "Hi"}]}]}
+
+
+def gemini(headers: Any, *pieces: Any, query: str = "") -> Answered:
+    return Answered("gemini", headers, *pieces, body=CONTENTS, path=PATH, query=query)
+
+
+@each("headers", [ARRAY, [], EVENTS, [("content-type", "text/plain")]])
+@pytest.mark.parametrize("size", [1, 11, 100_000])
+def test_an_array_that_is_wanted_passes_unchanged(size: int, headers: Any) -> None:
+    answered = gemini(headers, *split(GOOGLE, size))
+    assert answered.data == GOOGLE
+    assert answered.kind.startswith("application/json")
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert answered.outcome == Outcome.COMPLETE
+
+
+@each("headers", [ARRAY, [], EVENTS, [("content-type", "text/plain")]])
+@pytest.mark.parametrize("size", [1, 11, 100_000])
+def test_events_in_place_of_an_array_become_one(size: int, headers: Any) -> None:
+    answered = gemini(headers, *split(AS_EVENTS, size))
+    assert json.loads(answered.data) == ITEMS
+    assert answered.kind == "application/json"
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert answered.outcome == Outcome.COMPLETE
+
+
+@each("headers", [ARRAY, [], EVENTS, [("content-type", "text/plain")]])
+@pytest.mark.parametrize("size", [1, 11, 100_000])
+@pytest.mark.parametrize("data", [GOOGLE, AS_EVENTS], ids=["array", "events"])
+def test_an_array_in_place_of_events_becomes_them(data: bytes, size: int, headers: Any) -> None:
+    answered = gemini(headers, *split(data, size), query="alt=sse")
+    assert answered.events == ITEMS
+    assert answered.kind == "text/event-stream"
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert answered.outcome == Outcome.COMPLETE
+
+
+@each("headers", [ARRAY, [], EVENTS, [("content-type", "text/plain")]])
+@pytest.mark.parametrize("data", [GOOGLE, AS_EVENTS], ids=["array", "events"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_array_is_translated(stream: bool, data: bytes, headers: Any) -> None:
+    if not stream and (data is GOOGLE or headers not in (EVENTS, ARRAY)):
+        return
+    answered = Answered(
+        "anthropic",
+        headers,
+        *split(data, 11),
+        body=STREAM if stream else QUESTION,
+        path="/v1/messages",
+        crossing=("messages", "generate_content"),
+    )
+    assert b"hel[]{lo" in answered.data
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert answered.outcome == Outcome.COMPLETE
+
+
+def test_a_silent_stream_of_unknown_bytes_has_its_heartbeat_in_time() -> None:
+    answered = Answered("openai", EVENTS, 25.0, *CHAT, heartbeat=10.0)
+    beats = answered.data.split(b"data:")[0]
+    assert beats.count(b": keep-alive\n\n") == 2
+    assert answered.events[0] == WORD
