@@ -120,7 +120,7 @@ class Forward:
             if result is None:
                 refusal = None if requests is None else requests.refusal(targets)
                 raise refusal or candidates.unavailable()
-            return self._respond(result, exchange)
+            return self._respond(result, exchange, candidates.deadline)
 
     def may_begin(self, candidate: Candidate, candidates: Candidates, exchange: Exchange) -> bool:
         """Wait for the backoff of a candidate, then for its places. Returns whether it has them."""
@@ -212,13 +212,16 @@ class Forward:
             header("retry-after-ms"), header("retry-after"), self._services.clock()
         )
 
-    def _respond(self, last: AttemptResult, exchange: Exchange) -> Response:
-        """The response for the caller after the last attempt."""
+    def _respond(self, last: AttemptResult, exchange: Exchange, deadline: float) -> Response:
+        """The response for the caller after the last attempt. After retries that an upstream got,
+        or that took all of the time, the caller's SDK need not retry."""
         headers = self._headers_for_caller(last, exchange)
         if last.failure:
             if (self._retry_after(last) or 0.0) > MAX_RETRY_WAIT:
                 headers = without_retry(headers)
-            retried = exchange.record.attempt_count > 1 or last.is_unusable
+            record = exchange.record
+            is_spent = record.reached_upstream or self._clock() >= deadline
+            retried = (record.attempt_count > 1 and is_spent) or last.is_unusable
             return refuse(last, headers, exchange, self._dialect, retried)
         response = relay(last, headers, exchange, self._dialect, self._watcher)
         if self._debug:

@@ -571,6 +571,24 @@ def test_an_sdk_should_not_retry_what_the_gateway_retried(
     peers = clients([fake_response(500)], [failure(failures.Reset)])
     error = Sender(clock, *spread(peers, retry=Retry(attempts=1))).refusal()
     assert error.headers == [("x-should-retry", "false")]
+    peers = clients([fake_response(500)], [failure(failures.ConnectFailed)])
+    error = Sender(clock, *spread(peers, retry=Retry(attempts=1))).refusal()
+    assert error.headers == [("x-should-retry", "false")]
+
+
+@pytest.mark.parametrize("kind", [failures.ConnectFailed, failures.ConnectTimeout])
+def test_an_sdk_may_retry_where_no_upstream_was_connected_to(clock: Clock, kind: Any) -> None:
+    peers = clients([failure(kind)] * 3, [failure(kind)] * 3)
+    error = Sender(clock, *spread(peers, retry=Retry(attempts=3))).refusal()
+    assert error.headers == []
+    assert sum(len(peer.requests) for peer in peers) == 6
+
+
+def test_an_sdk_need_not_retry_connections_that_took_all_of_the_time(clock: Clock) -> None:
+    client = Client(*[failure(failures.ConnectTimeout)] * 2, during=lambda: clock.advance(300.0))
+    attempted = target(client, retry=Retry(attempts=2), timeouts=Timeouts(total=500.0))
+    assert Sender(clock, attempted).refusal().headers == [("x-should-retry", "false")]
+    assert len(client.requests) == 2
 
 
 def test_an_sdk_may_retry_the_failure_of_a_single_attempt(clock: Clock) -> None:
