@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Raw
 
 from engine import dialects
-from engine.dialects.interface.error_forms import error_text, reported_error
+from engine.dialects.interface.error_forms import error_text, reported_error, wait_in
 from engine.translations.neutral.events import UpstreamError
 from engine.values.event_json import json_or_none
 
@@ -40,7 +40,9 @@ def error_of(status: int, document: Any, words: tuple[str, ...]) -> UpstreamErro
     if not isinstance(message, str) or not message:
         message = error_text(members)
     texts = (word for name in words if isinstance(word := members.get(name), str) and word)
-    return UpstreamError(status, message, next(texts, ""))
+    error = UpstreamError(status, message, next(texts, ""))
+    error.retry_after = wait_in(document)
+    return error
 
 
 @dataclass(frozen=True, slots=True)

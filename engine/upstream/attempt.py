@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import orjson
@@ -13,7 +12,7 @@ import orjson
 from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.tokens.token import CredentialUnavailable
 from engine.dialects import Dialect, StreamError, get
-from engine.dialects.interface.streams import Framing
+from engine.dialects.interface.error_forms import wait_in
 from engine.exchange.exchange import Exchange
 from engine.relay.sse import EventFilter
 from engine.transforms.response_edits import ResponseEditor
@@ -27,7 +26,7 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.client.request import UpstreamRequest
-from engine.upstream.client.response import IncomingResponse, UnreadableResponse
+from engine.upstream.client.response import IncomingResponse
 from engine.upstream.edited_response import EditedResponse
 from engine.upstream.first_content import (
     JSON,
@@ -37,13 +36,17 @@ from engine.upstream.first_content import (
     is_event_stream,
     read_first_content,
 )
-from engine.upstream.framing import framed, relayed_as_wanted
+from engine.upstream.framing import framed_for
 from engine.upstream.judged_response import JudgedResponse
 from engine.upstream.target import Target
 from engine.upstream.target_state import OpenAttempt
 from engine.upstream.translated_response import translated_response
 from engine.upstream.unused_answers import note_unused
+from engine.upstream.wait_in_body import note_wait, set_wait
 from engine.values.errors import EventTooLarge
+
+_WITH_WAIT = frozenset({429, 503})
+"""The statuses of errors whose body may name the time to wait."""
 
 
 @dataclass(slots=True)
@@ -131,8 +134,10 @@ def attempt(
         )
         if result.open is not None:
             result.open.headers = received.headers
+        if received.status in _WITH_WAIT and not dialect.transparent:
+            note_wait(received)
         if received.header("content-type") != JSON or _is_changed(target, translated):
-            _frame(result, received, exchange, dialect, translated, content)
+            result.response = framed_for(target, received, exchange, dialect, translated, content)
         events = _convert(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
@@ -141,7 +146,7 @@ def attempt(
         except Misframed as misframed:
             received.unread(misframed.data)
             content.first = b""
-            _frame(result, received, exchange, dialect, translated, content)
+            result.response = framed_for(target, received, exchange, dialect, translated, content)
             events = _convert(result, request.method, exchange, dialect, translated)
             _read_beginning(result, result.response, exchange, dialect, events, content)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
@@ -173,43 +178,6 @@ def _is_changed(target: Target, translated: AnyExchange | None) -> bool:
     """Whether an answer of JSON is edited or becomes a stream: its first bytes are looked at before
     that. Those of any other are when they are relayed."""
     return bool(target.edits.responses) or (translated is not None and translated.request.stream)
-
-
-def _wanted(exchange: Exchange, dialect: Dialect, translated: AnyExchange | None) -> Framing:
-    """The framing that a request wants of the upstream's answer."""
-    if translated is None:
-        return dialect.wanted_framing(exchange.path, exchange.query, exchange.value)
-    return Framing.EVENTS if translated.request.stream else Framing.WHOLE
-
-
-def _frame(
-    result: AttemptResult,
-    received: UnreadableResponse,
-    exchange: Exchange,
-    dialect: Dialect,
-    translated: AnyExchange | None,
-    content: FirstContent,
-) -> None:
-    """Wrap a response of success: in the framing of its bytes, or in the one that the request
-    wants."""
-    content.is_framed = True
-    if dialect.transparent or not 200 <= received.status < 300:
-        return
-    wanted = partial(_wanted, exchange, dialect, translated)
-    upstream = result.target.upstream
-    beat = upstream.heartbeat if dialect.heartbeat else None
-    if translated is not None:
-        beat = beat if translated.request.stream else None
-        result.response = framed(received, wanted, content, beat)
-        return
-    if not dialect.amazon_streams:
-        result.response = framed(received, wanted, content, beat)
-    if dialect.amazon_streams or dialect.array_streams:
-        response = result.response or received
-        judged = relayed_as_wanted(response, wanted(), dialect, upstream.redaction)
-        result.response = judged
-        if isinstance(judged, JudgedResponse) and dialect.meter is not None:
-            exchange.upstream_usage = judged.usage
 
 
 def _convert(
@@ -292,6 +260,8 @@ def _classify(
         result.document = orjson.loads(redacted)
         result.stream_error = dialect.stream_error(result.document)
         result.failure = retry.error_event_class(result.stream_error and result.stream_error.status)
+        if result.response is not None:
+            set_wait(result.response, wait_in(result.document))
     elif isinstance(failure, EventTooLarge):
         result.failure, result.error = "reset", ProtocolFailure(str(failure))
     else:

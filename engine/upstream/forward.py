@@ -216,9 +216,9 @@ class Forward:
         """The response for the caller after the last attempt. After retries that an upstream got,
         or that took all of the time, the caller's SDK need not retry."""
         headers = self._headers_for_caller(last, exchange)
+        if last.content is None and (self._retry_after(last) or 0.0) > MAX_RETRY_WAIT:
+            headers = without_retry(headers)
         if last.failure:
-            if (self._retry_after(last) or 0.0) > MAX_RETRY_WAIT:
-                headers = without_retry(headers)
             record = exchange.record
             is_spent = record.reached_upstream or self._clock() >= deadline
             retried = (record.attempt_count > 1 and is_spent) or last.is_unusable

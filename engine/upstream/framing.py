@@ -8,12 +8,15 @@ before anything else reads a response: what follows may trust its Content-Type.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from engine.dialects import Dialect
 from engine.dialects.interface.streams import Framing
+from engine.exchange.exchange import Exchange
 from engine.relay.amazon_event_stream import MEDIA_TYPE
 from engine.relay.amazon_events import AmazonEvents
 from engine.relay.framing import ArrayEvents, framing_of
+from engine.translations import AnyExchange
 from engine.upstream.amazon_response import with_server_sent_events
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse, UnreadableResponse
@@ -21,8 +24,44 @@ from engine.upstream.converted_response import ConvertedResponse
 from engine.upstream.decoded_response import DecodedResponse
 from engine.upstream.first_content import EVENT_STREAM, JSON, FirstContent, media_type
 from engine.upstream.judged_response import EventArray, JudgedResponse
+from engine.upstream.target import Target
 from engine.values.content_coding import decoder
 from engine.values.redaction import Redaction
+
+
+def framed_for(
+    target: Target,
+    received: UnreadableResponse,
+    exchange: Exchange,
+    dialect: Dialect,
+    translated: AnyExchange | None,
+    content: FirstContent,
+) -> IncomingResponse:
+    """A response in the framing of its bytes, or in the one that the request wants. What is judged
+    in a framing of its own is metered there."""
+    content.is_framed = True
+    if dialect.transparent or not 200 <= received.status < 300:
+        return received
+    wanted, upstream = partial(_wanted, exchange, dialect, translated), target.upstream
+    beat = upstream.heartbeat if dialect.heartbeat else None
+    if translated is not None:
+        return framed(received, wanted, content, beat if translated.request.stream else None)
+    response: IncomingResponse = received
+    if not dialect.amazon_streams:
+        response = framed(received, wanted, content, beat)
+        if not dialect.array_streams:
+            return response
+    response = _as_wanted(response, wanted(), dialect, upstream.redaction)
+    if isinstance(response, JudgedResponse) and dialect.meter is not None:
+        exchange.upstream_usage = response.usage
+    return response
+
+
+def _wanted(exchange: Exchange, dialect: Dialect, translated: AnyExchange | None) -> Framing:
+    """The framing that a request wants of the upstream's answer."""
+    if translated is None:
+        return dialect.wanted_framing(exchange.path, exchange.query, exchange.value)
+    return Framing.EVENTS if translated.request.stream else Framing.WHOLE
 
 
 def framed(
@@ -62,7 +101,7 @@ def framed(
     return response
 
 
-def relayed_as_wanted(
+def _as_wanted(
     response: IncomingResponse, wanted: Framing, dialect: Dialect, redaction: Redaction
 ) -> IncomingResponse:
     """A framed response to a request that wants a JSON array, or Amazon's messages: judged, and

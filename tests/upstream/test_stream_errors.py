@@ -84,11 +84,13 @@ WITHOUT_STREAM = "without a stream"
 FORMS = ["first event", "after the beginning", "bare JSON", "JSON in place of a stream"]
 
 
-def response_of(dialect: str, form: str, status: int, document: Any) -> FakeResponse:
+def response_of(
+    dialect: str, form: str, status: int, document: Any, wait: str = "7"
+) -> FakeResponse:
     """The error in one of the forms in which upstreams send it."""
     data = json.dumps(document).encode()
     name = b"event: error\n" if dialect == "anthropic" else b""
-    more = [("retry-after", "7")]
+    more = [("retry-after", wait)] if wait else []
     if form == WITHOUT_STREAM:
         return FakeResponse(status, [*JSON, *more], [data])
     if form == "JSON in place of a stream":
@@ -257,11 +259,31 @@ def test_a_response_that_is_not_an_error_is_relayed_unchanged(dialect: str, body
     assert (response.status, response.body) == (200, body)
 
 
-@pytest.mark.parametrize("wait", [("retry-after", "61"), ("retry-after-ms", "60001")])
-@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
-def test_nobody_waits_for_longer_than_a_minute(name: str, wait: tuple[str, str]) -> None:
-    headers = [*JSON, wait, ("x-should-retry", "true")]
+FAR = "Fri, 01 Jan 2038 00:00:00 GMT"
+
+
+@each("status", [400, 404, 409, 429, 500, 501, 503, 529])
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [("retry-after", "61"), ("retry-after-ms", "60001"), ("retry-after", FAR)],
+)
+@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "bedrock"])
+def test_nobody_waits_for_longer_than_a_minute(
+    name: str, header: str, value: str, status: int
+) -> None:
+    headers = [*JSON, (header, value), ("x-should-retry", "true")]
     body = b'{"type":"error","error":{"type":"t","message":"no","code":429}}'
-    response, _ = ask(name, Client(FakeResponse(429, headers, [body])))
+    response, _ = ask(name, Client(FakeResponse(status, headers, [body])))
     told = [value for field, value in response.headers if field == "x-should-retry"]
-    assert (response.status, told) == (429, ["false"])
+    assert (response.status, told) == (status, ["false"])
+
+
+@each("form", [WITHOUT_STREAM, *FORMS])
+@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+def test_a_wait_is_left_to_an_sdk_only_if_it_is_short(name: str, form: str) -> None:
+    document = {"openai": openai("requests"), "anthropic": anthropic("rate_limit_error")}
+    error = document.get(name) or gemini(429, "RESOURCE_EXHAUSTED")
+    for delay, told in (("59.2s", ("60", None)), ("60.5s", ("61", "false")), ("0s", (None, None))):
+        error["error"]["details"] = [{"retryDelay": delay}]
+        response, _ = ask(name, Client(response_of(name, form, 429, error, wait="")))
+        assert outcome(response)[-2:] == told

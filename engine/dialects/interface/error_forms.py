@@ -42,8 +42,10 @@ _TEXTS = (
 _SEARCHED = 8_192
 _TITLE = re.compile(r"(?is)<title[^>]{0,99}>([^<]{1,300})|<h1[^>]{0,99}>(.{1,300}?)</h1")
 _TAG = re.compile(r"<[^>]*>")
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 _MOST_NESTED = 4
 _MOST_ITEMS = 5
+_MOST_DETAILS = 20
 
 
 def event_document(event: bytes) -> Any:
@@ -99,6 +101,24 @@ def _members(document: dict[str, Any]) -> dict[str, Any]:
 def error_text(document: Any) -> str:
     """The text of an error in any form; "" if there is none. At most LONGEST_TEXT characters."""
     return _text(document, 0)[:LONGEST_TEXT]
+
+
+def wait_in(document: Any) -> float | None:
+    """The seconds to wait that the details of an error name (`retryDelay` of google.rpc.RetryInfo,
+    a google.protobuf.Duration such as `12.5s`); None if it names none. A list may hold the error.
+    """
+    if isinstance(document, list):
+        document = document[0] if document else None
+    if not isinstance(document, dict):
+        return None
+    error = document.get("error")
+    details = (error if isinstance(error, dict) else document).get("details")
+    for detail in details[:_MOST_DETAILS] if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        match = _DURATION.fullmatch(delay) if isinstance(delay, str) else None
+        if match is not None and float(match[1]):
+            return float(match[1])
+    return None
 
 
 def message_in(error: Mapping[str, Any]) -> str:
