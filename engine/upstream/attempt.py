@@ -134,8 +134,6 @@ def attempt(
         )
         if result.open is not None:
             result.open.headers = received.headers
-        if received.status in _WITH_WAIT and not dialect.transparent:
-            note_wait(received)
         if received.header("content-type") != JSON or _is_changed(target, translated):
             result.response = framed_for(target, received, exchange, dialect, translated, content)
         events = _convert(result, request.method, exchange, dialect, translated)
@@ -163,6 +161,8 @@ def attempt(
         raise
     else:
         if result.failure:
+            if received.status in _WITH_WAIT:
+                note_wait(received, result.response)
             _report_failure(result)
     return result
 

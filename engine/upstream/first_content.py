@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import event_document
-from engine.dialects.interface.streams import END_MARKER
+from engine.dialects.interface.streams import END_MARKER, Framing
 from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
 from engine.spec.media_types import essence
 from engine.upstream.client.failures import Silence
@@ -51,13 +51,14 @@ class Misframed(Exception):
 class FirstContent:
     """The start of a response: `first` is ready to be sent, `events` filters the rest of a stream
     of events; it is None for a response that is relayed as bytes. `is_silent`: it is a stream of
-    which nothing has arrived in the time for a heartbeat; `is_framed`: its framing is known.
+    which nothing has arrived in the time for a heartbeat. `framing` is that of its bytes, None
+    while it is not known.
     """
 
     first: bytes
     events: EventFilter | None = None
     is_silent: bool = False
-    is_framed: bool = False
+    framing: Framing | None = None
 
 
 def media_type(response: IncomingResponse) -> str:
@@ -89,6 +90,8 @@ def read_first_content(
         return content
     if events is not None:
         return _open_stream(response, dialect, beat, events, content)
+    if content.framing is Framing.EVENTS:
+        return _open_stream(response, dialect, beat, Cleaner(dialect.stream), content)
     kind = media_type(response)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
@@ -149,7 +152,7 @@ def _open_body(
     size = len(first)
     may_be_empty = size <= _SMALL and _EMPTY.search(first)
     if first[:1] != b"{":
-        if kind == JSON and not content.is_framed:
+        if kind == JSON and content.framing is None:
             raise Misframed(first)
     elif not may_be_empty and size >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
         return content  # nearly every response

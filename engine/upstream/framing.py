@@ -39,21 +39,27 @@ def framed_for(
 ) -> IncomingResponse:
     """A response in the framing of its bytes, or in the one that the request wants. What is judged
     in a framing of its own is metered there."""
-    content.is_framed = True
+    content.framing = Framing.UNKNOWN
     if dialect.transparent or not 200 <= received.status < 300:
         return received
+    response: IncomingResponse
     wanted, upstream = partial(_wanted, exchange, dialect, translated), target.upstream
     beat = upstream.heartbeat if dialect.heartbeat else None
     if translated is not None:
-        return framed(received, wanted, content, beat if translated.request.stream else None)
-    response: IncomingResponse = received
+        beat = beat if translated.request.stream else None
+        response = framed(received, wanted, content, beat)
+        content.framing = Framing.UNKNOWN  # of the translation, which decides it
+        return response
+    response = received
     if not dialect.amazon_streams:
         response = framed(received, wanted, content, beat)
         if not dialect.array_streams:
             return response
     response = _as_wanted(response, wanted(), dialect, upstream.redaction)
-    if isinstance(response, JudgedResponse) and dialect.meter is not None:
-        exchange.upstream_usage = response.usage
+    if isinstance(response, JudgedResponse):
+        content.framing = Framing.ARRAY
+        if dialect.meter is not None:
+            exchange.upstream_usage = response.usage
     return response
 
 
@@ -72,8 +78,8 @@ def framed(
 ) -> IncomingResponse:
     """A response of success in the framing that its first bytes show; events, if the request wants
     some and its bytes are an array. Waits for these bytes; of a response that says that it is a
-    stream, for `beat` seconds: then it is believed, and `content` is silent. Raises
-    UpstreamFailure."""
+    stream, for `beat` seconds: then it is believed, and `content` is silent. Sets the framing of
+    `content` for events. Raises UpstreamFailure."""
     kind = media_type(received)
     if kind != EVENT_STREAM:
         if kind.startswith(MEDIA_TYPE):
@@ -92,6 +98,7 @@ def framed(
         content.is_silent = True
         return response
     if framing is Framing.EVENTS:
+        content.framing = framing
         if kind != EVENT_STREAM:
             _set_media_type(response, EVENT_STREAM)
     elif framing is Framing.ARRAY and wanted() is Framing.EVENTS:

@@ -96,6 +96,7 @@ class JudgedResponse(WrappedResponse):
         if not are_comments(passed):
             self._judge.keep(passed[-MAX_EVENT_END:])
         if not self._has_content:
+            self._judge.first += passed
             documents = [event_document(event) for event in passed.split(b"\n\n") if event]
             self._has_content = any(map(self._dialect.has_content, documents))
         return passed

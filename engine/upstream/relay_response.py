@@ -160,6 +160,7 @@ class _EventStream:
         """The events to send: `first`, then those that the pipeline did not send itself."""
         try:
             if events := self._check(first):
+                self._judge.first = events[:MAX_EVENT_END]
                 yield events
             yield from self._following_events()
             if self._failure is None and (tail := self._check(self._filter.finish())):

@@ -1,7 +1,8 @@
 """Finds the errors that a relayed stream reports in its events, and judges whether it is complete.
 
-Only events with the word `error` are parsed as they pass. The last events are kept, and parsed at
-the end of the stream: they show other forms of errors, and whether it has its end.
+Only events with the word `error` are parsed as they pass. The first and the last events are
+kept, and parsed at the end of the stream: they show other forms of errors, and whether it has its
+end.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class StreamJudge:
     def __init__(self, dialect: Dialect, redaction: Redaction) -> None:
         self.failure: ReportedError | Truncated | None = None
         self.error: Any = None
+        self.first = b""  # the events up to the first content
         self._dialect = dialect
         self._redaction = redaction
         self._last = deque[bytes](maxlen=_MAX_READS)
@@ -72,15 +74,23 @@ class StreamJudge:
 
     def end(self) -> None:
         """Judge the last events of a stream without a failure."""
-        events = b"".join(self._last).split(b"\n\n")
-        documents = [event_document(event) for event in events if event and event[:1] != b":"]
+        documents = _documents(b"".join(self._last))
         for document in documents:
             if document != self.error and self._dialect.is_error_event(document):
                 self.failure = ReportedError(document)
                 return
-        if self._dialect.ends(documents) is False:
+        has_end = self._dialect.ends(documents)
+        if has_end is None:  # pings, say: how the stream began shows what its end would be
+            has_end = self._dialect.ends([*_documents(self.first), *documents])
+        if has_end is False:
             self.failure = Truncated()
             self.failure.request_sent = self.failure.response_started = True
+
+
+def _documents(events: bytes) -> list[Any]:
+    """The JSON of clean events but comments."""
+    parts = events.split(b"\n\n")
+    return [event_document(event) for event in parts if event and event[:1] != b":"]
 
 
 def are_comments(events: bytes) -> bool:

@@ -15,15 +15,15 @@ from engine.values.content_coding import decode_body
 from engine.values.event_json import json_or_none
 
 
-def note_wait(received: UnreadableResponse) -> None:
-    """Add the time that the body of an error names to its headers, if they have none. The body is
-    read again."""
+def note_wait(received: UnreadableResponse, response: IncomingResponse) -> None:
+    """Add the time that the body of an error names to the headers of `response`, which may wrap it,
+    if the upstream has sent none. The body is read again."""
     if received.header("retry-after") or received.header("retry-after-ms"):
         return
     body, _ = read_body(received, MAX_ERROR)
     received.unread(body)
     text = decode_body(received.header("content-encoding") or "", body)
-    set_wait(received, wait_in(json_or_none(text or b"")))
+    set_wait(response, wait_in(json_or_none(text or b"")))
 
 
 def set_wait(response: IncomingResponse, seconds: float | None) -> None:

@@ -17,6 +17,7 @@ from engine.upstream.first_content import ErrorFirst, read_first_content
 from engine.upstream.relay_response import relay
 from engine.values.errors import AbortConnection
 from tests.support.documents import exchange
+from tests.support.each import each
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -205,3 +206,26 @@ def test_an_error_in_place_of_an_answer_is_a_failure(name: str, form: str) -> No
     with pytest.raises(ErrorFirst) as excinfo:
         read_first_content(response, dialects.get(name))
     assert "boom" in json.dumps(excinfo.value.document)
+
+
+LATE = {
+    "anthropic": event({"type": "ping"}, b"event: ping\n"),
+    "openai": event({"type": "keepalive"}, b"event: keepalive\n"),
+    "gemini": event({"usageMetadata": {"promptTokenCount": 7}}),
+}
+RESPONSES = [
+    event({"type": "response.created", "response": {}}),
+    event({"type": "response.output_text.delta", "delta": "hi"}),
+]
+
+
+@each(
+    ("name", "beginning"),
+    [*((name, [content]) for name, content in CONTENT.items()), ("openai", RESPONSES)],
+)
+@pytest.mark.parametrize("count", [1, 8, 40])
+def test_events_that_keep_a_stream_alive_are_not_its_end(
+    count: int, name: str, beginning: list[bytes]
+) -> None:
+    relayed = Relayed(name, *beginning, *[LATE[name]] * count)
+    assert (relayed.outcome, relayed.cut, relayed.opened) == (Outcome.UPSTREAM_CUT, True, True)

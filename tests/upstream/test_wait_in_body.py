@@ -16,7 +16,7 @@ ERROR = {"error": {"code": 429, "message": "slow down", "details": [{"reason": "
 
 def noted(body: bytes, *headers: tuple[str, str]) -> FakeResponse:
     received: Any = FakeResponse(429, [*JSON, *headers], [body[:9], body[9:]])
-    note_wait(received)
+    note_wait(received, received)
     left = b"".join(received.pieces)
     assert left == body  # it is read again
     return received  # type: ignore[no-any-return]
