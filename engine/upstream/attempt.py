@@ -29,11 +29,12 @@ from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.edited_response import EditedResponse
 from engine.upstream.first_content import (
+    EVENT_STREAM,
     JSON,
     ErrorFirst,
     FirstContent,
     Misframed,
-    is_event_stream,
+    media_type,
     read_first_content,
 )
 from engine.upstream.framing import framed_for
@@ -267,7 +268,9 @@ def _classify(
     else:
         response = result.response
         stream = isinstance(response, JudgedResponse) or (
-            response is not None and not dialect.transparent and is_event_stream(response)
+            response is not None
+            and not dialect.transparent
+            and media_type(response) == EVENT_STREAM
         )
         result.failure = retry.failure_class(failure.kind, stream=stream) or "fatal"
         result.error = failure.without_traceback()

@@ -17,7 +17,6 @@ from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.upstream.client.failures import InvalidAnswer
 from engine.upstream.translated_errors import TranslatedErrors
-from engine.values.content_coding import DecodeError, Decoder
 from engine.values.errors import EventTooLarge
 
 _QUIET = 5.0
@@ -32,11 +31,11 @@ _JOINED = methodcaller("replace", b"\ndata: ", b"\n")
 _ERROR_NAME = b"event: error\n"
 """The name of an event that reports an error whatever its data."""
 
-_ERRORS = (BrokenAnswer, UpstreamError, DecodeError, EventTooLarge)
+_ERRORS = (BrokenAnswer, UpstreamError, EventTooLarge)
 
 
 class TranslatedEvents:
-    """An EventFilter that decodes, cleans and translates an upstream's stream, event by event.
+    """An EventFilter that cleans and translates an upstream's stream, event by event.
 
     `dialect` is the upstream's; `usage` reads its events, each before it is translated. A
     `heartbeat` replaces events without output, such as pings of the upstream.
@@ -52,7 +51,6 @@ class TranslatedEvents:
         dialect: Dialect,
         usage: Reader,
         errors: TranslatedErrors,
-        decoder: Decoder | None = None,
         heartbeat: bytes = b"",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -60,7 +58,6 @@ class TranslatedEvents:
         self._dialect = dialect
         self._usage = usage
         self._errors = errors
-        self._decoder = decoder
         self._heartbeat = heartbeat
         self._clock = clock
         self._cleaner = Cleaner(dialect.stream)
@@ -76,8 +73,6 @@ class TranslatedEvents:
             return b""
         output: list[bytes] = []
         try:
-            if self._decoder is not None:
-                data = b"".join(self._decoder.feed(data))
             self._translate(self._cleaner.feed(data), output)
             if self._cleaner.foreign:
                 self._refuse_foreign()
@@ -95,8 +90,6 @@ class TranslatedEvents:
             return b""
         output: list[bytes] = []
         try:
-            if self._decoder is not None and not (self._decoder.ended or self.ended):
-                raise BrokenAnswer("the upstream's answer broke off in its compressed data")
             self._translate(self._cleaner.finish(), output)
             if self._cleaner.foreign:
                 self._refuse_foreign()

@@ -30,7 +30,7 @@ from engine.upstream.first_content import EVENT_STREAM, Misframed, media_type
 from engine.upstream.translated_errors import TranslatedErrors, invalid_answer
 from engine.upstream.translated_events import TranslatedEvents
 from engine.upstream.wrapped_response import UNDECODABLE, WrappedResponse
-from engine.values.content_coding import decode_body, decoder
+from engine.values.content_coding import decode_body
 from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
@@ -157,14 +157,11 @@ class TranslatedResponse(WrappedResponse):
     def _open_events(
         self, target: Dialect, heartbeat: bytes, clock: Callable[[], float]
     ) -> TranslatedEvents | None:
-        decoding = decoder(self._encoding)
-        if decoding is None and self._encoding.strip().lower() not in ("", "identity"):
+        if self._encoding.strip().lower() not in ("", "identity"):
             self._failure = invalid_answer(UNDECODABLE)
             return None
         translator = self._exchange.stream(self._usage_source)
-        return TranslatedEvents(
-            translator, target, self.usage, self._errors, decoding, heartbeat, clock
-        )
+        return TranslatedEvents(translator, target, self.usage, self._errors, heartbeat, clock)
 
     def _read_stream(
         self,

@@ -219,6 +219,34 @@ def test_a_json_text_of_any_name_is_translated(stream: bool, headers: Any) -> No
     assert (answered.usage.input, answered.usage.output) == (100, 50)
 
 
+def encoded_and_translated(data: bytes, stream: bool) -> Answered:
+    return Answered(
+        "anthropic",
+        [*EVENTS, ("content-encoding", "gzip")],
+        *split(data, 9),
+        body=STREAM if stream else QUESTION,
+        path="/v1/messages",
+        crossing=("messages", "chat_completions"),
+    )
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_encoded_stream_is_translated(stream: bool) -> None:
+    data = gzip.compress(b"".join(CHAT))
+    answered = encoded_and_translated(data, stream)
+    assert b'"hi"' in answered.data
+    assert "content-encoding" not in answered.headers
+    assert (answered.usage.output, answered.outcome) == (50, Outcome.COMPLETE)
+    # What is behind the last event need not arrive.
+    assert encoded_and_translated(data[:-4], stream).outcome == Outcome.COMPLETE
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_encoded_stream_that_cannot_be_read_is_a_failed_attempt(stream: bool) -> None:
+    for data in (b"this is no gzip", gzip.compress(b"".join(CHAT))[:20]):
+        assert encoded_and_translated(data, stream).failure in ("error", "reset")
+
+
 # Arrays of Gemini.
 
 ARRAY = [("content-type", "application/json; charset=UTF-8")]

@@ -1,8 +1,7 @@
-"""Events of an upstream, decoded, cleaned and translated as they arrive."""
+"""Events of an upstream, cleaned and translated as they arrive."""
 
 from __future__ import annotations
 
-import gzip
 import json
 
 import pytest
@@ -14,7 +13,6 @@ from engine.translations.refusals import LossRules
 from engine.upstream.client.failures import InvalidAnswer
 from engine.upstream.translated_errors import TranslatedErrors
 from engine.upstream.translated_events import TranslatedEvents
-from engine.values.content_coding import Decoder
 from engine.values.redaction import Redaction
 from tests.support.clock import Clock
 from tests.support.translations import relayed
@@ -43,7 +41,7 @@ def chunk(text: str) -> bytes:
 class Stream:
     """The stream of a chat completions upstream for a caller of messages."""
 
-    def __init__(self, decoder: Decoder | None = None) -> None:
+    def __init__(self) -> None:
         translation = translations.translation("messages", "chat_completions")
         exchange = translation.request(REQUEST, RequestLine(id="req1"), "m", LossRules())
         self.usage, self.clock = UsageReader(), Clock(100.0)
@@ -52,7 +50,6 @@ class Stream:
             dialects.get("openai"),
             self.usage,
             TranslatedErrors(dialects.get("anthropic"), "req1", Redaction([]), []),
-            decoder,
             HEARTBEAT,
             self.clock,
         )
@@ -101,20 +98,6 @@ def test_what_is_told_does_not_depend_on_how_many_events_arrive_at_once():
     assert len(set(outputs)) == 1
     assert b'"input_tokens":0' in outputs[0].partition(b"\n\n")[0]
     assert b'"input_tokens":9' in outputs[0]
-
-
-def test_compressed_events_are_decoded():
-    stream = Stream(Decoder("gzip"))
-    assert stream.text(gzip.compress(chunk("Hello") + FINISH + DONE)) == "Hello"
-    assert stream.events.finish() is not None
-    assert stream.events.failure is None
-
-
-def test_compressed_data_that_break_off_are_a_failure():
-    stream = Stream(Decoder("gzip"))
-    stream.text(gzip.compress(chunk("Hello"))[:-10])
-    stream.events.finish()
-    assert "broke off in its compressed data" in str(stream.events.failure)
 
 
 def test_a_heartbeat_is_sent_in_place_of_events_that_come_to_nothing():
