@@ -103,7 +103,7 @@ def framed(
             _set_media_type(response, EVENT_STREAM)
     elif framing is Framing.ARRAY and wanted() is Framing.EVENTS:
         return ConvertedResponse(response, ArrayEvents())
-    elif framing is not Framing.UNKNOWN and kind != JSON:
+    elif framing is not Framing.UNKNOWN and kind.find("json") < 0:
         _set_media_type(response, JSON)
     return response
 

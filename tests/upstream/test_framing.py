@@ -134,6 +134,12 @@ def test_a_json_text_of_any_name_is_one(indent: int | None, size: int, kind: str
     assert not answered.is_stream
 
 
+@each("kind", ["application/x-ndjson", "application/problem+json", "text/json; charset=utf-8"])
+def test_another_type_of_json_is_left_as_it_is(kind: str) -> None:
+    answered = Answered("openai", [("content-type", kind)], ANSWER)
+    assert (answered.kind, answered.data) == (kind, ANSWER)
+
+
 def test_a_stream_that_was_not_asked_for_is_one() -> None:
     for headers in (JSON, EVENTS):
         answered = Answered("openai", headers, *CHAT, body={"model": "m"})
