@@ -40,6 +40,7 @@ from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.request_size import check_written
 from engine.translations.neutral.substitutes import with_substitutes
+from engine.translations.neutral.surrogates import Surrogates
 from engine.translations.neutral.unique_calls import with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,
@@ -126,6 +127,8 @@ class TranslatedExchange(Struct, frozen=True):
             output.add(self.translation.target.read_answer(check_text(body)), len(body))
             return output.take() + output.end()
         except UNREADABLE as error:
+            if (joined := Surrogates().joined(body)) != body:
+                return self.answer(joined, usage)
             raise unreadable_answer(error) from error
 
     def for_answer(self) -> TranslatedExchange:
@@ -151,6 +154,7 @@ class StreamTranslator:
         self._reader = exchange.translation.target.stream_reader()
         self._output = _output(exchange, usage)
         self._candidates = exchange.request.candidates or 1
+        self._surrogates = Surrogates()
 
     @property
     def started(self) -> bool:
@@ -169,6 +173,8 @@ class StreamTranslator:
         try:
             self._output.add(self._reader.read(check_text(data)), len(data))
         except UNREADABLE as error:
+            if (joined := self._surrogates.joined(data)) != data:
+                return self.event(joined)
             raise unreadable_answer(error) from error
         return self._output.take()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2s
 from itertools import chain
 
 import msgspec
@@ -32,19 +31,19 @@ from engine.translations.neutral.events import (
     interrupted,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import present
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.names import name_of_answer
 from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 
 _MOST_CANDIDATES = 128
 _LAST_INDEX = _MOST_CANDIDATES - 1
+_NO_USAGE = (b"", b"null", b"{}")
 
 
 def read_answer(body: bytes) -> Iterable[Event]:
     """The events of an answer in one piece, which is complete even if it has no finish reason.
     Raises WrongType, BrokenAnswer or UpstreamError."""
     reader = Reader()
-    events = reader.read_chunk(read_shape(COMPLETION, body), body)
+    events = reader.read_chunk(COMPLETION.read(body), body)
     return chain(events, reader.finish(Finish(stop="end")))
 
 
@@ -53,11 +52,12 @@ class Reader:
 
     A stream is complete when each choice has a finish reason: the end marker may be missing, but
     proves nothing, since some servers write it after a failure. Chunks after it are passed over.
-    Some servers give no reason: they are complete with a last chunk of usage and the end marker.
+    Some servers give no reason: they are complete with the end marker behind a chunk with usage.
     """
 
-    _started = _ended = _is_counted = False
+    _started = _ended = False
     _id = ""
+    _last: Chunk | Completion | None = None
 
     def __init__(self) -> None:
         self._choices: dict[int, ChoiceReader] = {}
@@ -67,8 +67,8 @@ class Reader:
         if self._ended:
             return ()
         if data.strip() == b"[DONE]":
-            return self.finish(Finish(stop="end") if self._is_counted else None)
-        return self.read_chunk(read_shape(CHUNK, data), data)
+            return self.finish(Finish(stop="end") if self._is_counted() else None)
+        return self.read_chunk(CHUNK.read(data), data)
 
     def end(self) -> Iterable[Event]:
         """The last events. Raises BrokenAnswer for a stream that is not complete."""
@@ -92,10 +92,9 @@ class Reader:
         """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
         if chunk.error:
             raise ERRORS.inside(msgspec.json.decode(data))
-        choices = chunk.choices
+        choices, self._last = chunk.choices, chunk
         if not choices:  # Azure judges the prompt in a first chunk without any
             ERRORS.refuse(data)
-            self._is_counted = self._started and present(chunk.usage) is not None
             return ()
         if not self._started:
             return chain((self._start(data),), self._read_choices(choices))
@@ -103,15 +102,18 @@ class Reader:
             return self._read_choice(0, choices[0])
         return self._read_choices(choices)
 
+    def _is_counted(self) -> bool:
+        """Whether the last chunk has usage."""
+        return self._last is not None and bytes(self._last.usage) not in _NO_USAGE
+
     def _read_choices(self, choices: Sequence[Choice | WholeChoice]) -> Iterator[Event]:
         for position, choice in enumerate(choices):
             yield from self._read_choice(position, choice)
 
     def _start(self, data: bytes) -> Start:
         self._started = True
-        head = read_shape(HEAD, data)
-        # Calls without ids need some that no other turn has; the beginning has its time.
-        self._id = head.id or blake2s(data, digest_size=8).hexdigest()
+        head = HEAD.read(data)
+        self._id = name_of_answer(head.id, data)
         return Start(id=head.id or "", model=head.model or "", created=head.created or 0)
 
     def _read_choice(self, position: int, choice: Choice | WholeChoice) -> Iterable[Event]:
@@ -149,9 +151,9 @@ def _read_other_form(
     delta in an answer in one piece. One that comes after other content repeats it."""
     message, text = bytes(choice.message), bytes(choice.text)
     if message.startswith(b"{") and not reader.has_begun:
-        reader.delta(read_shape(MESSAGE, message, "message"), events)
+        reader.delta(MESSAGE.read(message, "message"), events)
     elif text.startswith(b'"') and choice.delta is None:
-        reader.delta(Message(content=TEXT.decode(text)), events)
+        reader.delta(Message(content=TEXT.read(text)), events)
 
 
 def _read_tokens(logprobs: Logprobs, candidate: int, events: list[Event]) -> None:

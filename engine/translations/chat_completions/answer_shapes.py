@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Raw, Struct, field
-from msgspec.json import Decoder
 
+from engine.translations.neutral.shapes import Shape
 from engine.translations.openai_answer_fields import Token, UrlCitation
 
 
@@ -139,9 +139,19 @@ class Head(Struct):
     created: int | None = None
 
 
-CHUNK = Decoder(Chunk)
-COMPLETION = Decoder(Completion)
-HEAD = Decoder(Head)
-MESSAGE = Decoder(Message)
-TEXT = Decoder(str)
-ANNOTATIONS = Decoder(list[Annotation] | None)
+_KEPT = frozenset(
+    (
+        *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
+        *("reasoning_details", "reasoning_content", "reasoning"),
+    )
+)
+"""Members that an answer is given without if they are not well formed (`Shape`)."""
+
+_JSON_TEXTS = frozenset({"arguments"})
+
+CHUNK = Shape(Chunk, _KEPT, _JSON_TEXTS)
+COMPLETION = Shape(Completion, _KEPT, _JSON_TEXTS)
+HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
+MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
+TEXT = Shape(str, _KEPT, _JSON_TEXTS)
+ANNOTATIONS = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)

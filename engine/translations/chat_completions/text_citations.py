@@ -9,7 +9,6 @@ from msgspec import Raw
 from engine.translations.chat_completions.answer_shapes import ANNOTATIONS
 from engine.translations.neutral.content import Citation
 from engine.translations.neutral.events import Cite
-from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_answer_fields import read_citation
 
 
@@ -30,7 +29,7 @@ class TextCitations:
 
     def read(self, annotations: Raw, *, is_open: bool, is_complete: bool) -> Iterator[Cite]:
         """The sources in an answer's member, of a text that is open, complete, or still to come."""
-        shapes = read_shape(ANNOTATIONS, annotations, "annotations") or ()
+        shapes = ANNOTATIONS.read(annotations, "annotations") or ()
         citations = [read_citation(o.url_citation) for o in shapes if o.url_citation is not None]
         if is_open:
             yield from self._cite(citations)

@@ -1,8 +1,8 @@
 """Converse answers and the events of ConverseStream -> neutral events.
 
 A stream is `messageStart`, then each block as `contentBlockStart` (only where a delta does not say
-its kind), deltas and `contentBlockStop`, one after another, then `messageStop`, and `metadata` with
-the usage. Events of kinds not known here say nothing.
+its kind), deltas and `contentBlockStop`, then `messageStop`, and `metadata` with the usage. Events
+of kinds not known here say nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from engine.translations.converse.block_reader import BlockReader, refuse_unknow
 from engine.translations.converse.fields import ERRORS, read_finish
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.open_parts import OpenParts
 
 _NO_BLOCK = Block()
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
     """The events of an answer in one piece. Raises WrongType or BrokenAnswer."""
-    answer = read_shape(ANSWER, body)
+    answer = ANSWER.read(body)
     message = None if answer.output is None else answer.output.message
     if message is None:
         ERRORS.refuse(body)
@@ -39,17 +39,18 @@ def read_answer(body: bytes) -> Iterator[Event]:
     yield reader.start()
     for index, block in enumerate(message.content or ()):
         if block == _NO_BLOCK:
-            refuse_unknown(read_shape(RAW_ANSWER, body).output.message.content[index])
-        yield from reader.blocks.whole(block, index)
+            refuse_unknown(RAW_ANSWER.read(body).output.message.content[index])
+        yield from BlockReader().whole(block)
     reader.stop(answer)
     yield from reader.end()
 
 
 class Reader:
-    """Reads the events of one stream."""
+    """Reads the events of one stream. Several blocks may be open at once; those that are not
+    complete at the end of the message are so then."""
 
     def __init__(self) -> None:
-        self.blocks = BlockReader()
+        self._blocks = OpenParts(BlockReader)
         self._started = self._ended = False
         self._finish: Finish | None = None
 
@@ -57,31 +58,34 @@ class Reader:
         """The events of one event of the stream."""
         if self._ended:
             return ()
-        event = read_shape(STREAM_EVENT, data)
+        event = STREAM_EVENT.read(data)
         if (more := event.content_block_delta) is not None:  # nearly every event
-            self._check_order()
-            return self.blocks.delta(more.content_block_index, more.delta or Delta(), data)
+            blocks, index = self._blocks, more.content_block_index
+            if index == blocks.index and blocks.current is not None:
+                return blocks.current.delta(more.delta or Delta(), data)
+            block = self._block(index)
+            return blocks.in_order(block, block.delta(more.delta or Delta(), data))
         if (start := event.content_block_start) is not None:
-            self._check_order()
+            block = self._block(start.content_block_index)
             if start.start == _NO_BLOCK:
-                refuse_unknown(read_shape(RAW_EVENT, data).content_block_start.start)
-            return self.blocks.start(start.content_block_index, start.start)
-        if event.content_block_stop is not None:
-            return self.blocks.stop(event.content_block_stop.content_block_index)
+                refuse_unknown(RAW_EVENT.read(data).content_block_start.start)
+            return self._blocks.in_order(block, block.start(start.start))
+        if (stop := event.content_block_stop) is not None:
+            block = self._block(stop.content_block_index)
+            block.is_done = True
+            return self._blocks.in_order(block, block.end())
         if event.message_start != NULL:
-            return (self.start(),)
+            return () if self._started else (self.start(),)  # some repeat it
         if event.message_stop is not None:
             self.stop(event.message_stop)
-        elif event.metadata != NULL:
+            return self._blocks.end()
+        if event.metadata != NULL:
             return self.end() if self._finish is not None else ()
-        else:
-            ERRORS.refuse(data)
+        ERRORS.refuse(data)
         return ()
 
     def start(self) -> Start:
         """The first event."""
-        if self._started:
-            raise BrokenAnswer("the upstream's answer starts twice")
         self._started = True
         return Start()
 
@@ -96,11 +100,15 @@ class Reader:
         """The last event. Raises BrokenAnswer for an answer that is not complete."""
         if self._ended:
             return ()
-        if not self._started or self.blocks.is_open or self._finish is None:
+        if not self._started or self._blocks.current is not None or self._finish is None:
             raise BrokenAnswer("the upstream's answer ended before it was complete")
         self._ended = True
         return (End(finishes={0: self._finish}),)
 
-    def _check_order(self) -> None:
+    def _block(self, index: int | None) -> BlockReader:
+        """The block at an index."""
         if not self._started or self._finish is not None:
             raise BrokenAnswer("the upstream's answer has a block out of order")
+        if index is None:
+            raise WrongType("contentBlockIndex", "a whole number")
+        return self._blocks.at(index)

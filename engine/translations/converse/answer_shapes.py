@@ -7,7 +7,8 @@ of it: `type` stands in some blocks and not in others.
 from __future__ import annotations
 
 from msgspec import Raw, Struct
-from msgspec.json import Decoder
+
+from engine.translations.neutral.shapes import Shape
 
 NULL = Raw(b"null")
 
@@ -204,8 +205,15 @@ class StreamEvent(Struct, rename="camel"):
     metadata: Raw = NULL
 
 
-EXTRA_FIELDS = Decoder(ExtraFields)
-RAW_ANSWER = Decoder(RawAnswer)
-RAW_EVENT = Decoder(RawEvent)
-ANSWER = Decoder(Answer)
-STREAM_EVENT = Decoder(StreamEvent)
+_KEPT = frozenset(
+    ("toolUseId", "type", "citation", "citations", "signature", "stop_sequence", "format")
+)
+"""Members that an answer is given without if they are not well formed (`Shape`)."""
+
+_JSON_TEXTS = frozenset({"input"})
+
+EXTRA_FIELDS = Shape(ExtraFields, _KEPT, _JSON_TEXTS)
+RAW_ANSWER = Shape(RawAnswer, _KEPT, _JSON_TEXTS)
+RAW_EVENT = Shape(RawEvent, _KEPT, _JSON_TEXTS)
+ANSWER = Shape(Answer, _KEPT, _JSON_TEXTS)
+STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)

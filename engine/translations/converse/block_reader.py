@@ -1,4 +1,4 @@
-"""The blocks of an answer, one after another -> neutral events, in a stream and in one piece alike.
+"""One block of an answer -> neutral events, in a stream and in one piece alike.
 
 A tool that the vendor runs, and its result, say nothing to callers of other languages: they are
 passed over. Content of any other kind that is not known here is refused.
@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.converse.answer_shapes import (
-    NULL,
     RAW_EVENT,
     Delta,
     Image,
@@ -24,6 +23,7 @@ from engine.translations.converse.answer_shapes import Block as BlockShape
 from engine.translations.converse.answer_shapes import Citation as CitationShape
 from engine.translations.converse.fields import read_signature
 from engine.translations.neutral import content
+from engine.translations.neutral.arguments import arguments_of
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -44,7 +44,9 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.events import Delta as TextDelta
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.shapes import is_blank, read_shape
+from engine.translations.neutral.names import call_id
+from engine.translations.neutral.open_parts import Part
+from engine.translations.neutral.shapes import is_blank
 
 _VENDORS = "server_tool_use"
 """The type of a call of a tool that the vendor runs."""
@@ -59,38 +61,34 @@ def refuse_unknown(block: dict[str, Raw] | None) -> None:
             raise uncarried(kind)
 
 
-class BlockReader:
-    """Reads one block after another. A text begins with its first content: an empty one is none."""
+class BlockReader(Part):
+    """Reads one block. A text begins with its first content: an empty one is none."""
 
-    def __init__(self) -> None:
-        self._is_vendors = False
-        """Whether the open block is a call of a tool that the vendor runs."""
-        self._index: int | None = None
-        self._open: Block | None = None
-        self._signature: Signature | None = None
-        self._image: Image | None = None
+    _is_vendors = _has_begun = False
+    """Whether it is a call of a tool that the vendor runs, and whether anything has come of it."""
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a block has begun and not ended."""
-        return self._index is not None
+    _open: Block | None = None
+    _signature: Signature | None = None
+    _image: Image | None = None
 
-    def whole(self, block: BlockShape, index: int) -> Iterator[Event]:
+    def whole(self, block: BlockShape) -> Iterator[Event]:
         """A block of an answer in one piece."""
-        yield from self.start(index, block)
+        yield from self.start(block)
         thoughts = block.reasoning_content
         if thoughts is not None and (text := thoughts.reasoning_text) is not None:
             thoughts = Reasoning(text=text.text, signature=text.signature)
-        yield from self.delta(index, Delta(text=block.text, reasoning_content=thoughts))
+        yield from self.delta(Delta(text=block.text, reasoning_content=thoughts))
         if (cited := block.citations_content) is not None:
-            yield from self.delta(index, Delta(text=_joined(cited.content)))
+            yield from self.delta(Delta(text=_joined(cited.content)))
             for citation in cited.citations or ():
-                yield from self.delta(index, Delta(citation=citation))
-        yield from self.stop(index)
+                yield from self.delta(Delta(citation=citation))
+        yield from self.end()
 
-    def start(self, index: int | None, start: BlockShape | None) -> Iterator[Event]:
-        """A block begins; one whose kind is in its deltas may begin without this."""
-        self._begin(index)
+    def start(self, start: BlockShape | None) -> Iterator[Event]:
+        """The block begins; one whose kind is in its deltas may begin without this."""
+        if self._has_begun:
+            raise BrokenAnswer("the upstream's answer has a block out of order")
+        self._has_begun = True
         if start is None:
             return
         self._image = start.image
@@ -98,15 +96,12 @@ class BlockReader:
         self._is_vendors = call is not None and call.type == _VENDORS
         if call is not None and not self._is_vendors:
             yield self._call(call)
-            if call.input != NULL and bytes(call.input) != b"{}":
-                yield TextDelta(bytes(call.input).decode())
+            if arguments := arguments_of(call.input):
+                yield TextDelta(arguments)
 
-    def delta(self, index: int | None, delta: Delta, data: bytes = b"{}") -> Iterator[Event]:
-        """More of a block; `data` is the JSON text of its event."""
-        if self._index is None:
-            self._begin(index)
-        elif index != self._index:
-            raise _disorder()
+    def delta(self, delta: Delta, data: bytes = b"{}") -> Iterator[Event]:
+        """More of the block; `data` is the JSON text of its event."""
+        self._has_begun = True
         if delta.text:
             yield from self._text(Text(), delta.text)
         elif delta.tool_use is not None:
@@ -116,14 +111,12 @@ class BlockReader:
         elif delta.citation is not None:
             yield from self._cite(delta.citation)
         elif delta.image is None:
-            refuse_unknown(read_shape(RAW_EVENT, data).content_block_delta.delta)
+            refuse_unknown(RAW_EVENT.read(data).content_block_delta.delta)
         elif self._image is not None:
             self._image.source = delta.image.source
 
-    def stop(self, index: int | None) -> Iterator[Event]:
-        """A block is complete."""
-        if index is None or index != self._index:
-            raise _disorder()
+    def end(self) -> Iterator[Event]:
+        """The block is complete."""
         if self._signature is not None:
             yield Sign(self._signature)
         if (image := self._image) is not None and image.source is not None:
@@ -132,21 +125,11 @@ class BlockReader:
             yield Open(self._open)
         if self._open is not None:
             yield Close()
-        self._index = self._open = self._signature = self._image = None
-        self._is_vendors = False
-
-    def _begin(self, index: int | None) -> None:
-        if index is None:
-            raise WrongType("contentBlockIndex", "a whole number")
-        if self._index is not None:
-            raise _disorder()
-        self._index = index
 
     def _call(self, call: ToolUse) -> Event:
-        if not call.tool_use_id or not call.name:
-            name = "name" if call.tool_use_id else "toolUseId"
-            raise WrongType(f"toolUse.{name}", "a string that is not empty")
-        self._open = ToolCall(id=call.tool_use_id, name=call.name)
+        if not call.name:
+            raise WrongType("toolUse.name", "a string that is not empty")
+        self._open = ToolCall(id=call.tool_use_id or call_id(f"{call.name}:"), name=call.name)
         return Open(self._open)
 
     def _arguments(self, text: str | None) -> Iterator[Event]:
@@ -183,7 +166,3 @@ class BlockReader:
 
 def _joined(words: list[Words] | None) -> str:
     return "".join(each.text or "" for each in words or ())
-
-
-def _disorder() -> BrokenAnswer:
-    return BrokenAnswer("the upstream's answer has a block out of order")

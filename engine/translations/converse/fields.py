@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.converse.answer_shapes import EXTRA_FIELDS
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError
+from engine.translations.neutral.members import WrongType
 from engine.translations.upstream_errors import AnswerErrors, error_of
 
 NAME = "converse"
@@ -49,8 +49,8 @@ def read_finish(reason: str, fields: Raw) -> Finish:
 def _stop_sequence(fields: Raw) -> str:
     """The stop sequence that was met. Fields of another form have none: each model has its own."""
     try:
-        return EXTRA_FIELDS.decode(fields).stop_sequence or ""
-    except msgspec.DecodeError:
+        return EXTRA_FIELDS.read(fields).stop_sequence or ""
+    except WrongType:
         return ""
 
 

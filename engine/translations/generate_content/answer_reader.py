@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2s
 from itertools import chain
 
 import msgspec
@@ -20,7 +19,7 @@ from engine.translations.generate_content.candidate_reader import CandidateReade
 from engine.translations.generate_content.errors import ERRORS
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.names import name_of_answer
 from engine.translations.upstream_errors import is_error
 from engine.values.event_json import json_or_none
 
@@ -53,7 +52,7 @@ class Reader:
         if not data.startswith(b"{") and data.lstrip().startswith(b"["):
             return self._read_items(data)
         text = documented(data) if b"_" in data else data
-        answer = read_shape(ANSWER, text)
+        answer = ANSWER.read(text)
         if answer.error and is_error(answer.error):
             raise ERRORS.inside(json_or_none(text) or {"error": True})
         if not answer.candidates:
@@ -100,9 +99,8 @@ class Reader:
 
     def _start(self, data: bytes) -> Start:
         self._started = True
-        head = read_shape(HEAD, data)
-        # Calls without ids need some that no other turn has; the first event counts its tokens.
-        self._name = head.response_id or blake2s(data, digest_size=8).hexdigest()
+        head = HEAD.read(data)
+        self._name = name_of_answer(head.response_id, data)
         return Start(id=head.response_id or "", model=head.model_version or "")
 
     def _read_candidate(self, position: int, candidate: Candidate, data: bytes) -> Iterable[Event]:

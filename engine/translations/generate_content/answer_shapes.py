@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from engine.translations.generate_content.fields import Fields
+from engine.translations.neutral.shapes import Shape
 
 NULL = Raw(b"null")
 
@@ -95,9 +96,17 @@ class RawAnswer(Struct, frozen=True):
     candidates: tuple[RawCandidate, ...] = ()
 
 
-ANSWER = Decoder(Answer)
-HEAD = Decoder(Head)
-RAW_ANSWER = Decoder(RawAnswer)
+_KEPT = frozenset(
+    (
+        *("id", "responseId", "modelVersion", "finishMessage", "promptFeedback"),
+        *("thoughtSignature", "error"),
+    )
+)
+"""Members that an answer is given without if they are not well formed (`Shape`)."""
+
+ANSWER = Shape(Answer, _KEPT)
+HEAD = Shape(Head, _KEPT)
+RAW_ANSWER = Shape(RawAnswer, _KEPT)
 
 _ITEMS = Decoder(list[Raw])
 _INSIDE = ("candidates", "content", "parts", "functionCall", "promptFeedback")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 from msgspec import Raw
@@ -19,6 +20,7 @@ from engine.translations.generate_content.citation_reader import CitationReader
 from engine.translations.generate_content.fields import NAME, THOUGHT, Fields, read_signature
 from engine.translations.generate_content.media_reader import read_file, read_inline
 from engine.translations.generate_content.partial_arguments import PartialArguments
+from engine.translations.neutral.arguments import arguments_of
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -40,7 +42,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import call_id
-from engine.translations.neutral.shapes import is_blank, read_shape
+from engine.translations.neutral.shapes import is_blank
 
 _OMISSIBLE = (
     *("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "functionResponse"),
@@ -76,11 +78,11 @@ class CandidateReader:
                 for at, part in enumerate(candidate.content.parts or ()):
                     self._part(part, (position, at), data, events)
             if candidate.grounding_metadata or candidate.citation_metadata:
-                self._read_citations(candidate, position, events)
+                with suppress(WrongType):
+                    self._read_citations(candidate, position, events)
             if candidate.logprobs_result:
-                members = Fields({"logprobsResult": candidate.logprobs_result}, _place(position))
-                if tokens := read_logprobs(members):
-                    events.append(Tokens(tokens, self._index))
+                with suppress(WrongType):
+                    self._read_tokens(candidate.logprobs_result, position, events)
         except (BrokenAnswer, WrongType) as error:
             return interrupted(events, error)
         reason = candidate.finish_reason
@@ -110,6 +112,11 @@ class CandidateReader:
                 "citationMetadata": candidate.citation_metadata or NULL,
             }
             events += self._citations.read(Fields(members, _place(position)), late=not is_open)
+
+    def _read_tokens(self, logprobs: Raw, position: int, events: list[Event]) -> None:
+        members = Fields({"logprobsResult": logprobs}, _place(position))
+        if tokens := read_logprobs(members):
+            events.append(Tokens(tokens, self._index))
 
     def _part(self, part: Part, at: tuple[int, int], data: bytes, events: list[Event]) -> None:
         text, call = part.thought_signature, part.function_call
@@ -162,7 +169,7 @@ class CandidateReader:
             self._begin_call(call, events)
             if not continues and call.partial_args is None:
                 if call.args != NULL:
-                    events.append(Delta(bytes(call.args).decode(), self._index))
+                    events.append(Delta(arguments_of(call.args) or "{}", self._index))
                 self._close(events)
                 return
             self._partial = PartialArguments()
@@ -238,4 +245,4 @@ def _has_content(name: str, raw: Raw) -> bool:
 
 def _raw_part(at: tuple[int, int], data: bytes) -> Raw:
     candidate, part = at
-    return read_shape(RAW_ANSWER, data).candidates[candidate].content.parts[part]
+    return RAW_ANSWER.read(data).candidates[candidate].content.parts[part]

@@ -35,7 +35,6 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.names import answer_id, call_id
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.shapes import read_shape
 from engine.translations.neutral.signatures import NO_SIGNATURE
 from engine.translations.upstream_errors import is_error
 
@@ -44,13 +43,13 @@ _ERROR = Raw(b'"error"')
 
 def read_answer(body: bytes) -> Iterator[Event]:
     """The events of a message. Raises WrongType, BrokenAnswer or UpstreamError."""
-    message = read_shape(MESSAGE, body)
+    message = MESSAGE.read(body)
     if message.type == _ERROR or is_error(message.error):
         raise ERRORS.inside(msgspec.json.decode(body))
     if message.content is None:
         ERRORS.refuse(body)
     reader = Reader()
-    yield reader.start(message)
+    yield reader.start(message, body)
     for index, raw in enumerate(message.content or ()):
         yield from reader.whole_block(raw, f"content[{index}]")
     reader.finish(message)

@@ -7,7 +7,8 @@ nothing so is passed on as it came (`Raw`).
 from __future__ import annotations
 
 from msgspec import Raw, Struct
-from msgspec.json import Decoder
+
+from engine.translations.neutral.shapes import Shape
 
 NULL = Raw(b"null")
 
@@ -126,16 +127,22 @@ class BlockEvent(Struct):
     content_block: Raw = NULL
 
 
-MESSAGE = Decoder(Message)
-ENDING = Decoder(Ending | None)
-KIND = Decoder(Kind)
-CONTENT = Decoder(Content)
-CITATIONS = Decoder(list[Citation] | None)
-TEXT_BLOCK = Decoder(TextBlock)
-THINKING_BLOCK = Decoder(ThinkingBlock)
-REDACTED_BLOCK = Decoder(RedactedBlock)
-CALL_BLOCK = Decoder(CallBlock)
-DELTA = Decoder(Delta)
-STREAM_EVENT = Decoder(StreamEvent)
-START_EVENT = Decoder(StartEvent)
-BLOCK_EVENT = Decoder(BlockEvent)
+_KEPT = frozenset(
+    ("id", "model", "stop_sequence", "stop_details", "citations", "citation", "signature")
+)
+"""Members that an answer is given without if they are not well formed (`Shape`)."""
+
+_JSON_TEXTS = frozenset({"partial_json"})
+
+MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
+ENDING = Shape(Ending | None, _KEPT, _JSON_TEXTS)
+KIND = Shape(Kind, _KEPT, _JSON_TEXTS)
+CONTENT = Shape(Content, _KEPT, _JSON_TEXTS)
+TEXT_BLOCK = Shape(TextBlock, _KEPT, _JSON_TEXTS)
+THINKING_BLOCK = Shape(ThinkingBlock, _KEPT, _JSON_TEXTS)
+REDACTED_BLOCK = Shape(RedactedBlock, _KEPT, _JSON_TEXTS)
+CALL_BLOCK = Shape(CallBlock, _KEPT, _JSON_TEXTS)
+DELTA = Shape(Delta, _KEPT, _JSON_TEXTS)
+STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
+START_EVENT = Shape(StartEvent, _KEPT, _JSON_TEXTS)
+BLOCK_EVENT = Shape(BlockEvent, _KEPT, _JSON_TEXTS)

@@ -1,4 +1,4 @@
-"""The blocks of an answer, one after another -> neutral events."""
+"""One block of an answer -> neutral events."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from engine.translations.messages.answer_shapes import (
     Citation,
 )
 from engine.translations.messages.answer_shapes import Delta as DeltaShape
-from engine.translations.messages.content_reader import read_arguments
 from engine.translations.messages.foreign_block import ForeignBlock
+from engine.translations.neutral.arguments import arguments_of
 from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.names import call_id
+from engine.translations.neutral.open_parts import Part
 
 _BLOCKS: dict[str, type[Block]] = {
     "text_delta": Text,
@@ -43,8 +44,9 @@ _RESULT = "_tool_result"
 """Ends the types of results of such tools."""
 
 
-class BlockReader:
-    """Reads one block after another. A text begins with its first content: an empty one is none."""
+class BlockReader(Part):
+    """Reads one block. A text begins with its first content: an empty one is none, and one whose
+    beginning did not come begins so, too. A call without an id gets it from `name`."""
 
     _block: Block | ForeignBlock | None = None
     _is_written = False
@@ -53,15 +55,16 @@ class BlockReader:
 
     _signature: Signature | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a block has begun and not ended."""
-        return self._block is not None
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
 
     def open(self, raw: Raw, place: str) -> list[Event]:
-        """A block begins with the contents that it has; in one piece these are all."""
+        """The block begins with the contents that it has; in one piece these are all."""
+        if self._block is not None:
+            raise BrokenAnswer("the upstream's answer has a block out of order")
         events: list[Event] = []
-        kind = read_shape(KIND, raw, place).type or ""
+        kind = KIND.read(raw, place).type or ""
         opener = _OPENERS.get(kind)
         omissible = opener is None and (kind in _OMISSIBLE or kind.endswith(_RESULT))
         if opener is None and not omissible:
@@ -75,7 +78,7 @@ class BlockReader:
         return events
 
     def _open_text(self, raw: Raw, place: str, events: list[Event]) -> None:
-        block = read_shape(TEXT_BLOCK, raw, place)
+        block = TEXT_BLOCK.read(raw, place)
         self._block = Text()
         if block.text:
             self._add(block.text, events)
@@ -83,7 +86,7 @@ class BlockReader:
             self._cite(citation, events)
 
     def _open_thinking(self, raw: Raw, place: str, events: list[Event]) -> None:
-        block = read_shape(THINKING_BLOCK, raw, place)
+        block = THINKING_BLOCK.read(raw, place)
         self._block = Reasoning()
         self._signature = read_signature(block.signature or "")
         self._begin(events)
@@ -91,30 +94,31 @@ class BlockReader:
             self._add(block.thinking, events)
 
     def _open_redacted(self, raw: Raw, place: str, events: list[Event]) -> None:
-        data = read_shape(REDACTED_BLOCK, raw, place).data
+        data = REDACTED_BLOCK.read(raw, place).data
         self._block = Reasoning()
         self._signature = read_signature(data or "", redacted=True)
         self._begin(events)
 
     def _open_call(self, raw: Raw, place: str, events: list[Event]) -> None:
-        call = read_shape(CALL_BLOCK, raw, place)
-        if not call.id or not call.name:
-            name = "name" if call.id else "id"
-            raise WrongType(f"{place}.{name}", "a string that is not empty")
-        self._block = ToolCall(id=call.id, name=call.name)
-        self._input = read_arguments(call.input, f"{place}.input")
+        call = CALL_BLOCK.read(raw, place)
+        if not call.name:
+            raise WrongType(f"{place}.name", "a string that is not empty")
+        self._block = ToolCall(id=call.id or call_id(self._name), name=call.name)
+        self._input = arguments_of(call.input)
         self._begin(events)
 
     def delta(self, raw: Raw, place: str) -> list[Event]:
-        """More of the open block."""
+        """More of the block."""
         events: list[Event] = []
         if isinstance(self._block, ForeignBlock):
             self._block.add(raw)
             return events
-        delta = read_shape(DELTA, raw, place)
+        delta = DELTA.read(raw, place)
         kind = delta.type or ""
         if kind not in _BLOCKS:
             kind = _kind_of_delta(delta) or kind
+        if self._block is None and kind in ("text_delta", "thinking_delta"):
+            self._block = _BLOCKS[kind]()
         if not isinstance(self._block, _BLOCKS.get(kind, Block)):
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a block of another kind")
         if kind == "text_delta":
@@ -134,8 +138,9 @@ class BlockReader:
         elif kind == "citations_delta" and delta.citation is not None:
             self._cite(delta.citation, events)
 
-    def close(self) -> list[Event]:
-        """The open block is complete."""
+    def end(self) -> list[Event]:
+        """The block is complete."""
+        self.is_done = True
         events: list[Event] = []
         block = self._block
         if isinstance(block, ForeignBlock):
@@ -146,8 +151,6 @@ class BlockReader:
             if self._signature is not None:
                 events.append(Sign(self._signature))
             events.append(Close())
-        self._block = self._signature = None
-        self._is_written, self._input = False, ""
         return events
 
     def _add(self, text: str | None, events: list[Event]) -> None:
@@ -172,7 +175,7 @@ class BlockReader:
 
 def _kind_of(raw: Raw, place: str) -> str:
     """The type of a block by its members, "" if they do not say it."""
-    content = read_shape(CONTENT, raw, place)
+    content = CONTENT.read(raw, place)
     if content.name != NULL and content.input != NULL:
         return "tool_use"
     if bytes(content.thinking)[:1] == b'"':

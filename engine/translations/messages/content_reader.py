@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import NAME, read_citation, read_signature
-from engine.translations.messages.answer_shapes import CITATIONS
+from engine.translations.messages.answer_shapes import Citation as CitationShape
 from engine.translations.messages.request_shapes import (
     CallBlock,
     DocumentBlock,
@@ -40,6 +41,7 @@ from engine.translations.neutral.objects import JsonObject, UnknownObject, prese
 from engine.translations.neutral.shapes import read_shape
 
 _EMPTY_OBJECT = b"{}"
+_CITATIONS = msgspec.json.Decoder(list[CitationShape] | None)
 
 
 def read_content(
@@ -90,7 +92,7 @@ def _read_text(block: TextBlock, place: str, unread: list[str]) -> Text:
 
 
 def _read_citations(raw: Raw, place: str) -> list[Citation]:
-    citations = map(read_citation, read_shape(CITATIONS, raw, place) or ())
+    citations = map(read_citation, read_shape(_CITATIONS, raw, place) or ())
     return [citation for citation in citations if citation is not None]
 
 

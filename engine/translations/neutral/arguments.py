@@ -12,6 +12,7 @@ from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import Tool
 
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
+_NOTHING = (b"", b"null", b"{}", b"[]")
 
 LARGEST = 4_000_000
 """The largest sum of characters of all arguments in an answer; they are buffered until each call is
@@ -25,6 +26,15 @@ def are_object(text: str) -> bool:
     except (msgspec.DecodeError, RecursionError):
         return not text.strip()
     return True
+
+
+def arguments_of(raw: Raw) -> str:
+    """The arguments in the JSON of an answer, where an object belongs: some servers write its text
+    as a string. Empty for none."""
+    text = bytes(raw)
+    if text[:1] == b'"':
+        return msgspec.json.decode(text, type=str)
+    return "" if text in _NOTHING else text.decode()
 
 
 def arguments_object(call: ToolCall) -> Raw:

@@ -22,6 +22,12 @@ def call_id(text: str, longest: int = 64) -> str:
     return f"call_{blake2s(text.encode(), digest_size=12).hexdigest()}"
 
 
+def name_of_answer(vendor_id: str | None, beginning: bytes) -> str:
+    """A text that no other answer has: the vendor's id, or a hash of the JSON that it begins with,
+    which has its time or its counts. Calls without ids need some that no other turn has."""
+    return vendor_id or blake2s(beginning, digest_size=8).hexdigest()
+
+
 def answer_id(prefix: str, text: str) -> str:
     """The id of an answer as a language writes it: with its prefix (`chatcmpl-`, `msg_`)."""
     return text if text.startswith(prefix) else prefix + _ILLEGAL.sub("", text)

@@ -3,12 +3,16 @@
 
 For values that are only read: members that a shape does not declare are ignored. Every member is
 optional and a null counts as absent, as in `Members`; errors are the same as there.
+
+What callers send is read as it is (`read_shape`). What upstreams answer is read by a `Shape`, which
+forgives odd values that cost the answer nothing.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 from msgspec import Raw
@@ -30,6 +34,12 @@ _EXPECTED = {
     "object": "an object",
 }
 _IN_BOUNDS = "no number out of all bounds"
+_STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_MEMBERS: Decoder[dict[str | int, Raw]] = Decoder(dict[str, Raw])
+_ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
+_LARGEST_NUMBER = 2**53
+_MOST_READ = 50_000_000
+"""Bytes that the amendments of one text may read anew, which is about a second."""
 
 
 def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
@@ -43,6 +53,114 @@ def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
         raise _wrong_type(str(error), place) from error
     except _NOT_JSON as error:
         raise WrongType(place or WHOLE_TEXT, "an object") from error
+
+
+class Shape(Generic[_T]):
+    """The shape of a text that upstreams write. Members that it declares are *needed*, or *kept*:
+    passed on if they are well formed, else left out. Others are *ignored*.
+
+    A value of another type is read as what it says: a number as a text and the other way round, an
+    object as the text of its JSON where a text is that of an object (`json_texts`). An empty one of
+    any type counts as absent.
+    """
+
+    @overload
+    def __init__(
+        self, kind: type[_T], kept: Collection[str] = (), json_texts: Collection[str] = ()
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Shape[Any], kind: Any, kept: Collection[str] = (), json_texts: Collection[str] = ()
+    ) -> None: ...
+
+    def __init__(
+        self, kind: Any, kept: Collection[str] = (), json_texts: Collection[str] = ()
+    ) -> None:
+        self._decode: Callable[[bytes | Raw], _T] = Decoder(kind).decode
+        self._kept, self._json_texts = kept, json_texts
+
+    def read(self, text: bytes | Raw, place: str = "") -> _T:
+        """The value of a JSON text, which stands at `place` ("" for a text of its own).
+
+        Raises WrongType with the place of the first member that is needed and of another type.
+        """
+        try:
+            return self._decode(text)
+        except msgspec.ValidationError as error:
+            return self._read_odd(Raw(text), place, error)
+        except _NOT_JSON as error:
+            raise WrongType(place or WHOLE_TEXT, "an object") from error
+
+    def _read_odd(self, text: Raw, place: str, error: msgspec.ValidationError) -> _T:
+        for _ in range(_MOST_READ // (len(bytes(text)) + 1)):
+            path, kind = _PLACE.search(str(error)), _TYPE.match(str(error))
+            names = _STEP.findall("" if path is None else path[1])
+            steps = [int(index) if index else name for index, name in names]
+            try:
+                text = self._amended(text, steps, "" if kind is None else kind[1])
+                return self._decode(text)
+            except msgspec.ValidationError as another:
+                error = another
+            except (_CannotAmend, LookupError, *_NOT_JSON):  # LookupError: a member stands twice
+                break
+        raise _wrong_type(str(error), place) from error
+
+    def _amended(self, text: Raw, steps: Sequence[str | int], kind: str) -> Raw:
+        """The text with the value at `steps` as one of a kind, or without it."""
+        is_json = bool(steps) and steps[-1] in self._json_texts
+        try:
+            return _changed(text, steps, lambda raw: _converted(raw, kind, is_json=is_json))
+        except _CannotAmend:
+            kept = next((at for at, step in enumerate(steps) if step in self._kept), None)
+            if kept is None:
+                raise
+            return _changed(text, steps[: kept + 1], lambda _: None)
+
+
+class _CannotAmend(Exception):
+    """A value says nothing that could stand in its place."""
+
+
+def _changed(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], Raw | None]) -> Raw:
+    """A JSON text with a change of the value at `steps`; a change to None removes it. All other
+    values keep their texts."""
+    if not steps:
+        raise _CannotAmend
+    step, *rest = steps
+    holder: Any = _ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
+    value = _changed(holder[step], rest, change) if rest else change(holder[step])
+    if value is None:
+        del holder[step]
+    else:
+        holder[step] = value
+    return Raw(msgspec.json.encode(holder))
+
+
+def _converted(raw: Raw, kind: str, *, is_json: bool) -> Raw | None:
+    """A value as one of a kind; None for a blank one. Raises _CannotAmend."""
+    value = msgspec.json.decode(raw)
+    if kind == "str" and type(value) in (int, float):
+        return Raw(b'"%b"' % bytes(raw))
+    if is_blank(value):
+        return Raw(b"0") if kind in ("int", "float") and type(value) is float else None
+    if kind == "str" and is_json and isinstance(value, dict):
+        return Raw(msgspec.json.encode(bytes(raw).decode()))
+    if kind in ("int", "float"):
+        return Raw(msgspec.json.encode(_number(value, kind)))
+    if kind == "bool" and str(value).lower() in ("true", "false", "1"):
+        return Raw(b"false" if value == "false" else b"true")
+    raise _CannotAmend
+
+
+def _number(value: Any, kind: str) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else _LARGEST_NUMBER
+    except (ValueError, OverflowError) as error:
+        raise _CannotAmend from error
+    if not -_LARGEST_NUMBER < number < _LARGEST_NUMBER:
+        raise _CannotAmend
+    return int(number) if kind == "int" else number
 
 
 def is_blank(value: Any) -> bool:

@@ -31,7 +31,7 @@ from engine.translations.neutral.events import (
     Tokens,
     uncarried,
 )
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.names import call_id, name_of_answer
 from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
@@ -85,16 +85,18 @@ _CALLERS = (
 
 def read_answer(body: bytes) -> Iterator[Event]:
     """The events of an answer in one piece. Raises WrongType, BrokenAnswer or UpstreamError."""
-    response = read_shape(RESPONSE, body)
+    response = RESPONSE.read(body)
     has_error = is_error(response.error)
     if has_error and response.status is None:
         raise ERRORS.inside(msgspec.json.decode(body))
     if response.output is None and not has_error:
         ERRORS.refuse(body)
         raise BrokenAnswer("the upstream's answer has no output")
-    yield read_start(read_shape(HEAD, body))
-    for kind, raw, place in read_items(response):
-        yield from read_item(kind, raw, place)
+    head = HEAD.read(body)
+    yield read_start(head)
+    name = name_of_answer(head.id, body)
+    for number, (kind, raw, place) in enumerate(read_items(response), 1):
+        yield from read_item(kind, raw, place, f"{name}:{number}")
     yield read_end(response)
 
 
@@ -107,10 +109,10 @@ def read_items(response: Response) -> Iterator[tuple[str, Raw, str]]:
 
 def item_kind(raw: Raw, place: str) -> str:
     """The kind of an item: its type, or what its members say if that is not known here."""
-    kind = read_shape(ITEM, raw, place).type or ""
+    kind = ITEM.read(raw, place).type or ""
     if kind in _READ or kind in _OMISSIBLE or kind in _CALLERS:
         return kind
-    members = read_shape(ITEM_MEMBERS, raw, place)
+    members = ITEM_MEMBERS.read(raw, place)
     if members.name != NULL and members.arguments != NULL:
         return FUNCTION_CALL
     if members.role != NULL and members.content != NULL:
@@ -123,20 +125,21 @@ def read_start(head: Head) -> Start:
     return Start(id=head.id or "", model=head.model or "", created=int(head.created_at or 0))
 
 
-def read_item(kind: str, raw: Raw, place: str) -> list[Event]:
-    """The events of a complete item of a type. Raises BrokenAnswer."""
+def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
+    """The events of a complete item of a type; a call without an id gets it from `name`, which no
+    other item has. Raises BrokenAnswer."""
     if kind == "message":
-        message = read_shape(MESSAGE, raw, place)
+        message = MESSAGE.read(raw, place)
         return [event for part in message.content or () for event in _read_part(part)]
     if kind == FUNCTION_CALL:
-        call = read_shape(WHOLE_CALL, raw, place)
+        call = WHOLE_CALL.read(raw, place)
         delta: list[Event] = [Delta(call.arguments)] if call.arguments else []
-        return [Open(read_call(call, raw, place)), *delta, Close()]
+        return [Open(read_call(call, raw, name)), *delta, Close()]
     if kind == "reasoning":
-        return _read_reasoning(read_shape(THOUGHTS, raw, place))
+        return _read_reasoning(THOUGHTS.read(raw, place))
     block = Foreign(language=NAME, kind=kind or "item", raw=raw, omissible=kind in _OMISSIBLE)
     if kind == _IMAGE:
-        block.substitute = _read_image(read_shape(IMAGE_CALL, raw, place))
+        block.substitute = _read_image(IMAGE_CALL.read(raw, place))
         block.omissible = block.substitute is None  # it has failed
     return [Open(block), Close()]
 
@@ -183,11 +186,12 @@ def _texts(parts: list[TextPart] | None) -> list[str]:
     return [part.text or "" for part in parts or ()]
 
 
-def read_call(call: Call, raw: Raw, place: str) -> ToolCall:
+def read_call(call: Call, raw: Raw, name: str) -> ToolCall:
     """The call of an item, without its arguments. Raises BrokenAnswer."""
     if not call.name:
         raise BrokenAnswer("the upstream's answer has a tool call without a name")
-    return ToolCall(id=call.call_id or read_shape(ITEM_ID, raw, place).id or "", name=call.name)
+    vendor_id = call.call_id or ITEM_ID.read(raw).id
+    return ToolCall(id=vendor_id or call_id(name), name=call.name)
 
 
 def read_end(response: Response) -> End:
@@ -198,7 +202,7 @@ def read_end(response: Response) -> End:
     if status == "completed":
         finish = Finish(stop="end", native=status)
     elif status == "incomplete":
-        details = read_shape(INCOMPLETE_DETAILS, response.incomplete_details, "incomplete_details")
+        details = INCOMPLETE_DETAILS.read(response.incomplete_details, "incomplete_details")
         reason = None if details is None else details.reason
         filtered = reason == "content_filter"
         finish = Finish(stop="filter" if filtered else "length", native=reason or status)

@@ -7,8 +7,8 @@ nothing so is passed on as it came (`Raw`).
 from __future__ import annotations
 
 from msgspec import Raw, Struct
-from msgspec.json import Decoder
 
+from engine.translations.neutral.shapes import Shape
 from engine.translations.openai_answer_fields import Token, UrlCitation
 
 
@@ -78,6 +78,13 @@ class Arguments(Struct):
     """The end of a call in a stream."""
 
     arguments: str | None = None
+
+
+class TextDone(Arguments):
+    """The end of a text or of arguments in a stream."""
+
+    text: str | None = None
+    refusal: str | None = None
 
 
 class Message(Struct):
@@ -181,27 +188,37 @@ class EndEvent(Struct):
     response: Response | None = None
 
 
-ANNOTATIONS = Decoder(list[Annotation] | None)
-TEXT_PART = Decoder(CitedPart | None)
-REFUSAL_PART = Decoder(RefusalPart | None)
-ITEM = Decoder(Item)
-ITEM_MEMBERS = Decoder(ItemMembers)
-IMAGE_CALL = Decoder(ImageCall)
-ITEM_OR_NONE = Decoder(Item | None)
-ITEM_ID = Decoder(ItemId)
-ARGUMENTS = Decoder(Arguments)
-MESSAGE = Decoder(Message)
-CALL = Decoder(Call)
-WHOLE_CALL = Decoder(WholeCall)
-THOUGHTS = Decoder(Thoughts)
-HEAD = Decoder(Head)
-INCOMPLETE_DETAILS = Decoder(IncompleteDetails | None)
-RESPONSE = Decoder(Response)
-STREAM_EVENT = Decoder(StreamEvent)
-TEXT_DELTA = Decoder(TextDelta)
-SUMMARY_EVENT = Decoder(SummaryEvent)
-ITEM_EVENT = Decoder(ItemEvent)
-PART_EVENT = Decoder(PartEvent)
-ANNOTATION_EVENT = Decoder(AnnotationEvent)
-HEAD_EVENT = Decoder(HeadEvent)
-END_EVENT = Decoder(EndEvent)
+_KEPT = frozenset(
+    (
+        *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
+        *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
+    )
+)
+"""Members that an answer is given without if they are not well formed (`Shape`)."""
+
+_JSON_TEXTS = frozenset({"arguments", "delta"})
+
+ANNOTATIONS = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)
+TEXT_PART = Shape(CitedPart | None, _KEPT, _JSON_TEXTS)
+REFUSAL_PART = Shape(RefusalPart | None, _KEPT, _JSON_TEXTS)
+ITEM = Shape(Item, _KEPT, _JSON_TEXTS)
+ITEM_MEMBERS = Shape(ItemMembers, _KEPT, _JSON_TEXTS)
+IMAGE_CALL = Shape(ImageCall, _KEPT, _JSON_TEXTS)
+ITEM_OR_NONE = Shape(Item | None, _KEPT, _JSON_TEXTS)
+ITEM_ID = Shape(ItemId, _KEPT, _JSON_TEXTS)
+ARGUMENTS = Shape(Arguments, _KEPT, _JSON_TEXTS)
+TEXT_DONE = Shape(TextDone, _KEPT, _JSON_TEXTS)
+MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
+WHOLE_CALL = Shape(WholeCall, _KEPT, _JSON_TEXTS)
+THOUGHTS = Shape(Thoughts, _KEPT, _JSON_TEXTS)
+HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
+INCOMPLETE_DETAILS = Shape(IncompleteDetails | None, _KEPT, _JSON_TEXTS)
+RESPONSE = Shape(Response, _KEPT, _JSON_TEXTS)
+STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
+TEXT_DELTA = Shape(TextDelta, _KEPT, _JSON_TEXTS)
+SUMMARY_EVENT = Shape(SummaryEvent, _KEPT, _JSON_TEXTS)
+ITEM_EVENT = Shape(ItemEvent, _KEPT, _JSON_TEXTS)
+PART_EVENT = Shape(PartEvent, _KEPT, _JSON_TEXTS)
+ANNOTATION_EVENT = Shape(AnnotationEvent, _KEPT, _JSON_TEXTS)
+HEAD_EVENT = Shape(HeadEvent, _KEPT, _JSON_TEXTS)
+END_EVENT = Shape(EndEvent, _KEPT, _JSON_TEXTS)

@@ -18,7 +18,7 @@ from engine.translations.neutral.events import (
     Tokens,
     uncarried,
 )
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.open_parts import Part
 from engine.translations.openai_answer_fields import read_citation, read_logprobs
 from engine.translations.responses.answer_fields import read_citations, read_signature
 from engine.translations.responses.answer_reader import (
@@ -34,50 +34,58 @@ from engine.translations.responses.answer_shapes import (
     ANNOTATION_EVENT,
     ANNOTATIONS,
     ARGUMENTS,
-    CALL,
     ITEM_EVENT,
     ITEM_ID,
     ITEM_OR_NONE,
     PART_EVENT,
     REFUSAL_PART,
     SUMMARY_EVENT,
+    TEXT_DONE,
     TEXT_PART,
     THOUGHTS,
+    WHOLE_CALL,
     TextDelta,
 )
 
 _ITEM, _PART = "item", "part"
 
 
-class OpenItem:
+class OpenItem(Part):
     """Reads the events of one item. Some servers leave out events: what did not come in deltas is
-    read when the item is done. `waiting` are neutral events that wait for the item before."""
+    read when its part or the item is done. A call without an id gets it from `name`."""
 
     kind = ""
-    is_done = False
     opened = False
     """Whether a block has begun."""
 
     _block: Block | None = None
-    _has_text = False
-    _cited = 0
+    _has_text = _had_text = False
+    """Whether the open block, and the part of a summary before, has had any."""
 
-    def __init__(self) -> None:
-        self.waiting: list[Event] = []
+    _arguments = ""
+    """Those that came with the beginning of a call: they count unless others follow."""
+
+    _cited = _parts = 0
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
 
     def added(self, data: bytes) -> Iterable[Event]:
         """The item begins."""
-        raw = read_shape(ITEM_EVENT, data).item
+        raw = ITEM_EVENT.read(data).item
         kind = self.kind = "" if raw == NULL else item_kind(raw, _ITEM)
         if kind == FUNCTION_CALL:
-            return self._open(read_call(read_shape(CALL, raw, _ITEM), raw, _ITEM))
+            call = WHOLE_CALL.read(raw, _ITEM)
+            self._arguments = call.arguments or ""
+            return self._open(read_call(call, raw, self._name))
         if kind == "reasoning":
-            return self._open(Reasoning(id=read_shape(ITEM_ID, raw, _ITEM).id or ""))
+            return self._open(Reasoning(id=ITEM_ID.read(raw, _ITEM).id or ""))
         return ()
 
     def part_added(self, data: bytes) -> Iterable[Event]:
         """A part of the item begins."""
-        part = read_shape(ITEM_OR_NONE, read_shape(PART_EVENT, data).part, _PART)
+        part = ITEM_OR_NONE.read(PART_EVENT.read(data).part, _PART)
         kind = "" if part is None else part.type
         if kind in ("output_text", "refusal"):
             self.kind = self.kind or "message"
@@ -85,8 +93,9 @@ class OpenItem:
         return ()
 
     def _open(self, block: Block) -> tuple[Event]:
-        self._block, self._has_text, self.opened = block, False, True
-        self._cited = 0
+        self._block, self.opened = block, True
+        self._parts += 1
+        self._has_text, self._had_text, self._cited = False, False, 0
         return (Open(block),)
 
     def delta(self, event: TextDelta, block_type: type[Block]) -> Iterable[Event]:
@@ -107,13 +116,26 @@ class OpenItem:
     def summary_added(self, data: bytes) -> Iterable[Event]:
         """A part of a summary begins: a paragraph."""
         is_open = isinstance(self._block, Reasoning)
-        if is_open and (read_shape(SUMMARY_EVENT, data).summary_index or 0) > 0:
+        if is_open and (SUMMARY_EVENT.read(data).summary_index or 0) > 0:
+            self._had_text, self._has_text = self._has_text or self._had_text, False
             return (Delta("\n\n"),)
         return ()
 
+    def text_done(self, data: bytes) -> Iterable[Event]:
+        """The text of a part, or the arguments of a call, are complete."""
+        done = TEXT_DONE.read(data)
+        text, begun = done.text or done.refusal or done.arguments or "", tuple[Event, ...]()
+        if self._block is None:
+            if self.opened or done.arguments or not text:
+                return ()  # its part is done
+            begun = self._open(Refusal() if done.refusal else Text())
+        missing = self._missing(text)
+        self._has_text = self._has_text or bool(missing)
+        return [*begun, *missing]
+
     def annotation(self, data: bytes) -> Iterable[Event]:
         """A mark on the open text."""
-        annotation = read_shape(ANNOTATION_EVENT, data).annotation
+        annotation = ANNOTATION_EVENT.read(data).annotation
         if annotation is None or annotation.type != "url_citation":
             return ()
         if not isinstance(self._block, Text):
@@ -123,17 +145,17 @@ class OpenItem:
 
     def part_done(self, data: bytes) -> Iterable[Event]:
         """A part of the item is complete. Raises BrokenAnswer for one of a kind not known here."""
-        raw = read_shape(PART_EVENT, data).part
+        raw = PART_EVENT.read(data).part
         if not isinstance(self._block, Text | Refusal):
-            part = read_shape(ITEM_OR_NONE, raw, _PART)
+            part = ITEM_OR_NONE.read(raw, _PART)
             if part is not None and part.type not in PARTS:
                 raise uncarried(part.type or "part")
             return ()
         text, cites = None, list[Event]()
         if isinstance(self._block, Text):
-            if (part := read_shape(TEXT_PART, raw, _PART)) is not None:
+            if (part := TEXT_PART.read(raw, _PART)) is not None:
                 text, cites = part.text, self._missing_citations(part.annotations)
-        elif (refusal := read_shape(REFUSAL_PART, raw, _PART)) is not None:
+        elif (refusal := REFUSAL_PART.read(raw, _PART)) is not None:
             text = refusal.refusal
         return [*self._missing(text or ""), *cites, *self._close()]
 
@@ -141,34 +163,45 @@ class OpenItem:
         """The citations of the open text that did not come in events of their own."""
         if bytes(annotations)[:1] != b"[":
             return []
-        citations = read_citations(read_shape(ANNOTATIONS, annotations, f"{_PART}.annotations"))
+        citations = read_citations(ANNOTATIONS.read(annotations, f"{_PART}.annotations"))
         return [Cite(each) for each in citations[self._cited :]]
 
     def done(self, data: bytes) -> Iterable[Event]:
         """The item is complete."""
-        raw = read_shape(ITEM_EVENT, data).item
+        raw = ITEM_EVENT.read(data).item
         if raw == NULL:
             return ()
         self.is_done = True
         self.kind = self.kind or item_kind(raw, _ITEM)
-        return self._rest(raw) if self.opened else read_item(self.kind, raw, _ITEM)
+        return self.rest(raw)
 
-    def _rest(self, raw: Raw) -> Iterable[Event]:
+    def rest(self, raw: Raw) -> Iterable[Event]:
+        """What has not come of the whole item."""
+        if not self.opened:
+            return read_item(self.kind, raw, _ITEM, self._name)
+        if item_kind(raw, _ITEM) != self.kind:
+            return self.end()
         if isinstance(self._block, Reasoning):
-            item = read_shape(THOUGHTS, raw, _ITEM)
+            item = THOUGHTS.read(raw, _ITEM)
             signature = read_signature(item.encrypted_content or "", item.id or "")
             signed = () if signature is None else (Sign(signature),)
-            return [*self._missing(read_thoughts(item)), *signed, *self._close()]
+            missing = () if self._had_text else self._missing(read_thoughts(item))
+            return [*missing, *signed, *self._close()]
         if isinstance(self._block, ToolCall):
-            arguments = read_shape(ARGUMENTS, raw, _ITEM).arguments
-            return [*self._missing(arguments or ""), *self._close()]
+            self._arguments = ARGUMENTS.read(raw, _ITEM).arguments or self._arguments
+        if isinstance(self._block, Text | Refusal) and not self._has_text:
+            events = read_item(self.kind, raw, _ITEM, self._name)
+            opens = [at for at, event in enumerate(events) if isinstance(event, Open)]
+            if len(opens) >= self._parts:
+                self._block = None
+                return events[opens[self._parts - 1] + 1 :]
         return self.end()
 
     def end(self) -> Iterable[Event]:
         """The end of an item that is not done."""
-        return () if self._block is None else self._close()
+        return () if self._block is None else [*self._missing(self._arguments), *self._close()]
 
-    def _missing(self, text: str) -> Iterable[Event]:
+    def _missing(self, text: str) -> tuple[Event, ...]:
         """The text of the open block, if it did not come in deltas."""
         return (Delta(text),) if text and not self._has_text else ()
 
@@ -182,6 +215,13 @@ ITEM_READERS: dict[str, Callable[[OpenItem, bytes], Iterable[Event]]] = {
     "response.content_part.added": OpenItem.part_added,
     "response.reasoning_summary_part.added": OpenItem.summary_added,
     "response.output_text.annotation.added": OpenItem.annotation,
+    **dict.fromkeys(
+        (
+            *("response.output_text.done", "response.refusal.done", "response.reasoning_text.done"),
+            *("response.function_call_arguments.done", "response.reasoning_summary_text.done"),
+        ),
+        OpenItem.text_done,
+    ),
     "response.content_part.done": OpenItem.part_done,
     "response.output_item.done": OpenItem.done,
 }

@@ -25,7 +25,7 @@ from engine.translations.neutral.objects import JsonObject, UnknownObject, raw_m
 from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_request_fields import read_file_data, read_url
 from engine.translations.responses.answer_fields import NAME, read_citations
-from engine.translations.responses.answer_shapes import ANNOTATIONS
+from engine.translations.responses.answer_shapes import Annotation
 from engine.translations.responses.request_shapes import (
     AudioPart,
     Content,
@@ -41,6 +41,8 @@ from engine.translations.responses.request_shapes import (
 
 PART = "content."
 """Begins the kind of a part of a message that only this language has."""
+
+_ANNOTATIONS = msgspec.json.Decoder(list[Annotation] | None)
 
 
 def read_content(content: Content, place: str, unread: list[str]) -> list[Block]:
@@ -70,7 +72,7 @@ _answer_members = raw_members("logprobs", "annotations")
 def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
     text = Text(text=part.text or "", place=place)
     if part.annotations or part.logprobs:
-        annotations = read_shape(ANNOTATIONS, part.annotations or b"null", f"{place}.annotations")
+        annotations = read_shape(_ANNOTATIONS, part.annotations or b"null", f"{place}.annotations")
         text.citations = read_citations(annotations)
         text.extra = _answer_members(part)
     return text

@@ -79,11 +79,8 @@ CLOSE: Any = {"contentBlockStop": {"contentBlockIndex": 0}}
 BROKEN = {
     "nothing": [],
     "no stop": [START, TEXT, CLOSE],
-    "an open block": [START, TEXT, STOP, USAGE],
     "no start": [TEXT, CLOSE, STOP],
-    "two starts": [START, START, STOP],
     "a block behind the end": [START, STOP, TEXT, CLOSE],
-    "a block that never began": [START, CLOSE, STOP],
     "another block's delta": [START, TEXT, {"contentBlockDelta": {"contentBlockIndex": 1}}],
     "another block's end": [START, TEXT, {"contentBlockStop": {"contentBlockIndex": 1}}],
     "malformed": [START, {"messageStop": {"stopReason": "malformed_tool_use"}}],

@@ -54,7 +54,7 @@ def test_every_reason_of_the_vendors_model_is_known() -> None:
     [
         (b'{"stop_sequence":"END"}', "END"),
         (b'{"stop_sequence":null,"other":1}', ""),
-        (b'{"stop_sequence":5}', ""),
+        (b'{"stop_sequence":["x"]}', ""),
         (b'"test"', ""),
         (b"[]", ""),
     ],

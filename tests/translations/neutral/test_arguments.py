@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
-from engine.translations.neutral.arguments import arguments_object, arguments_schema
+from engine.translations.neutral.arguments import arguments_object, arguments_of, arguments_schema
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import Tool
@@ -55,3 +55,20 @@ def test_a_schema_that_is_no_object_names_its_tool() -> None:
     with pytest.raises(WrongType) as excinfo:
         arguments_schema(Tool(name="f", schema=Raw(b"[]"), place="tools[0]"))
     assert excinfo.value.place == "tools[0]"
+
+
+@each(
+    ("raw", "text"),
+    [
+        (b'{"a":1.0}', '{"a":1.0}'),
+        (b'"{\\"a\\":1.0}"', '{"a":1.0}'),
+        (b'""', ""),
+        (b"null", ""),
+        (b"{}", ""),
+        (b"[]", ""),
+        (b"", ""),
+        (b"[1]", "[1]"),  # which is refused, as no text of an object
+    ],
+)
+def test_arguments_are_an_object_or_its_text(raw: bytes, text: str) -> None:
+    assert arguments_of(Raw(raw)) == text

@@ -6,7 +6,9 @@ import pytest
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from engine.translations.neutral import shapes
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import Shape as AnswerShape
 from engine.translations.neutral.shapes import is_blank, read_shape
 from tests.support.each import each
 
@@ -78,3 +80,60 @@ def test_what_says_nothing_is_blank() -> None:
         assert is_blank(blank)
     for said in ("a", 1, True, [""], {"a": {"b": "c"}}):
         assert not is_blank(said)
+
+
+class Named(Struct):
+    name: str | None = None
+    index: int | None = None
+    share: float | None = None
+    flag: bool | None = None
+    inner: list[Inner] | None = None
+    kept: list[Inner] | None = None
+    raw: Raw = Raw()
+
+
+NAMED = AnswerShape(Named, {"kept"}, {"name"})
+
+
+@each(
+    ("text", "value"),
+    [
+        (b'{"name":5.50}', Named(name="5.50")),
+        (b'{"name":{"a": 1.0}}', Named(name='{"a": 1.0}')),
+        (b'{"name":[],"index":false,"flag":"","inner":{}}', Named()),
+        (b'{"index":"7","share":"0.5"}', Named(index=7, share=0.5)),
+        (b'{"index":7.9}', Named(index=7)),
+        (b'{"flag":"true","inner":[{"text":3}]}', Named(flag=True, inner=[Inner(text="3")])),
+        (b'{"flag":"false"}', Named(flag=False)),
+        (b'{"kept":[{"text":["a"]}],"raw":1.50}', Named(raw=Raw(b"1.50"))),
+        (b'{"kept":"later","index":2.0}', Named(index=2)),
+    ],
+)
+def test_an_odd_value_of_an_answer_is_read_as_what_it_says(text: bytes, value: Named) -> None:
+    assert NAMED.read(text) == value
+
+
+@each(
+    ("text", "place"),
+    [
+        (b'{"name":["a"]}', "p.name"),
+        (b'{"name":true}', "p.name"),
+        (b'{"index":"seven"}', "p.index"),
+        (b'{"index":1e300}', "p.index"),
+        (b'{"inner":[{"text":["a"]}]}', "p.inner[0].text"),
+        (b'{"inner":[{"text":["a"]}],"inner":[]}', "p.inner[0].text"),
+        (b'["a"]', "p"),
+        (b"{", "p"),
+    ],
+)
+def test_what_is_needed_and_says_nothing_is_named(text: bytes, place: str) -> None:
+    with pytest.raises(WrongType) as excinfo:
+        NAMED.read(text, "p")
+    assert excinfo.value.place == place
+
+
+def test_the_amendments_of_a_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shapes, "_MOST_READ", 1_000)
+    odd = b'{"inner":[%b]}' % b",".join([b'{"text":1}'] * 20)
+    with pytest.raises(WrongType, match=r"inner\[\d\]"):
+        NAMED.read(odd)

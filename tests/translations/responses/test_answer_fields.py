@@ -55,4 +55,4 @@ def test_thoughts(summary: list[str], content: list[str], text: str) -> None:
 def test_citations_survive() -> None:
     citation = Citation("https://a", "A", start=1, end=2)
     annotations = [write_annotation(citation, 9), {"type": "file_citation"}]
-    assert read_citations(ANNOTATIONS.decode(json.encode(annotations))) == [citation]
+    assert read_citations(ANNOTATIONS.read(json.encode(annotations))) == [citation]

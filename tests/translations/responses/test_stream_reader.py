@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.translations.neutral import open_parts
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.content import (
     Citation,
@@ -26,7 +27,6 @@ from engine.translations.neutral.events import (
     UpstreamError,
 )
 from engine.translations.neutral.law import Law
-from engine.translations.responses import stream_reader
 from engine.translations.responses.stream_reader import Reader
 from tests.support.each import each
 
@@ -354,7 +354,7 @@ def test_a_text_waits_for_the_thoughts_before_it() -> None:
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_reader, "LARGEST", 500)
+    monkeypatch.setattr(open_parts, "LARGEST", 500)
     with pytest.raises(BrokenAnswer, match="over 500 bytes to be kept"):
         blocks_of(*_call(0, "{"), *_call(1, *"{" * 9))
 
@@ -388,3 +388,9 @@ def test_a_mark_of_an_item_that_is_done_opens_no_other() -> None:
         Text(text=""),
         ToolCall(id="c1", name="f"),
     ]
+
+
+def test_a_refusal_that_only_its_done_event_has_is_not_lost() -> None:
+    refused = event("refusal.done", refusal="No")
+    for begin in ([added(**MESSAGE)], [added(**MESSAGE), part(type="refusal", refusal="")], []):
+        assert blocks_of(*begin, refused, item_done(**MESSAGE)) == [Refusal(text="No")]
