@@ -66,9 +66,13 @@ class Reader:
         """The events of one chunk."""
         if self._ended:
             return ()
-        if data.strip() == b"[DONE]":
+        try:
+            chunk = CHUNK.read(data)
+        except WrongType:
+            if data.strip() != b"[DONE]":
+                raise
             return self.finish(Finish(stop="end") if self._is_counted() else None)
-        return self.read_chunk(CHUNK.read(data), data)
+        return self.read_chunk(chunk, data)
 
     def end(self) -> Iterable[Event]:
         """The last events. Raises BrokenAnswer for a stream that is not complete."""

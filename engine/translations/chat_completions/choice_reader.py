@@ -104,7 +104,10 @@ class ChoiceReader:
         if isinstance(text, list):  # Mistral
             self._read_parts(text, events)
         elif text or (text := said_otherwise(delta)):
-            self._add(events, _TEXT, Text, text)
+            if self._open is _TEXT:  # nearly every delta
+                events.append(Delta(text, self._candidate))
+            else:
+                self._add(events, _TEXT, Text, text)
             self._citations.length += len(text)
         if delta.annotations:
             self._read_citations(delta.annotations, events)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 import msgspec
 from msgspec import Raw
@@ -21,6 +21,7 @@ from msgspec.json import Decoder
 from engine.translations.neutral.members import WHOLE_TEXT, WrongType
 
 _T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
 
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _PLACE = re.compile(r" - at `\$\.?(.*)`$")
@@ -55,6 +56,13 @@ def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
         raise WrongType(place or WHOLE_TEXT, "an object") from error
 
 
+class Reader(Protocol[_T_co]):
+    """Reads the value of a JSON text, which stands at `place` ("" for a text of its own). Raises
+    WrongType with the place of the first member that is needed and of another type."""
+
+    def __call__(self, text: bytes | Raw, place: str = "") -> _T_co: ...
+
+
 class Shape(Generic[_T]):
     """The shape of a text that upstreams write. Members that it declares are *needed*, or *kept*:
     passed on if they are well formed, else left out. Others are *ignored*.
@@ -77,20 +85,19 @@ class Shape(Generic[_T]):
     def __init__(
         self, kind: Any, kept: Collection[str] = (), json_texts: Collection[str] = ()
     ) -> None:
-        self._decode: Callable[[bytes | Raw], _T] = Decoder(kind).decode
+        decode: Callable[[bytes | Raw], _T] = Decoder(kind).decode
+        self._decode = decode
         self._kept, self._json_texts = kept, json_texts
 
-    def read(self, text: bytes | Raw, place: str = "") -> _T:
-        """The value of a JSON text, which stands at `place` ("" for a text of its own).
+        def read(text: bytes | Raw, place: str = "") -> _T:
+            try:
+                return decode(text)
+            except msgspec.ValidationError as error:
+                return self._read_odd(Raw(text), place, error)
+            except _NOT_JSON as error:
+                raise WrongType(place or WHOLE_TEXT, "an object") from error
 
-        Raises WrongType with the place of the first member that is needed and of another type.
-        """
-        try:
-            return self._decode(text)
-        except msgspec.ValidationError as error:
-            return self._read_odd(Raw(text), place, error)
-        except _NOT_JSON as error:
-            raise WrongType(place or WHOLE_TEXT, "an object") from error
+        self.read: Reader[_T] = read
 
     def _read_odd(self, text: Raw, place: str, error: msgspec.ValidationError) -> _T:
         for _ in range(_MOST_READ // (len(bytes(text)) + 1)):

@@ -56,9 +56,14 @@ class Reader:
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The neutral events of one event; events that repeat what came before are passed over."""
-        if self._ended or data.strip() == b"[DONE]":
+        if self._ended:
             return ()
-        event = STREAM_EVENT.read(data)
+        try:
+            event = STREAM_EVENT.read(data)
+        except WrongType:
+            if data.strip() != b"[DONE]":
+                raise
+            return ()
         kind, items = event.type or "", self._items
         if (block_type := _DELTAS.get(kind)) is not None:
             delta = TEXT_DELTA.read(data)
