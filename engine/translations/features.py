@@ -20,6 +20,11 @@ class Feature(NamedTuple):
     members: Mapping[str, Any]
 
 
+def each_alone(group: str, **members: Any) -> list[Feature]:
+    """A feature for each of these members, called like it."""
+    return [Feature(group, name, {name: value}) for name, value in members.items()]
+
+
 class Features(NamedTuple):
     """The features of a language, and the members of the minimal request (`least`), which uses
     none.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -203,27 +203,6 @@ class StreamTranslator:
         return self._output.take()
 
 
-class _Output(Protocol):
-    """The output for the caller of neutral events. `started`: the Start has come; `ended`: they are
-    complete."""
-
-    @property
-    def started(self) -> bool: ...
-
-    @property
-    def ended(self) -> bool: ...
-
-    def add(self, events: Iterable[Event], size: int) -> None:
-        """Add events that were read from `size` bytes. Raises BrokenAnswer if one is against the
-        law."""
-
-    def take(self) -> bytes:
-        """The output since the last call."""
-
-    def end(self) -> bytes:
-        """The output at the end."""
-
-
 class _Changes:
     """Reverts changes of the request in the events of the answer: restores the caller's names of
     tools, which each call repeats, turns the calls of the answer tool into text, and leaves out
@@ -257,7 +236,7 @@ class _Changes:
         return original
 
 
-def _output(exchange: TranslatedExchange, usage: UsageSource) -> _Output:
+def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput | _WholeOutput:
     request, target_request = exchange.request, exchange.target_request
     renames = target_request.tool_names or target_request.answer_tool
     changes = _Changes(exchange) if renames or target_request.first_call else None
@@ -268,7 +247,8 @@ def _output(exchange: TranslatedExchange, usage: UsageSource) -> _Output:
 
 
 class _StreamOutput:
-    """A stream, event by event."""
+    """The output for the caller of neutral events: a stream, event by event. `started`: the Start
+    has come; `ended`: they are complete."""
 
     def __init__(self, writer: StreamWriter, law: Law, changes: _Changes | None) -> None:
         self._writer = writer
@@ -285,12 +265,15 @@ class _StreamOutput:
         return self._law.ended
 
     def add(self, events: Iterable[Event], size: int) -> None:
+        """Add events that were read from `size` bytes. Raises BrokenAnswer if one is against the
+        law."""
         law = self._law
         for event in events if self._changes is None else self._changes.undo(events):
             law.check(event)
             self._events.append(self._writer.write(event))
 
     def take(self) -> bytes:
+        """The output since the last call."""
         events, self._events = self._events, []
         return b"".join(events)
 
@@ -299,7 +282,7 @@ class _StreamOutput:
 
 
 class _WholeOutput:
-    """An answer in one piece."""
+    """The same as an answer in one piece, which is the output at the end."""
 
     _size = 0
 

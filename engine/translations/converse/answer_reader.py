@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 from engine.translations.converse.answer_shapes import (
     ANSWER,
     NULL,
-    RAW_ANSWER,
-    RAW_EVENT,
     STREAM_EVENT,
     Block,
     Delta,
@@ -24,6 +22,7 @@ from engine.translations.converse.fields import ERRORS, read_finish
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
+from engine.translations.neutral.shapes import raw_at
 
 _NO_BLOCK = Block()
 
@@ -39,7 +38,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
     yield reader.start()
     for index, block in enumerate(message.content or ()):
         if block == _NO_BLOCK:
-            refuse_unknown(RAW_ANSWER.read(body).output.message.content[index])
+            refuse_unknown(raw_at(body, "output", "message", "content", index))
         yield from BlockReader().whole(block)
     reader.stop(answer)
     yield from reader.end()
@@ -68,7 +67,7 @@ class Reader:
         if (start := event.content_block_start) is not None:
             block = self._block(start.content_block_index)
             if start.start == _NO_BLOCK:
-                refuse_unknown(RAW_EVENT.read(data).content_block_start.start)
+                refuse_unknown(raw_at(data, "contentBlockStart", "start"))
             return self._blocks.in_order(block, block.start(start.start))
         if (stop := event.content_block_stop) is not None:
             block = self._block(stop.content_block_index)

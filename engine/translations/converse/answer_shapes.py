@@ -123,38 +123,6 @@ class Message(Struct):
     content: list[Block] | None = None
 
 
-class RawMessage(Struct, frozen=True):
-    """The same, with the blocks as they came."""
-
-    content: tuple[dict[str, Raw], ...] = ()
-
-
-class RawOutput(Struct, frozen=True):
-    """An output with such a message."""
-
-    message: RawMessage = RawMessage()
-
-
-class RawAnswer(Struct, frozen=True):
-    """An answer with such an output."""
-
-    output: RawOutput = RawOutput()
-
-
-class RawPiece(Struct, frozen=True):
-    """A beginning or a delta of a block as it came."""
-
-    start: dict[str, Raw] | None = None
-    delta: dict[str, Raw] | None = None
-
-
-class RawEvent(Struct, rename="camel"):
-    """An event with such a piece."""
-
-    content_block_start: RawPiece = RawPiece()
-    content_block_delta: RawPiece = RawPiece()
-
-
 class Output(Struct):
     """`output`."""
 
@@ -213,7 +181,5 @@ _KEPT = frozenset(
 _JSON_TEXTS = frozenset({"input"})
 
 EXTRA_FIELDS = Shape(ExtraFields, _KEPT, _JSON_TEXTS)
-RAW_ANSWER = Shape(RawAnswer, _KEPT, _JSON_TEXTS)
-RAW_EVENT = Shape(RawEvent, _KEPT, _JSON_TEXTS)
 ANSWER = Shape(Answer, _KEPT, _JSON_TEXTS)
 STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)

@@ -11,16 +11,15 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.translations.converse.answer_shapes import Block as BlockShape
+from engine.translations.converse.answer_shapes import Citation as CitationShape
 from engine.translations.converse.answer_shapes import (
-    RAW_EVENT,
     Delta,
     Image,
     Reasoning,
     ToolUse,
     Words,
 )
-from engine.translations.converse.answer_shapes import Block as BlockShape
-from engine.translations.converse.answer_shapes import Citation as CitationShape
 from engine.translations.converse.fields import read_signature
 from engine.translations.neutral import content
 from engine.translations.neutral.arguments import arguments_of
@@ -46,17 +45,18 @@ from engine.translations.neutral.events import Delta as TextDelta
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import call_id
 from engine.translations.neutral.open_parts import Part
-from engine.translations.neutral.shapes import is_blank
+from engine.translations.neutral.shapes import is_blank, raw_at
 
 _VENDORS = "server_tool_use"
 """The type of a call of a tool that the vendor runs."""
 
 _OMISSIBLE = ("toolResult", "cachePoint")
+_BLOCK = msgspec.json.Decoder(dict[str, Raw] | None)
 
 
-def refuse_unknown(block: dict[str, Raw] | None) -> None:
+def refuse_unknown(block: Raw) -> None:
     """Raise BrokenAnswer for a block, or a piece of one, with content of a kind not known here."""
-    for kind, raw in (block or {}).items():
+    for kind, raw in (_BLOCK.decode(block) or {}).items():
         if kind not in ("type", *_OMISSIBLE) and not is_blank(msgspec.json.decode(raw)):
             raise uncarried(kind)
 
@@ -111,7 +111,7 @@ class BlockReader(Part):
         elif delta.citation is not None:
             yield from self._cite(delta.citation)
         elif delta.image is None:
-            refuse_unknown(RAW_EVENT.read(data).content_block_delta.delta)
+            refuse_unknown(raw_at(data, "contentBlockDelta", "delta"))
         elif self._image is not None:
             self._image.source = delta.image.source
 

@@ -78,24 +78,6 @@ class Head(Struct, rename="camel"):
     model_version: str | None = None
 
 
-class RawContent(Struct, frozen=True):
-    """A content with its parts as they came."""
-
-    parts: tuple[Raw, ...] = ()
-
-
-class RawCandidate(Struct, frozen=True):
-    """A candidate with such a content."""
-
-    content: RawContent = RawContent()
-
-
-class RawAnswer(Struct, frozen=True):
-    """An answer with such candidates."""
-
-    candidates: tuple[RawCandidate, ...] = ()
-
-
 _KEPT = frozenset(
     (
         *("id", "responseId", "modelVersion", "finishMessage", "promptFeedback"),
@@ -106,7 +88,6 @@ _KEPT = frozenset(
 
 ANSWER = Shape(Answer, _KEPT)
 HEAD = Shape(Head, _KEPT)
-RAW_ANSWER = Shape(RawAnswer, _KEPT)
 
 _ITEMS = Decoder(list[Raw])
 _INSIDE = ("candidates", "content", "parts", "functionCall", "promptFeedback")

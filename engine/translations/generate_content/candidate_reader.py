@@ -11,7 +11,6 @@ from msgspec import Raw
 from engine.translations.generate_content.answer_fields import read_finish, read_logprobs
 from engine.translations.generate_content.answer_shapes import (
     NULL,
-    RAW_ANSWER,
     Call,
     Candidate,
     Part,
@@ -42,7 +41,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import call_id
-from engine.translations.neutral.shapes import is_blank
+from engine.translations.neutral.shapes import is_blank, raw_at
 
 _OMISSIBLE = (
     *("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "functionResponse"),
@@ -227,7 +226,7 @@ def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
         return read_inline(Fields(part.inline_data, f"{place}.inlineData"))
     if part.file_data != NULL:
         return read_file(Fields(part.file_data, f"{place}.fileData"))
-    raw = _raw_part(at, data)
+    raw = raw_at(data, "candidates", at[0], "content", "parts", at[1])
     members = Fields(raw, place).copy()
     kinds = [name for name in members if name not in _KNOWN]
     kind = next((name for name in kinds if _has_content(name, members[name])), "")
@@ -241,8 +240,3 @@ def _has_content(name: str, raw: Raw) -> bool:
     if name in _OMISSIBLE or name.endswith("Metadata"):
         return False
     return not is_blank(msgspec.json.decode(raw))
-
-
-def _raw_part(at: tuple[int, int], data: bytes) -> Raw:
-    candidate, part = at
-    return RAW_ANSWER.read(data).candidates[candidate].content.parts[part]

@@ -34,12 +34,12 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import OBJECT
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.signatures import is_mark
 
 Json = dict[str, Any]
 
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 _OBJECT = msgspec.json.Decoder(dict)
 
 
@@ -167,7 +167,7 @@ class ContentWriter:
                 self._losses.add(block.name_place, "files have no names", hint=True)
             return self._media(block)
         if isinstance(block, Foreign) and block.language == NAME:
-            return _MEMBERS.decode(block.raw)
+            return OBJECT.decode(block.raw)
         self._lose(block)
         return None
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Container
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import Signature
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import OBJECT, Members
 from engine.translations.neutral.signatures import NO_SIGNATURE, SEAL, seal, unseal
 from engine.values.proto_json import json_name
 
@@ -21,7 +20,6 @@ SEAL_BASE64 = base64.b64encode(SEAL.encode()).decode()
 PART = "part"
 """The name under which a block keeps the text of the part that it was read from."""
 
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 _NULL = Raw(b"null")
 _SIGNED = ("thought", "thoughtSignature")
 
@@ -56,7 +54,7 @@ def documented_names(members: dict[str, Raw]) -> dict[str, Raw]:
 
 def vendor_part(raw: Raw) -> dict[str, Raw]:
     """The members of a part as the vendor gets it back, without a thought's mark and signature."""
-    members = documented_names(_MEMBERS.decode(raw))
+    members = documented_names(OBJECT.decode(raw))
     return {name: raw for name, raw in members.items() if raw != _NULL and name not in _SIGNED}
 
 

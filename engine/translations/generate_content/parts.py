@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-from msgspec import Raw
-
 from engine.translations.generate_content.fields import NAME, THOUGHT, write_signature
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (
@@ -20,11 +17,10 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
+from engine.translations.neutral.members import OBJECT
 from engine.translations.neutral.request import ChatRequest
 
 Json = dict[str, Any]
-
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 
 
 def write_part(block: Block) -> Json | None:
@@ -38,7 +34,7 @@ def write_part(block: Block) -> Json | None:
     if isinstance(block, Media):
         return _media(block)
     if isinstance(block, Foreign) and block.language == NAME:
-        return _MEMBERS.decode(block.raw)
+        return OBJECT.decode(block.raw)
     return None
 
 

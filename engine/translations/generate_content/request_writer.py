@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
-from msgspec import Raw
-
 from engine.translations.generate_content.config_writer import ConfigWriter
 from engine.translations.generate_content.content_writer import ContentWriter
 from engine.translations.generate_content.fields import NAME
@@ -17,6 +14,7 @@ from engine.translations.generate_content.turns_writer import write_turns
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import OBJECT
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.one_call import lose_one_call
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
@@ -24,7 +22,6 @@ from engine.translations.neutral.request_size import encode_chat
 
 Json = dict[str, Any]
 
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 _CONFIG = ("generationConfig", "generation_config")
 _COLLECTIONS = ("models/", "tunedModels/")
 """What a model's name may begin with where it is no name alone."""
@@ -66,7 +63,7 @@ def _write_vendor_members(request: ChatRequest, body: Json) -> None:
     config: Json = ConfigWriter.sampling(request)
     for name in _CONFIG:
         if name in extra:
-            config.update(_MEMBERS.decode(extra.pop(name)))
+            config.update(OBJECT.decode(extra.pop(name)))
     if config:
         body["generationConfig"] = config
     add_extra(body, extra)

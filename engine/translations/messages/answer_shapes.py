@@ -54,14 +54,9 @@ class Citation(Struct):
 
 
 class Kind(Struct):
-    """What each block has."""
+    """What says the kind of a block: its type, or else its members."""
 
     type: str | None = None
-
-
-class Content(Struct):
-    """The members that say what kind of block it is, where its type does not."""
-
     text: Raw = NULL
     thinking: Raw = NULL
     name: Raw = NULL
@@ -107,24 +102,19 @@ class Delta(Struct):
     citation: Citation | None = None
 
 
+class BeginEvent(Struct):
+    """A message or a block begins."""
+
+    message: Head | None = None
+    content_block: Raw = NULL
+
+
 class StreamEvent(Struct):
     """What is read of each event of a stream."""
 
     type: str | None = None
     index: int | None = None
     delta: Raw = NULL
-
-
-class StartEvent(Struct):
-    """A message begins."""
-
-    message: Head | None = None
-
-
-class BlockEvent(Struct):
-    """A block begins."""
-
-    content_block: Raw = NULL
 
 
 _KEPT = frozenset(
@@ -137,12 +127,10 @@ _JSON_TEXTS = frozenset({"partial_json"})
 MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
 ENDING = Shape(Ending | None, _KEPT, _JSON_TEXTS)
 KIND = Shape(Kind, _KEPT, _JSON_TEXTS)
-CONTENT = Shape(Content, _KEPT, _JSON_TEXTS)
 TEXT_BLOCK = Shape(TextBlock, _KEPT, _JSON_TEXTS)
 THINKING_BLOCK = Shape(ThinkingBlock, _KEPT, _JSON_TEXTS)
 REDACTED_BLOCK = Shape(RedactedBlock, _KEPT, _JSON_TEXTS)
 CALL_BLOCK = Shape(CallBlock, _KEPT, _JSON_TEXTS)
 DELTA = Shape(Delta, _KEPT, _JSON_TEXTS)
 STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
-START_EVENT = Shape(StartEvent, _KEPT, _JSON_TEXTS)
-BLOCK_EVENT = Shape(BlockEvent, _KEPT, _JSON_TEXTS)
+BEGIN_EVENT = Shape(BeginEvent, _KEPT, _JSON_TEXTS)

@@ -9,7 +9,6 @@ from msgspec import Raw
 from engine.translations.messages.answer_fields import read_citation, read_signature
 from engine.translations.messages.answer_shapes import (
     CALL_BLOCK,
-    CONTENT,
     DELTA,
     KIND,
     NULL,
@@ -17,6 +16,7 @@ from engine.translations.messages.answer_shapes import (
     TEXT_BLOCK,
     THINKING_BLOCK,
     Citation,
+    Kind,
 )
 from engine.translations.messages.answer_shapes import Delta as DeltaShape
 from engine.translations.messages.foreign_block import ForeignBlock
@@ -64,11 +64,12 @@ class BlockReader(Part):
         if self._block is not None:
             raise BrokenAnswer("the upstream's answer has a block out of order")
         events: list[Event] = []
-        kind = KIND.read(raw, place).type or ""
+        members = KIND.read(raw, place)
+        kind = members.type or ""
         opener = _OPENERS.get(kind)
         omissible = opener is None and (kind in _OMISSIBLE or kind.endswith(_RESULT))
         if opener is None and not omissible:
-            opener = _OPENERS.get(_kind_of(raw, place))
+            opener = _OPENERS.get(_kind_of(members))
         if opener is not None:
             opener(self, raw, place, events)
         elif not kind:
@@ -173,9 +174,8 @@ class BlockReader(Part):
             events.append(Cite(citation))
 
 
-def _kind_of(raw: Raw, place: str) -> str:
+def _kind_of(content: Kind) -> str:
     """The type of a block by its members, "" if they do not say it."""
-    content = CONTENT.read(raw, place)
     if content.name != NULL and content.input != NULL:
         return "tool_use"
     if bytes(content.thinking)[:1] == b'"':

@@ -9,8 +9,7 @@ from engine.translations.messages.answer_fields import NAME
 from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.content import Foreign
 from engine.translations.neutral.events import BrokenAnswer
-
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+from engine.translations.neutral.members import OBJECT
 
 
 class ForeignBlock:
@@ -27,7 +26,7 @@ class ForeignBlock:
         self._size += len(bytes(delta))
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's answer has a {self._kind} that is too large")
-        for name, raw in _MEMBERS.decode(delta).items():
+        for name, raw in OBJECT.decode(delta).items():
             if name != "type" and bytes(raw)[:1] == b'"':
                 text = msgspec.json.decode(raw, type=str)
                 self._texts.setdefault(name, []).append(text)
@@ -36,7 +35,7 @@ class ForeignBlock:
         """The whole block."""
         raw = self._raw
         if self._texts:
-            members = _MEMBERS.decode(raw)
+            members = OBJECT.decode(raw)
             for name, texts in self._texts.items():
                 text = "".join(texts)
                 if name != "partial_json":
@@ -49,7 +48,7 @@ class ForeignBlock:
 
 def _is_object(text: str) -> bool:
     try:
-        _MEMBERS.decode(text)
+        OBJECT.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return False
     return True

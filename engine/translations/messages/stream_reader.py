@@ -14,10 +14,9 @@ from msgspec import Raw
 
 from engine.translations.messages.answer_fields import ERRORS, read_finish
 from engine.translations.messages.answer_shapes import (
-    BLOCK_EVENT,
+    BEGIN_EVENT,
     ENDING,
     NULL,
-    START_EVENT,
     STREAM_EVENT,
     Ending,
     Head,
@@ -55,7 +54,7 @@ class Reader:
             block = self._block(event)
             return blocks.in_order(block, block.delta(event.delta, "delta"))
         if kind == "content_block_start":
-            raw = BLOCK_EVENT.read(data).content_block
+            raw = BEGIN_EVENT.read(data).content_block
             if raw == NULL:
                 raise WrongType("content_block", "an object")
             block = self._block(event)
@@ -70,7 +69,7 @@ class Reader:
     def _read_frame(self, event: StreamEvent, data: bytes) -> Iterable[Event]:
         """The events around the blocks."""
         if event.type == "message_start":
-            message = START_EVENT.read(data).message
+            message = BEGIN_EVENT.read(data).message
             if message is None:
                 raise WrongType("message", "an object")
             return () if self._started else (self.start(message, data),)  # some repeat it

@@ -8,10 +8,9 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import ToolCall
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import OBJECT, WrongType
 from engine.translations.neutral.request import Tool
 
-_OBJECT = msgspec.json.Decoder(dict[str, Raw])
 _NOTHING = (b"", b"null", b"{}", b"[]")
 
 LARGEST = 4_000_000
@@ -22,7 +21,7 @@ complete."""
 def are_object(text: str) -> bool:
     """Whether a text can be the arguments of a call: a JSON object, or nothing."""
     try:
-        _OBJECT.decode(text)
+        OBJECT.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return not text.strip()
     return True
@@ -53,7 +52,7 @@ def arguments_schema(tool: Tool) -> Any:
     if tool.schema is None:
         return NO_ARGUMENTS
     try:
-        members = _OBJECT.decode(tool.schema)
+        members = OBJECT.decode(tool.schema)
     except msgspec.DecodeError as error:
         raise WrongType(tool.place, "a tool whose schema is an object") from error
     return tool.schema if "type" in members else {"type": "object", **members}

@@ -8,8 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import Extra
-
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+from engine.translations.neutral.members import OBJECT
 
 
 def extra_inside(name: str, extra: Extra) -> Extra:
@@ -23,6 +22,6 @@ def add_extra(written: dict[str, Any], extra: Extra) -> None:
     for name, raw in extra.items():
         inner = written.get(name)
         if isinstance(inner, dict):
-            written[name] = {**inner, **_MEMBERS.decode(raw)}
+            written[name] = {**inner, **OBJECT.decode(raw)}
         else:
             written[name] = raw

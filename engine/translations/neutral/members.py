@@ -19,7 +19,7 @@ from engine.translations.neutral.content import Extra
 
 _T = TypeVar("_T")
 
-_OBJECT: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
+OBJECT: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
 _OPTIONAL_OBJECT: Decoder[dict[str, Raw] | None] = Decoder(dict[str, Raw] | None)
 _OBJECTS: Decoder[list[dict[str, Raw]] | None] = Decoder(list[dict[str, Raw]] | None)
 _ARRAY: Decoder[list[Raw] | None] = Decoder(list[Raw] | None)
@@ -29,8 +29,8 @@ _INTEGER: Decoder[int | None] = Decoder(int | None)
 _INTEGERS: Decoder[list[int] | None] = Decoder(list[int] | None)
 _NUMBER: Decoder[float | None] = Decoder(float | None)
 _BOOLEAN: Decoder[bool | None] = Decoder(bool | None)
-_NULL = Raw(b"null")
-_NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+NULL = Raw(b"null")
+NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 WHOLE_TEXT = "the JSON text"
@@ -65,12 +65,12 @@ class Members:
         self.place = place
         self._unread = [] if unread is None else unread
         if not isinstance(text, dict):
-            text = _decode(_OBJECT, text, place, "an object")
+            text = decode(OBJECT, text, place, "an object")
         self._raw = text
 
     def __contains__(self, name: str) -> bool:
         """Whether a member is there, unread, and not null."""
-        return (raw := self._raw.get(name)) is not None and raw != _NULL
+        return (raw := self._raw.get(name)) is not None and raw != NULL
 
     def place_of(self, name: str) -> str:
         """The place of a member: `a.b`."""
@@ -79,7 +79,7 @@ class Members:
     def raw(self, name: str) -> Raw | None:
         """A member's JSON text."""
         raw = self._raw.pop(name, None)
-        return None if raw is None or raw == _NULL else raw
+        return None if raw is None or raw == NULL else raw
 
     def is_text(self, name: str) -> bool:
         """Whether a member that is there is a string."""
@@ -144,7 +144,7 @@ class Members:
         one is refused."""
         try:
             return _OBJECTS.decode(raw) or ()
-        except _NOT_OF_TYPE:
+        except NOT_OF_TYPE:
             return self._value(_ARRAY, raw, name, "a list") or ()
 
     def child(self, raw: Raw | dict[str, Raw], place: str) -> Members:
@@ -157,7 +157,7 @@ class Members:
 
     def copy(self) -> Extra:
         """The members that were not read yet; they stay unread."""
-        return {name: raw for name, raw in self._raw.items() if raw != _NULL}
+        return {name: raw for name, raw in self._raw.items() if raw != NULL}
 
     def unread_members(self) -> Extra:
         """Read all members that were not read yet."""
@@ -179,12 +179,13 @@ class Members:
     def _value(self, decoder: Decoder[_T], raw: Raw, name: str, expected: str) -> _T:
         try:
             return decoder.decode(raw)
-        except _NOT_OF_TYPE as error:
+        except NOT_OF_TYPE as error:
             raise WrongType(self.place_of(name), expected) from error
 
 
-def _decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -> _T:
+def decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -> _T:
+    """The value of a JSON text at `place` ("" for the whole text). Raises WrongType."""
     try:
         return decoder.decode(text)
-    except _NOT_OF_TYPE as error:
+    except NOT_OF_TYPE as error:
         raise WrongType(place or WHOLE_TEXT, expected) from error

@@ -13,20 +13,15 @@ from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
 
-import msgspec
 from msgspec import Raw, Struct, inspect
 from msgspec.json import Decoder
 
 from engine.translations.neutral.content import Extra
-from engine.translations.neutral.members import WHOLE_TEXT, WrongType
+from engine.translations.neutral.members import NOT_OF_TYPE, NULL, OBJECT, WrongType, decode
 
-_T = TypeVar("_T")
 _Read = Callable[[Raw, str, list[str]], Any]
 """Reads the JSON text of a value at a place, and notes the places of unknown members in a list."""
 
-_NULL = Raw(b"null")
-_NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-_MEMBERS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
 _TEXT: Decoder[str] = Decoder(str)
 _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
 
@@ -71,14 +66,14 @@ _Object = TypeVar("_Object", bound=JsonObject)
 def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
     """The kind of the object at `place`, which its member `tag` names; None where it names none.
     Raises WrongType."""
-    members = _decode(_MEMBERS, raw, place, "an object")
-    kind = members.get(tag, _NULL)
-    return None if kind == _NULL else _decode(_TEXT, kind, f"{place}.{tag}", "a string")
+    members = decode(OBJECT, raw, place, "an object")
+    kind = members.get(tag, NULL)
+    return None if kind == NULL else decode(_TEXT, kind, f"{place}.{tag}", "a string")
 
 
 def present(raw: Raw) -> Raw | None:
     """A member's text, None for one that is absent."""
-    return raw if raw and raw != _NULL else None
+    return raw if raw and raw != NULL else None
 
 
 def raw_members(*names: str, **fields: str) -> Callable[[JsonObject], Extra]:
@@ -92,7 +87,7 @@ def raw_members(*names: str, **fields: str) -> Callable[[JsonObject], Extra]:
         if not any(values):  # nearly always
             return {}
         pairs = zip(members.values(), values, strict=True)
-        return {name: raw for name, raw in pairs if raw and raw != _NULL}
+        return {name: raw for name, raw in pairs if raw and raw != NULL}
 
     return present_members
 
@@ -109,22 +104,22 @@ class ObjectReader(Generic[_Object]):
         members. Raises WrongType."""
         try:
             return self._decoder.decode(text)
-        except _NOT_OF_TYPE:
+        except NOT_OF_TYPE:
             return self._read_members(text, place, unread)
 
     def _read_members(self, text: bytes | Raw, place: str, unread: list[str]) -> _Object:
-        members = _decode(_MEMBERS, text, place or WHOLE_TEXT, "an object")
+        members = decode(OBJECT, text, place, "an object")
         members = self._kind.documented(members)
         inside = f"{place}." if place else ""
         values = {}
         for name, field, read, required in self._fields:
-            raw = members.pop(name, _NULL)
-            if required or raw != _NULL:
+            raw = members.pop(name, NULL)
+            if required or raw != NULL:
                 values[field] = read(raw, inside + name, unread)
         value = self._kind(**values)
         if tag := self._kind.__struct_config__.tag_field:
             members.pop(tag, None)
-        extra = {name: raw for name, raw in members.items() if raw != _NULL}
+        extra = {name: raw for name, raw in members.items() if raw != NULL}
         vars(value).update(extra=extra, raw=text)
         if self._kind.notes:
             unread.extend(inside + name for name in extra)
@@ -139,13 +134,6 @@ class ObjectReader(Generic[_Object]):
 
 
 _reader_of = cache(ObjectReader)
-
-
-def _decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -> _T:
-    try:
-        return decoder.decode(text)
-    except _NOT_OF_TYPE as error:
-        raise WrongType(place, expected) from error
 
 
 def _reader(kind: inspect.Type) -> _Read:
@@ -193,7 +181,7 @@ _LISTS: dict[type[inspect.Type], tuple[Decoder[Any], str]] = {
 
 
 def _scalar(decoder: Decoder[Any], expected: str) -> _Read:
-    return lambda raw, place, unread: _decode(decoder, raw, place, expected)
+    return lambda raw, place, unread: decode(decoder, raw, place, expected)
 
 
 def _list(item: inspect.Type) -> _Read:
@@ -202,7 +190,7 @@ def _list(item: inspect.Type) -> _Read:
     read_item = _reader(item)
 
     def read(raw: Raw, place: str, unread: list[str]) -> list[Any]:
-        items = _decode(_ITEMS, raw, place, "a list")
+        items = decode(_ITEMS, raw, place, "a list")
         return [read_item(item, f"{place}[{at}]", unread) for at, item in enumerate(items)]
 
     return read
@@ -226,7 +214,7 @@ def _any_of(kinds: list[inspect.StructType]) -> _Read:
         if len(readers) == len(kinds):
             raise WrongType(f"{place}.{tag}", f"{', '.join(tags)} or {last_tag}")
         unknown = UnknownObject(mark=_NoJson(), kind=kind)
-        vars(unknown).update(extra=_MEMBERS.decode(raw), raw=raw)
+        vars(unknown).update(extra=OBJECT.decode(raw), raw=raw)
         return unknown
 
     return read

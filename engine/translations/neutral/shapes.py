@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from engine.translations.neutral.members import WHOLE_TEXT, WrongType
+from engine.translations.neutral.members import NULL, WHOLE_TEXT, WrongType
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -168,6 +168,18 @@ def _number(value: Any, kind: str) -> float:
     if not -_LARGEST_NUMBER < number < _LARGEST_NUMBER:
         raise _CannotAmend
     return int(number) if kind == "int" else number
+
+
+def raw_at(text: bytes | Raw, *steps: str | int) -> Raw:
+    """The JSON text of a value inside a text, by names and indexes; null where it is not there."""
+    raw = Raw(text)
+    for step in steps:
+        holder: Any = _ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
+        try:
+            raw = holder[step]
+        except LookupError:
+            return NULL
+    return raw
 
 
 def is_blank(value: Any) -> bool:

@@ -40,19 +40,18 @@ from engine.translations.responses.answer_fields import (
     thoughts,
 )
 from engine.translations.responses.answer_shapes import (
+    CALL,
     HEAD,
     IMAGE_CALL,
     INCOMPLETE_DETAILS,
     ITEM,
-    ITEM_ID,
-    ITEM_MEMBERS,
     MESSAGE,
     RESPONSE,
     THOUGHTS,
-    WHOLE_CALL,
     Call,
     Head,
     ImageCall,
+    Item,
     Part,
     Response,
     TextPart,
@@ -109,15 +108,15 @@ def read_items(response: Response) -> Iterator[tuple[str, Raw, str]]:
 
 def item_kind(raw: Raw, place: str) -> str:
     """The kind of an item: its type, or what its members say if that is not known here."""
-    kind = ITEM.read(raw, place).type or ""
+    item = ITEM.read(raw, place) or Item()
+    kind = item.type or ""
     if kind in _READ or kind in _OMISSIBLE or kind in _CALLERS:
         return kind
-    members = ITEM_MEMBERS.read(raw, place)
-    if members.name != NULL and members.arguments != NULL:
+    if item.name != NULL and item.arguments != NULL:
         return FUNCTION_CALL
-    if members.role != NULL and members.content != NULL:
+    if item.role != NULL and item.content != NULL:
         return "message"
-    return kind if members.summary == NULL else "reasoning"
+    return kind if item.summary == NULL else "reasoning"
 
 
 def read_start(head: Head) -> Start:
@@ -132,9 +131,9 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         message = MESSAGE.read(raw, place)
         return [event for part in message.content or () for event in _read_part(part)]
     if kind == FUNCTION_CALL:
-        call = WHOLE_CALL.read(raw, place)
+        call = CALL.read(raw, place)
         delta: list[Event] = [Delta(call.arguments)] if call.arguments else []
-        return [Open(read_call(call, raw, name)), *delta, Close()]
+        return [Open(read_call(call, name)), *delta, Close()]
     if kind == "reasoning":
         return _read_reasoning(THOUGHTS.read(raw, place))
     block = Foreign(language=NAME, kind=kind or "item", raw=raw, omissible=kind in _OMISSIBLE)
@@ -186,12 +185,11 @@ def _texts(parts: list[TextPart] | None) -> list[str]:
     return [part.text or "" for part in parts or ()]
 
 
-def read_call(call: Call, raw: Raw, name: str) -> ToolCall:
+def read_call(call: Call, name: str) -> ToolCall:
     """The call of an item, without its arguments. Raises BrokenAnswer."""
     if not call.name:
         raise BrokenAnswer("the upstream's answer has a tool call without a name")
-    vendor_id = call.call_id or ITEM_ID.read(raw).id
-    return ToolCall(id=vendor_id or call_id(name), name=call.name)
+    return ToolCall(id=call.call_id or call.id or call_id(name), name=call.name)
 
 
 def read_end(response: Response) -> End:

@@ -24,15 +24,11 @@ class TextPart(Struct):
     text: str | None = None
 
 
-class RefusalPart(Struct):
-    """A part of a message that is a refusal."""
+class DonePart(TextPart):
+    """The end of a text, of a refusal or of arguments, and what it was, in a stream."""
 
     refusal: str | None = None
-
-
-class CitedPart(TextPart):
-    """The end of a text in a stream."""
-
+    arguments: str | None = None
     annotations: Raw = Raw(b"null")
 
 
@@ -46,14 +42,9 @@ class Part(TextPart):
 
 
 class Item(Struct):
-    """What each item has, and each part of one."""
+    """What says the kind of an item, and of a part of one: its type, or else its members."""
 
     type: str | None = None
-
-
-class ItemMembers(Struct):
-    """The members that say what kind of item it is, where its type does not."""
-
     role: Raw = Raw(b"null")
     content: Raw = Raw(b"null")
     name: Raw = Raw(b"null")
@@ -68,25 +59,6 @@ class ImageCall(Struct):
     output_format: str | None = None
 
 
-class ItemId(Struct):
-    """What an item has that is called by its id."""
-
-    id: str | None = None
-
-
-class Arguments(Struct):
-    """The end of a call in a stream."""
-
-    arguments: str | None = None
-
-
-class TextDone(Arguments):
-    """The end of a text or of arguments in a stream."""
-
-    text: str | None = None
-    refusal: str | None = None
-
-
 class Message(Struct):
     """An item of the type `message`."""
 
@@ -96,13 +68,9 @@ class Message(Struct):
 class Call(Struct):
     """An item of the type `function_call`."""
 
+    id: str | None = None
     call_id: str | None = None
     name: str | None = None
-
-
-class WholeCall(Call):
-    """The same, complete."""
-
     arguments: str | None = None
 
 
@@ -152,27 +120,13 @@ class TextDelta(Struct):
     logprobs: list[Token] | None = None
 
 
-class SummaryEvent(Struct):
-    """A part of a summary begins."""
-
-    summary_index: int | None = None
-
-
-class ItemEvent(Struct):
-    """An item begins, or is complete."""
+class DetailEvent(Struct):
+    """An event of an item beside its deltas: the item or a part of it, which begins or is complete,
+    the number of the part of a summary, or a mark on the open text."""
 
     item: Raw = Raw(b"null")
-
-
-class PartEvent(Struct):
-    """A part of an item begins, or is complete."""
-
     part: Raw = Raw(b"null")
-
-
-class AnnotationEvent(Struct):
-    """A mark on the open text."""
-
+    summary_index: int | None = None
     annotation: Annotation | None = None
 
 
@@ -199,26 +153,17 @@ _KEPT = frozenset(
 _JSON_TEXTS = frozenset({"arguments", "delta"})
 
 ANNOTATIONS = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)
-TEXT_PART = Shape(CitedPart | None, _KEPT, _JSON_TEXTS)
-REFUSAL_PART = Shape(RefusalPart | None, _KEPT, _JSON_TEXTS)
-ITEM = Shape(Item, _KEPT, _JSON_TEXTS)
-ITEM_MEMBERS = Shape(ItemMembers, _KEPT, _JSON_TEXTS)
+ITEM = Shape(Item | None, _KEPT, _JSON_TEXTS)
 IMAGE_CALL = Shape(ImageCall, _KEPT, _JSON_TEXTS)
-ITEM_OR_NONE = Shape(Item | None, _KEPT, _JSON_TEXTS)
-ITEM_ID = Shape(ItemId, _KEPT, _JSON_TEXTS)
-ARGUMENTS = Shape(Arguments, _KEPT, _JSON_TEXTS)
-TEXT_DONE = Shape(TextDone, _KEPT, _JSON_TEXTS)
 MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
-WHOLE_CALL = Shape(WholeCall, _KEPT, _JSON_TEXTS)
 THOUGHTS = Shape(Thoughts, _KEPT, _JSON_TEXTS)
 HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
 INCOMPLETE_DETAILS = Shape(IncompleteDetails | None, _KEPT, _JSON_TEXTS)
 RESPONSE = Shape(Response, _KEPT, _JSON_TEXTS)
 STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
 TEXT_DELTA = Shape(TextDelta, _KEPT, _JSON_TEXTS)
-SUMMARY_EVENT = Shape(SummaryEvent, _KEPT, _JSON_TEXTS)
-ITEM_EVENT = Shape(ItemEvent, _KEPT, _JSON_TEXTS)
-PART_EVENT = Shape(PartEvent, _KEPT, _JSON_TEXTS)
-ANNOTATION_EVENT = Shape(AnnotationEvent, _KEPT, _JSON_TEXTS)
 HEAD_EVENT = Shape(HeadEvent, _KEPT, _JSON_TEXTS)
 END_EVENT = Shape(EndEvent, _KEPT, _JSON_TEXTS)
+DONE_PART = Shape(DonePart | None, _KEPT, _JSON_TEXTS)
+DETAIL_EVENT = Shape(DetailEvent, _KEPT, _JSON_TEXTS)
+CALL = Shape(Call, _KEPT, _JSON_TEXTS)

@@ -31,19 +31,13 @@ from engine.translations.responses.answer_reader import (
     read_thoughts,
 )
 from engine.translations.responses.answer_shapes import (
-    ANNOTATION_EVENT,
     ANNOTATIONS,
-    ARGUMENTS,
-    ITEM_EVENT,
-    ITEM_ID,
-    ITEM_OR_NONE,
-    PART_EVENT,
-    REFUSAL_PART,
-    SUMMARY_EVENT,
-    TEXT_DONE,
-    TEXT_PART,
+    CALL,
+    DETAIL_EVENT,
+    DONE_PART,
+    ITEM,
     THOUGHTS,
-    WHOLE_CALL,
+    DonePart,
     TextDelta,
 )
 
@@ -73,19 +67,19 @@ class OpenItem(Part):
 
     def added(self, data: bytes) -> Iterable[Event]:
         """The item begins."""
-        raw = ITEM_EVENT.read(data).item
+        raw = DETAIL_EVENT.read(data).item
         kind = self.kind = "" if raw == NULL else item_kind(raw, _ITEM)
         if kind == FUNCTION_CALL:
-            call = WHOLE_CALL.read(raw, _ITEM)
+            call = CALL.read(raw, _ITEM)
             self._arguments = call.arguments or ""
-            return self._open(read_call(call, raw, self._name))
+            return self._open(read_call(call, self._name))
         if kind == "reasoning":
-            return self._open(Reasoning(id=ITEM_ID.read(raw, _ITEM).id or ""))
+            return self._open(Reasoning(id=THOUGHTS.read(raw, _ITEM).id or ""))
         return ()
 
     def part_added(self, data: bytes) -> Iterable[Event]:
         """A part of the item begins."""
-        part = ITEM_OR_NONE.read(PART_EVENT.read(data).part, _PART)
+        part = ITEM.read(DETAIL_EVENT.read(data).part, _PART)
         kind = "" if part is None else part.type
         if kind in ("output_text", "refusal"):
             self.kind = self.kind or "message"
@@ -116,14 +110,14 @@ class OpenItem(Part):
     def summary_added(self, data: bytes) -> Iterable[Event]:
         """A part of a summary begins: a paragraph."""
         is_open = isinstance(self._block, Reasoning)
-        if is_open and (SUMMARY_EVENT.read(data).summary_index or 0) > 0:
+        if is_open and (DETAIL_EVENT.read(data).summary_index or 0) > 0:
             self._had_text, self._has_text = self._has_text or self._had_text, False
             return (Delta("\n\n"),)
         return ()
 
     def text_done(self, data: bytes) -> Iterable[Event]:
         """The text of a part, or the arguments of a call, are complete."""
-        done = TEXT_DONE.read(data)
+        done = DONE_PART.read(data)
         text, begun = done.text or done.refusal or done.arguments or "", tuple[Event, ...]()
         if self._block is None:
             if self.opened or done.arguments or not text:
@@ -135,7 +129,7 @@ class OpenItem(Part):
 
     def annotation(self, data: bytes) -> Iterable[Event]:
         """A mark on the open text."""
-        annotation = ANNOTATION_EVENT.read(data).annotation
+        annotation = DETAIL_EVENT.read(data).annotation
         if annotation is None or annotation.type != "url_citation":
             return ()
         if not isinstance(self._block, Text):
@@ -145,19 +139,17 @@ class OpenItem(Part):
 
     def part_done(self, data: bytes) -> Iterable[Event]:
         """A part of the item is complete. Raises BrokenAnswer for one of a kind not known here."""
-        raw = PART_EVENT.read(data).part
+        raw = DETAIL_EVENT.read(data).part
         if not isinstance(self._block, Text | Refusal):
-            part = ITEM_OR_NONE.read(raw, _PART)
-            if part is not None and part.type not in PARTS:
-                raise uncarried(part.type or "part")
+            kind = ITEM.read(raw, _PART)
+            if kind is not None and kind.type not in PARTS:
+                raise uncarried(kind.type or "part")
             return ()
-        text, cites = None, list[Event]()
-        if isinstance(self._block, Text):
-            if (part := TEXT_PART.read(raw, _PART)) is not None:
-                text, cites = part.text, self._missing_citations(part.annotations)
-        elif (refusal := REFUSAL_PART.read(raw, _PART)) is not None:
-            text = refusal.refusal
-        return [*self._missing(text or ""), *cites, *self._close()]
+        part = DONE_PART.read(raw, _PART) or DonePart()
+        if isinstance(self._block, Refusal):
+            return [*self._missing(part.refusal or ""), *self._close()]
+        cites = self._missing_citations(part.annotations)
+        return [*self._missing(part.text or ""), *cites, *self._close()]
 
     def _missing_citations(self, annotations: Raw) -> list[Event]:
         """The citations of the open text that did not come in events of their own."""
@@ -168,7 +160,7 @@ class OpenItem(Part):
 
     def done(self, data: bytes) -> Iterable[Event]:
         """The item is complete."""
-        raw = ITEM_EVENT.read(data).item
+        raw = DETAIL_EVENT.read(data).item
         if raw == NULL:
             return ()
         self.is_done = True
@@ -188,7 +180,7 @@ class OpenItem(Part):
             missing = () if self._had_text else self._missing(read_thoughts(item))
             return [*missing, *signed, *self._close()]
         if isinstance(self._block, ToolCall):
-            self._arguments = ARGUMENTS.read(raw, _ITEM).arguments or self._arguments
+            self._arguments = CALL.read(raw, _ITEM).arguments or self._arguments
         if isinstance(self._block, Text | Refusal) and not self._has_text:
             events = read_item(self.kind, raw, _ITEM, self._name)
             opens = [at for at, event in enumerate(events) if isinstance(event, Open)]

@@ -9,7 +9,7 @@ from msgspec.json import Decoder
 from engine.translations.neutral import shapes
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import Shape as AnswerShape
-from engine.translations.neutral.shapes import is_blank, read_shape
+from engine.translations.neutral.shapes import is_blank, raw_at, read_shape
 from tests.support.each import each
 
 
@@ -137,3 +137,10 @@ def test_the_amendments_of_a_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -
     odd = b'{"inner":[%b]}' % b",".join([b'{"text":1}'] * 20)
     with pytest.raises(WrongType, match=r"inner\[\d\]"):
         NAMED.read(odd)
+
+
+def test_the_text_of_a_value_inside_another() -> None:
+    text = b'{"a":[{"b":1.50}]}'
+    assert bytes(raw_at(text, "a", 0, "b")) == b"1.50"
+    for steps in (("b",), ("a", 1), ("a", 0, "c")):
+        assert raw_at(text, *steps) == Raw(b"null")
