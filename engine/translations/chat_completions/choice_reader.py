@@ -14,7 +14,6 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from engine.dialects.interface.error_forms import FAILED_REASONS
-from engine.translations.chat_completions.announced_calls import AnnouncedCalls, is_complete
 from engine.translations.chat_completions.answer_fields import (
     NAME,
     REASONING_MEMBERS,
@@ -30,7 +29,7 @@ from engine.translations.chat_completions.answer_shapes import (
     Function,
     Message,
 )
-from engine.translations.chat_completions.call_numbers import CallNumbers
+from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.extra_content import read_extra
 from engine.translations.chat_completions.text_citations import TextCitations
 from engine.translations.neutral.arguments import LARGEST

@@ -42,8 +42,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.extra import extra_inside
-from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.members import Members, WrongType, extra_inside
 from engine.translations.neutral.objects import JsonObject, ObjectReader, UnknownObject, present
 from engine.translations.openai_request_fields import read_file_data, read_url
 

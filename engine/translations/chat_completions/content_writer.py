@@ -22,8 +22,8 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.signatures import is_mark

@@ -8,9 +8,8 @@ from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.cache_marks import CACHE_MARKS, mark
-from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import with_values
+from engine.translations.neutral.members import add_extra, with_values
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.neutral.request_size import encode_chat

@@ -1,4 +1,5 @@
-"""The neutral form -> Converse requests."""
+"""The neutral form -> Converse requests. Users and models take turns, a user begins, results of
+tools come first, and instructions stand above the conversation."""
 
 from __future__ import annotations
 
@@ -10,13 +11,19 @@ from engine.translations.converse.fields import Json
 from engine.translations.converse.models import Model, model_called
 from engine.translations.converse.parameter_writer import ParameterWriter
 from engine.translations.converse.tool_writer import ToolWriter
-from engine.translations.converse.turns_writer import write_turns
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.cache_marks import CACHE_MARKS
+from engine.translations.neutral.content import Block
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.request_size import encode_chat
+from engine.translations.neutral.turns import (
+    from_user_to_user,
+    lose_last_instructions,
+    results_before_others,
+    texts_only,
+)
 from engine.values.wildcard import Patterns
 
 _CACHE_MARKS = Patterns(CACHE_MARKS)
@@ -69,3 +76,34 @@ def _write_parameters(
     anthropic.lose_unsupported()
     parameters.lose_unsupported()
     return answer_tool, first_call
+
+
+def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
+    """The members `messages` and, unless empty, `system`."""
+    system: list[Block] = list(request.system)
+    turns: list[Message] = []
+    for message in request.messages:
+        if message.role == "system":
+            system += message.blocks
+        else:
+            turns.append(message)
+    turns = merged(turns)
+    lose_last_instructions(request.messages, turns, losses)
+    messages = from_user_to_user(
+        turns,
+        lambda turn, is_continued: _content(turn, writer, is_continued=is_continued),
+        losses,
+        prefill=model.parameters.prefill,
+        place=request.place_of("messages"),
+    )
+    instructions = writer.system(texts_only(system, losses))
+    return (
+        {"system": instructions, "messages": messages} if instructions else {"messages": messages}
+    )
+
+
+def _content(turn: Message, writer: ContentWriter, *, is_continued: bool) -> list[Json]:
+    content = writer.turn(results_before_others(turn), turn.role)
+    if is_continued and content and "text" in content[-1]:
+        content[-1] = {"text": content[-1]["text"].rstrip()}  # white space is refused
+    return content

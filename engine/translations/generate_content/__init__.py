@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from engine.translations.generate_content.answer_fields import read_error
 from engine.translations.generate_content.answer_reader import Reader, read_answer
 from engine.translations.generate_content.answer_writer import write_answer
-from engine.translations.generate_content.errors import read_error
 from engine.translations.generate_content.features import FEATURES
 from engine.translations.generate_content.fields import SEAL_BASE64
 from engine.translations.generate_content.models import most_tokens

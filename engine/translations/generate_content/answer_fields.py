@@ -1,12 +1,19 @@
 """Fields of answers, both ways: why an answer ended (`finishReason`), its tokens (`usageMetadata`)
-and their log probabilities (`logprobsResult`)."""
+and their log probabilities (`logprobsResult`); and errors (google.rpc.Status)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, TokenLogprob
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Finish,
+    Stop,
+    TokenLogprob,
+    UpstreamError,
+)
 from engine.translations.neutral.members import Members
+from engine.translations.upstream_errors import AnswerErrors, error_members, error_of
 from engine.values.usage import Usage
 
 _STOPS: dict[str, Stop] = {
@@ -97,3 +104,20 @@ def write_logprobs(tokens: list[TokenLogprob]) -> dict[str, Any]:
 
 def _write_token(token: str, logprob: float) -> dict[str, Any]:
     return {"token": token, "logProbability": logprob}
+
+
+_KEY_REASONS = ("API_KEY_INVALID", "API_KEY_EXPIRED")
+
+
+def read_error(status: int, document: Any) -> UpstreamError:
+    """The error in an error response; `document` is its JSON, None for none."""
+    error = error_of(status, document, ("status",))
+    error.code = error.code.lower()
+    details = error_members(document).get("details")
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, dict) and detail.get("reason") in _KEY_REASONS:
+            error.status = 401
+    return error
+
+
+ERRORS = AnswerErrors("gemini", read_error)

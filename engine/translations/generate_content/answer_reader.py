@@ -8,6 +8,7 @@ from itertools import chain
 import msgspec
 from msgspec import Raw
 
+from engine.translations.generate_content.answer_fields import ERRORS
 from engine.translations.generate_content.answer_shapes import (
     ANSWER,
     HEAD,
@@ -16,7 +17,6 @@ from engine.translations.generate_content.answer_shapes import (
     documented,
 )
 from engine.translations.generate_content.candidate_reader import CandidateReader
-from engine.translations.generate_content.errors import ERRORS
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import name_of_answer

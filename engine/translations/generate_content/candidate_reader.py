@@ -15,9 +15,15 @@ from engine.translations.generate_content.answer_shapes import (
     Candidate,
     Part,
 )
-from engine.translations.generate_content.citation_reader import CitationReader
-from engine.translations.generate_content.fields import NAME, THOUGHT, Fields, read_signature
-from engine.translations.generate_content.media_reader import read_file, read_inline
+from engine.translations.generate_content.citations import CitationReader
+from engine.translations.generate_content.fields import (
+    NAME,
+    THOUGHT,
+    Fields,
+    read_file,
+    read_inline,
+    read_signature,
+)
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.arguments import arguments_of
 from engine.translations.neutral.content import (

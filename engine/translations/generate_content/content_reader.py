@@ -5,6 +5,7 @@ A block keeps the text of the part that it was read from (`extra[PART]`), for th
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Literal
@@ -15,11 +16,11 @@ from engine.translations.generate_content.fields import (
     NAME,
     PART,
     THOUGHT,
+    inline_media,
+    linked_media,
     read_signature,
     vendor_part,
 )
-from engine.translations.generate_content.media_reader import inline_media, linked_media
-from engine.translations.generate_content.pending_calls import PendingCalls
 from engine.translations.generate_content.request_shapes import (
     Blob,
     ContentObject,
@@ -42,6 +43,42 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, present
 from engine.translations.neutral.request import Message
+
+
+class PendingCalls:
+    """The calls of a request that have no result yet, in their order.
+
+    Adding and taking cost the same however many are pending.
+    """
+
+    def __init__(self) -> None:
+        self._names: OrderedDict[str, str] = OrderedDict()
+        """The name of the function of each call, by the id of the call."""
+        self._ids: dict[str, OrderedDict[str, None]] = {}
+        """The ids of the calls of each function."""
+
+    def add(self, name: str, call_id: str) -> None:
+        """A call of a function; its id is not empty."""
+        self._remove(call_id)
+        self._names[call_id] = name
+        self._ids.setdefault(name, OrderedDict())[call_id] = None
+
+    def take(self, name: str, call_id: str = "") -> str:
+        """The id of the call that a result of a function answers, which is pending no more.
+
+        It is the id that the result names. Without one it is the oldest call of the function, else
+        the oldest call of any, "" if no call is pending.
+        """
+        if not call_id:
+            call_id = next(iter(self._ids.get(name) or self._names), "")
+        self._remove(call_id)
+        return call_id
+
+    def _remove(self, call_id: str) -> None:
+        name = self._names.pop(call_id, None)
+        if name is not None:
+            del self._ids[name][call_id]
+
 
 _ROLES: dict[str, Literal["user", "assistant"]] = {
     "": "user",

@@ -1,13 +1,15 @@
-"""Members under their documented names, base64 as other vendors read it, and signatures."""
+"""What requests and answers have in common: members under their documented names, base64 as other
+vendors read it, signatures and media."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Container
+from typing import Literal
 
 from msgspec import Raw
 
-from engine.translations.neutral.content import Signature
+from engine.translations.neutral.content import Inline, Link, Media, Signature, Source, UploadedFile
 from engine.translations.neutral.members import OBJECT, Members
 from engine.translations.neutral.signatures import NO_SIGNATURE, SEAL, seal, unseal
 from engine.values.proto_json import json_name
@@ -89,3 +91,46 @@ def read_signature(text: str) -> Signature | None:
     if signature == NO_SIGNATURE:
         return None
     return signature if signature.language != NAME else Signature(NAME, text)
+
+
+MediaKind = Literal["image", "audio", "video", "document"]
+
+_KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+_UPLOADED = (
+    "gs://",
+    "https://generativelanguage.googleapis.com/",
+    "https://www.youtube.com/",
+    "https://youtube.com/",
+    "https://youtu.be/",
+)
+"""URIs that only this vendor reads."""
+
+
+def inline_media(media_type: str, data: str, name: str) -> Media:
+    """Content inside the JSON."""
+    source = Inline(media_type, standard_base64(data))
+    return Media(kind=_kind(media_type), source=source, name=name)
+
+
+def linked_media(media_type: str, uri: str, name: str) -> Media:
+    """Content at a URI: a file of the vendor's, or a link."""
+    source: Source = Link(uri, media_type)
+    if uri.startswith(_UPLOADED):
+        source = UploadedFile(uri, NAME, media_type)
+    return Media(kind=_kind(media_type), source=source, name=name)
+
+
+def read_inline(blob: Members) -> Media:
+    """`inlineData` of an answer."""
+    names = ("mimeType", "data", "displayName")
+    return inline_media(*(blob.text(name) or "" for name in names))
+
+
+def read_file(file: Members) -> Media:
+    """`fileData` of an answer."""
+    names = ("mimeType", "fileUri", "displayName")
+    return linked_media(*(file.text(name) or "" for name in names))
+
+
+def _kind(media_type: str) -> MediaKind:
+    return _KINDS.get(media_type.partition("/")[0].lower(), "document")

@@ -19,8 +19,7 @@ from engine.translations.generate_content.request_shapes import (
 from engine.translations.generate_content.schemas import to_json_schema
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Extra, Text
-from engine.translations.neutral.extra import extra_inside
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import WrongType, extra_inside
 from engine.translations.neutral.objects import ObjectReader, present
 from engine.translations.neutral.request import (
     BuiltInTool,

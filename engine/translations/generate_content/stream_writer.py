@@ -11,14 +11,14 @@ from engine.translations.generate_content.answer_fields import (
     write_logprobs,
     write_usage,
 )
-from engine.translations.generate_content.grounding_writer import GroundingWriter
-from engine.translations.generate_content.parts import (
+from engine.translations.generate_content.answer_writer import (
     signs_thought,
     thought_part,
     thought_signature,
     with_signature,
     write_part,
 )
+from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.neutral.arguments import are_object
 from engine.translations.neutral.content import (
     Block,

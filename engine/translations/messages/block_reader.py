@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 from msgspec import Raw
 
-from engine.translations.messages.answer_fields import read_citation, read_signature
+from engine.translations.messages.answer_fields import NAME, read_citation, read_signature
 from engine.translations.messages.answer_shapes import (
     CALL_BLOCK,
     DELTA,
@@ -19,13 +20,55 @@ from engine.translations.messages.answer_shapes import (
     Kind,
 )
 from engine.translations.messages.answer_shapes import Delta as DeltaShape
-from engine.translations.messages.foreign_block import ForeignBlock
-from engine.translations.neutral.arguments import arguments_of
-from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
+from engine.translations.neutral.arguments import LARGEST, arguments_of
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import OBJECT, WrongType
 from engine.translations.neutral.names import call_id
 from engine.translations.neutral.open_parts import Part
+
+
+class ForeignBlock:
+    """The block of a stream that begins with `raw`."""
+
+    def __init__(self, kind: str, raw: Raw, *, omissible: bool = False) -> None:
+        self._kind, self._raw = kind, raw
+        self._omissible = omissible
+        self._texts: dict[str, list[str]] = {}
+        self._size = 0
+
+    def add(self, delta: Raw) -> None:
+        """Take a delta: its texts go on those of the block. `partial_json` is the `input`."""
+        self._size += len(bytes(delta))
+        if self._size > LARGEST:
+            raise BrokenAnswer(f"the upstream's answer has a {self._kind} that is too large")
+        for name, raw in OBJECT.decode(delta).items():
+            if name != "type" and bytes(raw)[:1] == b'"':
+                text = msgspec.json.decode(raw, type=str)
+                self._texts.setdefault(name, []).append(text)
+
+    def block(self) -> Foreign:
+        """The whole block."""
+        raw = self._raw
+        if self._texts:
+            members = OBJECT.decode(raw)
+            for name, texts in self._texts.items():
+                text = "".join(texts)
+                if name != "partial_json":
+                    members[name] = Raw(msgspec.json.encode(text))
+                elif _is_object(text):  # it is not if it was cut off
+                    members["input"] = Raw(text.encode())
+            raw = Raw(msgspec.json.encode(members))
+        return Foreign(language=NAME, kind=self._kind, raw=raw, omissible=self._omissible)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        OBJECT.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
 
 _BLOCKS: dict[str, type[Block]] = {
     "text_delta": Text,

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from engine.translations.anthropic_models import Model, model_called
 from engine.translations.anthropic_parameters import ParameterWriter, metadata_of
 from engine.translations.language import TargetRequest
 from engine.translations.messages.answer_fields import NAME, Json
-from engine.translations.messages.cache_control import MOST_MARKS, limit_marks
 from engine.translations.messages.content_writer import ContentWriter
-from engine.translations.messages.tool_writer import ToolWriter, blocks_of
+from engine.translations.messages.tool_writer import (
+    ToolWriter,
+    blocks_of,
+    write_choice,
+    write_function,
+)
 from engine.translations.messages.turns_writer import write_turns
-from engine.translations.messages.verbatim_parameters import write_verbatim_parameters
 from engine.translations.neutral.cache_marks import CACHE_MARKS
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import ChatRequest, Tool
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, Tool
 from engine.translations.neutral.request_size import encode_chat
 from engine.values.wildcard import Patterns
 
@@ -89,3 +96,66 @@ def _can_think_on(messages: list[Json]) -> bool:
         return True
     kinds = [block["type"] for block in blocks_of(messages[-2])]
     return bool(kinds) and kinds[0] in ("thinking", "redacted_thinking")
+
+
+MOST_MARKS = 4
+
+
+def limit_marks(body: Json) -> None:
+    """Leave the last four marks of a request, which cover what those before them do."""
+    marked = [each for each in _markable(body) if "cache_control" in each]
+    for each in marked[:-MOST_MARKS]:
+        del each["cache_control"]
+
+
+def _markable(body: Json) -> Iterator[Json]:
+    """The written tools and blocks, in the order in which the vendor caches them."""
+    contents = [body.get("tools"), body.get("system")]
+    contents += [message["content"] for message in body["messages"]]
+    for content in contents:
+        if isinstance(content, list):
+            yield from (each for each in content if isinstance(each, dict))
+
+
+def write_verbatim_parameters(request: ChatRequest) -> Json:
+    """All members but the model, the limit of tokens and the conversation."""
+    body: Json = {}
+    if request.tools:
+        body["tools"] = [_tool(tool) for tool in request.tools]
+    if choice := write_choice(request):
+        body["tool_choice"] = choice
+    thinking = request.thinking or Thinking()
+    if config := _thinking(thinking):
+        body["thinking"] = config
+    output: Json = {"effort": thinking.effort} if thinking.effort else {}
+    if request.output is not None:
+        output["format"] = {"type": "json_schema", "schema": request.output.schema}
+    body["output_config"] = output or None
+    for name in ("temperature", "top_p", "top_k"):
+        body[name] = getattr(request, name)
+    body["stop_sequences"] = request.stop or None
+    body["metadata"] = {"user_id": request.user} if request.user else None
+    body["stream"] = request.stream or None
+    members = {name: value for name, value in body.items() if value is not None}
+    add_extra(members, request.extra)
+    return members
+
+
+def _tool(tool: Tool | BuiltInTool) -> Any:
+    if isinstance(tool, BuiltInTool):
+        return tool.raw
+    strict = {} if tool.strict is None else {"strict": tool.strict}
+    return {**write_function(tool), **strict, **tool.extra}
+
+
+def _thinking(thinking: Thinking) -> Json:
+    config: Json = {}
+    if thinking.off:
+        config["type"] = "disabled"
+    elif thinking.budget is not None:
+        config.update(type="enabled", budget_tokens=thinking.budget)
+    elif thinking.adaptive:
+        config["type"] = "adaptive"
+    if config and thinking.visible is not None:
+        config["display"] = "summarized" if thinking.visible else "omitted"
+    return config

@@ -189,3 +189,19 @@ def decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -
         return decoder.decode(text)
     except NOT_OF_TYPE as error:
         raise WrongType(place or WHOLE_TEXT, expected) from error
+
+
+def extra_inside(name: str, extra: Extra) -> Extra:
+    """The unknown members of the object `name`, as one unknown member of the object around it."""
+    return {name: Raw(msgspec.json.encode(extra))} if extra else {}
+
+
+def add_extra(written: dict[str, Any], extra: Extra) -> None:
+    """Add unknown members to an object. If it has an object of the same name, they are merged into
+    that object."""
+    for name, raw in extra.items():
+        inner = written.get(name)
+        if isinstance(inner, dict):
+            written[name] = {**inner, **OBJECT.decode(raw)}
+        else:
+            written[name] = raw

@@ -31,6 +31,7 @@ from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_logprobs
 from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.answer_writer import (
+    CitedTexts,
     Items,
     as_incomplete,
     ended,
@@ -41,7 +42,6 @@ from engine.translations.responses.answer_writer import (
     write_part,
 )
 from engine.translations.responses.caller_tools import needs_whole
-from engine.translations.responses.cited_texts import CitedTexts
 
 Json = dict[str, Any]
 

@@ -8,13 +8,23 @@ import pytest
 
 from engine.translations import languages, target_language
 from engine.translations.language import Language, RequestLine
-from engine.translations.neutral.content import Text
+from engine.translations.neutral.content import Text, ToolCall, ToolResult
+from engine.translations.neutral.request import Message
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
 from tests.support import bedrock
 from tests.support.each import each
 from tests.support.translations import NEVER_DROPPED
-from tests.translations.converse.writing import CLAUDE, LLAMA, NOVA, user, written
+from tests.translations.converse.writing import (
+    CLAUDE,
+    CLAUDE_4_1,
+    HI,
+    LLAMA,
+    NOVA,
+    assistant,
+    user,
+    written,
+)
 
 PATHS = [
     (CLAUDE, "us.anthropic.claude-sonnet-4-5-20250929-v1%3A0"),
@@ -52,3 +62,62 @@ def test_points_of_the_cache_are_four_in_all() -> None:
     request = written(CLAUDE, user(*blocks), system=[Text(text="a", cache="1h")])
     assert request.body["system"] == [{"text": "a"}]
     assert sum("cachePoint" in block for block in request.content) == 4
+
+
+def roles(body: dict[str, list[dict[str, str]]]) -> list[str]:
+    return [message["role"] for message in body["messages"]]
+
+
+def system(text: str) -> Message:
+    return Message(role="system", blocks=[Text(text=text)], place="s")
+
+
+def test_instructions_stand_above_the_conversation() -> None:
+    request = written(NOVA, HI, system("b"), HI, system=[Text(text="a")])
+    assert request.body["system"] == [{"text": "a"}, {"text": "b"}]
+    assert roles(request.body) == ["user"]
+    assert len(request.content) == 2
+
+
+def test_neighbours_of_one_role_are_one_turn() -> None:
+    answer = assistant(Text(text="x"))
+    assert roles(written(NOVA, HI, HI, answer, answer, HI).body) == ["user", "assistant", "user"]
+
+
+def test_results_come_first_in_their_turn() -> None:
+    call = assistant(ToolCall(id="t", name="f"))
+    result = ToolResult(id="t", content=[Text(text="x")])
+    content = written(NOVA, HI, call, user(Text(text="a"), result)).body["messages"][2]["content"]
+    assert [next(iter(block)) for block in content] == ["toolResult", "text"]
+
+
+def test_only_some_models_continue_their_own_turn() -> None:
+    turns = (HI, assistant(Text(text="I think ")))
+    request = written(CLAUDE_4_1, *turns)
+    assert request.body["messages"][1]["content"] == [{"text": "I think"}]
+    request = written(NOVA, *turns)
+    assert request.lost == {"messages[1]": "the model does not continue an assistant's turn"}
+    assert roles(request.body) == ["user"]
+
+
+def test_a_conversation_begins_with_the_users_turn() -> None:
+    request = written(NOVA, assistant(Text(text="x")), HI)
+    assert request.lost == {"messages[1]": "a conversation begins with the user's turn"}
+    assert roles(request.body) == ["user"]
+
+
+def test_instructions_behind_a_models_turn_are_lost() -> None:
+    request = written(CLAUDE_4_1, HI, assistant(Text(text="x")), system("y"))
+    assert request.lost == {"s": "instructions cannot follow an assistant's turn"}
+
+
+def test_a_request_of_which_nothing_remains_is_refused() -> None:
+    blank = user(Text(text=" "))
+    assert written(NOVA, blank).remainder_error is not None
+    assert written(NOVA, HI, assistant(Text(text="x")), blank).remainder_error is not None
+    assert written(NOVA, HI).remainder_error is None
+
+
+def test_a_speaker_has_no_name() -> None:
+    named = Message(role="user", blocks=[Text(text="a")], name="Ann", place="m")
+    assert written(NOVA, named).hints == {"m.name"}

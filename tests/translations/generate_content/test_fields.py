@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from engine.translations import language
-from engine.translations.generate_content.fields import Fields
+from engine.translations.generate_content.fields import Fields, read_file, read_inline
 from engine.translations.language import RequestLine
+from engine.translations.neutral.content import Inline, Link, UploadedFile
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
+from tests.support.each import each
 
 LINE = RequestLine(model="m")
 
@@ -31,3 +36,51 @@ def test_the_documented_name_counts_where_a_member_is_there_under_both() -> None
     fields = Fields(b'{"mime_type": "a", "mimeType": "b", "_private_name": "c"}')
     assert fields.text("mimeType") == "b"
     assert set(fields.rest()) == {"mime_type", "_privateName"}
+
+
+def fields(value: Any) -> Fields:
+    return Fields(json.dumps(value).encode())
+
+
+@each(
+    ("media_type", "kind"),
+    [
+        ("image/png", "image"),
+        ("IMAGE/PNG", "image"),
+        ("audio/wav", "audio"),
+        ("video/mp4", "video"),
+        ("application/pdf", "document"),
+        ("text/plain", "document"),
+        ("", "document"),
+    ],
+)
+def test_the_media_type_tells_the_kind(media_type: str, kind: str) -> None:
+    assert read_inline(fields({"mimeType": media_type, "data": "AA=="})).kind == kind
+
+
+@each(
+    ("data", "standard"),
+    [("-_8=", "+/8="), ("-_8", "+/8="), ("AA==", "AA=="), ("AAAA", "AAAA"), ("", ""), (None, "")],
+)
+def test_base64_has_the_alphabet_and_the_padding_of_other_vendors(
+    data: str | None, standard: str
+) -> None:
+    media = read_inline(fields({"mime_type": "image/png", "data": data, "displayName": "a"}))
+    assert (media.source, media.name) == (Inline("image/png", standard), "a")
+
+
+@each(
+    ("uri", "is_uploaded"),
+    [
+        ("gs://bucket/file", True),
+        ("https://generativelanguage.googleapis.com/v1beta/files/abc", True),
+        ("https://www.youtube.com/watch?v=1", True),
+        ("https://youtu.be/1", True),
+        ("https://example.com/gs://", False),
+        ("https://www.youtube.com.example.com/", False),
+    ],
+)
+def test_a_uri_of_the_vendors_is_no_link(uri: str, is_uploaded: bool) -> None:
+    media = read_file(fields({"fileUri": uri, "mimeType": "video/mp4"}))
+    uploaded = UploadedFile(uri, "generate_content", "video/mp4")
+    assert media.source == (uploaded if is_uploaded else Link(uri, "video/mp4"))

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from typing import Any
 
+import msgspec
+import pytest
+from msgspec import Raw
+
+from engine.translations.language import RequestLine
+from engine.translations.messages.request_reader import read_request
+from engine.translations.messages.request_writer import limit_marks, write_verbatim_parameters
 from engine.translations.neutral.content import Reasoning, Signature, ToolCall
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import (
@@ -71,3 +79,47 @@ def test_a_call_after_unsigned_thoughts_loses_only_the_thoughts() -> None:
         {"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1.0}}
     ]
     assert losses == ["(messages[1].content[0])"]
+
+
+MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+def test_only_the_last_four_marks_are_left() -> None:
+    body = {
+        "tools": [{"name": "a", **MARK}, {"name": "b"}],
+        "system": [{"type": "text", **MARK}],
+        "messages": [
+            {"content": [{"n": 0, **MARK}, Raw(b"{}")]},
+            {"content": "text"},
+            {"content": [{"n": 1, **MARK}, {"n": 2, **MARK}]},
+        ],
+    }
+    limit_marks(body)
+    assert body["tools"] == [{"name": "a"}, {"name": "b"}]
+    assert body["system"] == [{"type": "text", **MARK}]
+    assert body["messages"][2]["content"] == [{"n": 1, **MARK}, {"n": 2, **MARK}]  # type: ignore[index]
+
+
+CACHE = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+
+
+@each(
+    "members",
+    [
+        {},
+        {"temperature": 0.7, "top_p": 1.0, "top_k": 40},
+        {"thinking": {"type": "enabled", "budget_tokens": 2000, "display": "omitted"}},
+        {"thinking": {"type": "between_tools"}, "output_config": {"effort": "max"}},
+        {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
+        {"tool_choice": {"type": "tool", "name": "f", "disable_parallel_tool_use": False}},
+        {"tools": [{"name": "f", "input_schema": {"type": "object"}, "strict": False, **CACHE}]},
+        {"tools": [{"type": "web_search_20250305", "name": "web_search", "max_uses": 2}]},
+        {"metadata": {"user_id": "a@b.c", "team": "x"}, "service_tier": "auto"},
+        {"stop_sequences": ["\n"], "stream": True, "container": {"id": "c", "skills": []}},
+    ],
+)
+def test_parameters_stay_as_they_are(members: dict[str, Any]) -> None:
+    body = {"model": "m", "max_tokens": 9, "messages": [], **members}
+    request = read_request(json.dumps(body).encode(), RequestLine())
+    result = json.loads(msgspec.json.encode(write_verbatim_parameters(request)))
+    assert result == members

@@ -19,7 +19,7 @@ from engine.translations.embeddings.neutral import (
     as_numbers,
     encode_embeddings,
 )
-from engine.translations.generate_content.errors import ERRORS, read_error
+from engine.translations.generate_content.answer_fields import ERRORS, read_error
 from engine.translations.generate_content.fields import Fields
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses

@@ -1,10 +1,10 @@
-"""The beginnings of calls."""
+"""The calls of a choice, in fragments."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.translations.chat_completions.announced_calls import AnnouncedCalls, is_complete
+from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.neutral.events import BrokenAnswer
 from tests.support.each import each
 
@@ -58,3 +58,26 @@ def test_the_name_of_a_call_that_has_begun_is_not_changed() -> None:
 )
 def test_the_json_of_a_whole_object_is_complete(arguments: str, complete: bool) -> None:
     assert is_complete(arguments) == complete
+
+
+Numbered = tuple[int | None, str, str]
+"""Its index, id and name."""
+
+
+@each(
+    ("fragments", "numbers"),
+    [
+        ([(0, "a", "f"), (0, "", ""), (1, "b", "g"), (1, "", ""), (0, "", "")], [0, 0, 1, 1, 0]),
+        ([(5, "a", "f"), (9, "b", "g"), (5, "", "")], [0, 1, 0]),  # indexes of items
+        ([(0, "a", "f"), (0, "b", "g"), (0, "", "")], [0, 1, 1]),  # one index for all
+        ([(0, "a", "f"), (0, "a", "f")], [0, 0]),  # id and name in each fragment
+        ([(0, "", "f"), (0, "", "")], [0, 0]),
+        ([(None, "", "f"), (None, "", ""), (None, "", "g"), (None, "", "")], [0, 0, 1, 1]),
+        ([(None, "a", "f"), (None, "a", ""), (None, "b", "f")], [0, 0, 1]),
+        ([(0, "a", "f"), (1, "a", "g")], [0, 1]),  # one id for all
+    ],
+)
+def test_numbers(fragments: list[Numbered], numbers: list[int]) -> None:
+    calls = CallNumbers()
+    assert [calls.number(*fragment) for fragment in fragments] == numbers
+    assert calls.count == max(numbers) + 1
