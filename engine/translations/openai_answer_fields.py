@@ -13,8 +13,6 @@ from engine.translations.upstream_errors import AnswerErrors, error_of
 
 
 class TopToken(Struct):
-    """A token with its log probability."""
-
     token: str | None = None
     logprob: float | None = None
 
@@ -26,8 +24,6 @@ class Token(TopToken):
 
 
 class UrlCitation(Struct):
-    """The source of a span of text."""
-
     url: str | None = None
     title: str | None = None
     start_index: int | None = None

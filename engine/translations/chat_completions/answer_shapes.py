@@ -15,14 +15,12 @@ from engine.translations.openai_answer_fields import Token, UrlCitation
 
 
 class Function(Struct):
-    """The function of a call, or a fragment of it."""
-
     name: str | None = None
     arguments: str | None = None
 
 
 class Call(Struct):
-    """A call, or a fragment of one. Gemini has added `extra_content`, with a signature."""
+    """Gemini adds `extra_content`, with a signature."""
 
     index: int | None = None
     id: str | None = None
@@ -49,8 +47,6 @@ class Annotation(Struct):
 
 
 class TextPart(Struct):
-    """A part of thoughts."""
-
     text: str | None = None
 
 
@@ -81,8 +77,6 @@ class Message(Struct):
 
 
 class Logprobs(Struct):
-    """The log probabilities of the tokens of a choice."""
-
     content: list[Token] | None = None
     refusal: list[Token] | None = None
 
@@ -103,8 +97,6 @@ class Choice(Struct):
 
 
 class WholeChoice(Struct):
-    """A choice of an answer in one piece."""
-
     index: int | None = None
     delta: Message | None = field(default=None, name="message")
     message: Raw = field(default_factory=Raw, name="delta")
@@ -116,16 +108,12 @@ class WholeChoice(Struct):
 
 
 class Chunk(Struct):
-    """A chunk of a stream."""
-
     choices: list[Choice] | None = None
     usage: Raw = Raw()
     error: Any = None
 
 
 class Completion(Struct):
-    """An answer in one piece."""
-
     choices: list[WholeChoice] | None = None
     usage: Raw = Raw()
     error: Any = None

@@ -14,7 +14,6 @@ from engine.translations.converse.answer_shapes import (
     NULL,
     STREAM_EVENT,
     Block,
-    Delta,
     Ending,
 )
 from engine.translations.converse.block_reader import BlockReader, refuse_unknown
@@ -61,9 +60,9 @@ class Reader:
         if (more := event.content_block_delta) is not None:  # nearly every event
             blocks, index = self._blocks, more.content_block_index
             if index == blocks.index and blocks.current is not None:
-                return blocks.current.delta(more.delta or Delta(), data)
+                return blocks.current.delta(more.delta or _NO_BLOCK, data)
             block = self._block(index)
-            return blocks.in_order(block, block.delta(more.delta or Delta(), data))
+            return blocks.in_order(block, block.delta(more.delta or _NO_BLOCK, data))
         if (start := event.content_block_start) is not None:
             block = self._block(start.content_block_index)
             if start.start == _NO_BLOCK:

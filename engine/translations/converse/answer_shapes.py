@@ -21,7 +21,7 @@ class ExtraFields(Struct):
 
 class ToolUse(Struct, rename="camel"):
     """A call of a tool; the `type` is `server_tool_use` for one that the vendor runs, any other is
-    an ornament. In a stream it has no input."""
+    an ornament. In a stream its input comes in deltas, as pieces of a text."""
 
     tool_use_id: str | None = None
     name: str | None = None
@@ -30,8 +30,6 @@ class ToolUse(Struct, rename="camel"):
 
 
 class ReasoningText(Struct):
-    """Thoughts that can be read."""
-
     text: str | None = None
     signature: str | None = None
 
@@ -46,14 +44,10 @@ class Reasoning(Struct, rename="camel"):
 
 
 class Words(Struct):
-    """A text in a list."""
-
     text: str | None = None
 
 
 class Web(Struct):
-    """A place in the web."""
-
     url: str | None = None
 
 
@@ -64,16 +58,12 @@ class Location(Struct):
 
 
 class Citation(Struct, rename="camel"):
-    """A source."""
-
     title: str | None = None
     source_content: list[Words] | None = None
     location: Location | None = None
 
 
 class CitationsContent(Struct):
-    """A text with its sources."""
-
     content: list[Words] | None = None
     citations: list[Citation] | None = None
 
@@ -92,82 +82,45 @@ class Image(Struct):
 
 
 class Block(Struct, rename="camel"):
-    """A block of an answer in one piece, or the beginning of one in a stream."""
+    """A block of an answer in one piece; the beginning of one, or more of one, in a stream."""
 
     text: str | None = None
     tool_use: ToolUse | None = None
     reasoning_content: Reasoning | None = None
     citations_content: CitationsContent | None = None
-    image: Image | None = None
-
-
-class ToolUseDelta(Struct):
-    """More of a call's arguments."""
-
-    input: str | None = None
-
-
-class Delta(Struct, rename="camel"):
-    """More of a block."""
-
-    text: str | None = None
-    tool_use: ToolUseDelta | None = None
-    reasoning_content: Reasoning | None = None
     citation: Citation | None = None
     image: Image | None = None
 
 
 class Message(Struct):
-    """What the model says."""
-
     content: list[Block] | None = None
 
 
 class Output(Struct):
-    """`output`."""
-
     message: Message | None = None
 
 
 class Ending(Struct, rename="camel"):
-    """Why an answer ends."""
-
     stop_reason: str | None = None
     additional_model_response_fields: Raw = NULL
 
 
 class Answer(Ending, rename="camel"):
-    """An answer in one piece."""
-
     output: Output | None = None
 
 
-class BlockStart(Struct, rename="camel"):
-    """A block begins."""
+class BlockEvent(Struct, rename="camel"):
+    """A block begins (`start`), goes on (`delta`) or is complete."""
 
     content_block_index: int | None = None
     start: Block | None = None
-
-
-class BlockDelta(Struct, rename="camel"):
-    """A block goes on."""
-
-    content_block_index: int | None = None
-    delta: Delta | None = None
-
-
-class BlockStop(Struct, rename="camel"):
-    """A block is complete."""
-
-    content_block_index: int | None = None
+    delta: Block | None = None
 
 
 class StreamEvent(Struct, rename="camel"):
-    """An event of a stream: one of these."""
-
-    content_block_delta: BlockDelta | None = None
-    content_block_start: BlockStart | None = None
-    content_block_stop: BlockStop | None = None
+    content_block_delta: BlockEvent | None = None
+    content_block_start: BlockEvent | None = None
+    content_block_stop: BlockEvent | None = None
     message_start: Raw = NULL
     message_stop: Ending | None = None
     metadata: Raw = NULL
@@ -178,8 +131,7 @@ _KEPT = frozenset(
 )
 """Members that an answer is given without if they are not well formed (`Shape`)."""
 
-_JSON_TEXTS = frozenset({"input"})
 
-EXTRA_FIELDS = Shape(ExtraFields, _KEPT, _JSON_TEXTS)
-ANSWER = Shape(Answer, _KEPT, _JSON_TEXTS)
-STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
+EXTRA_FIELDS = Shape(ExtraFields, _KEPT)
+ANSWER = Shape(Answer, _KEPT)
+STREAM_EVENT = Shape(StreamEvent, _KEPT)

@@ -14,7 +14,6 @@ from msgspec import Raw
 from engine.translations.converse.answer_shapes import Block as BlockShape
 from engine.translations.converse.answer_shapes import Citation as CitationShape
 from engine.translations.converse.answer_shapes import (
-    Delta,
     Image,
     Reasoning,
     ToolUse,
@@ -36,12 +35,12 @@ from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
     Close,
+    Delta,
     Event,
     Open,
     Sign,
     uncarried,
 )
-from engine.translations.neutral.events import Delta as TextDelta
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import call_id
 from engine.translations.neutral.open_parts import Part
@@ -77,11 +76,11 @@ class BlockReader(Part):
         thoughts = block.reasoning_content
         if thoughts is not None and (text := thoughts.reasoning_text) is not None:
             thoughts = Reasoning(text=text.text, signature=text.signature)
-        yield from self.delta(Delta(text=block.text, reasoning_content=thoughts))
+        yield from self.delta(BlockShape(text=block.text, reasoning_content=thoughts))
         if (cited := block.citations_content) is not None:
-            yield from self.delta(Delta(text=_joined(cited.content)))
+            yield from self.delta(BlockShape(text=_joined(cited.content)))
             for citation in cited.citations or ():
-                yield from self.delta(Delta(citation=citation))
+                yield from self.delta(BlockShape(citation=citation))
         yield from self.end()
 
     def start(self, start: BlockShape | None) -> Iterator[Event]:
@@ -97,15 +96,15 @@ class BlockReader(Part):
         if call is not None and not self._is_vendors:
             yield self._call(call)
             if arguments := arguments_of(call.input):
-                yield TextDelta(arguments)
+                yield Delta(arguments)
 
-    def delta(self, delta: Delta, data: bytes = b"{}") -> Iterator[Event]:
+    def delta(self, delta: BlockShape, data: bytes = b"{}") -> Iterator[Event]:
         """More of the block; `data` is the JSON text of its event."""
         self._has_begun = True
         if delta.text:
             yield from self._text(Text(), delta.text)
         elif delta.tool_use is not None:
-            yield from self._arguments(delta.tool_use.input)
+            yield from self._arguments(arguments_of(delta.tool_use.input))
         elif delta.reasoning_content is not None:
             yield from self._thoughts(delta.reasoning_content)
         elif delta.citation is not None:
@@ -132,16 +131,16 @@ class BlockReader(Part):
         self._open = ToolCall(id=call.tool_use_id or call_id(f"{call.name}:"), name=call.name)
         return Open(self._open)
 
-    def _arguments(self, text: str | None) -> Iterator[Event]:
+    def _arguments(self, text: str) -> Iterator[Event]:
         if text and not self._is_vendors:
             if not isinstance(self._open, ToolCall):
                 raise BrokenAnswer("the upstream's answer has arguments outside of a tool call")
-            yield TextDelta(text)
+            yield Delta(text)
 
     def _text(self, block: Text | content.Reasoning, text: str) -> Iterator[Event]:
         yield from self._open_as(block)
         if text:
-            yield TextDelta(text)
+            yield Delta(text)
 
     def _open_as(self, block: Text | content.Reasoning) -> Iterator[Event]:
         if self._open is None:

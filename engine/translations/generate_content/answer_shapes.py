@@ -29,8 +29,6 @@ class Call(Struct, rename="camel"):
 
 
 class Part(Struct, rename="camel"):
-    """A part of a content."""
-
     text: str | None = None
     thought: bool | None = None
     thought_signature: str | None = None
@@ -40,8 +38,6 @@ class Part(Struct, rename="camel"):
 
 
 class Content(Struct):
-    """What a candidate says."""
-
     parts: list[Part] | None = None
 
 
@@ -58,14 +54,10 @@ class Candidate(Struct, rename="camel"):
 
 
 class Feedback(Struct, rename="camel"):
-    """What the vendor thinks of the prompt."""
-
     block_reason: str | None = None
 
 
 class Answer(Struct, rename="camel"):
-    """An answer, or an event of a stream."""
-
     candidates: list[Candidate] | None = None
     prompt_feedback: Feedback | None = None
     error: Raw = Raw()

@@ -14,29 +14,21 @@ NULL = Raw(b"null")
 
 
 class Head(Struct):
-    """The beginning of a message."""
-
     id: str | None = None
     model: str | None = None
 
 
 class StopDetails(Struct):
-    """What the vendor says of a refusal."""
-
     explanation: str | None = None
 
 
 class Ending(Struct):
-    """Why a message ends."""
-
     stop_reason: str | None = None
     stop_sequence: str | None = None
     stop_details: StopDetails | None = None
 
 
 class Message(Ending):
-    """A message in one piece."""
-
     id: str | None = None
     model: str | None = None
     type: Raw = NULL
@@ -64,36 +56,26 @@ class Kind(Struct):
 
 
 class TextBlock(Struct):
-    """A block of the type `text`."""
-
     text: str | None = None
     citations: list[Citation] | None = None
 
 
 class ThinkingBlock(Struct):
-    """A block of the type `thinking`."""
-
     thinking: str | None = None
     signature: str | None = None
 
 
 class RedactedBlock(Struct):
-    """A block of the type `redacted_thinking`."""
-
     data: str | None = None
 
 
 class CallBlock(Struct):
-    """A block of the type `tool_use`."""
-
     id: str | None = None
     name: str | None = None
     input: Raw = NULL
 
 
 class Delta(Struct):
-    """More of a block."""
-
     type: str | None = None
     text: str | None = None
     thinking: str | None = None
@@ -103,15 +85,11 @@ class Delta(Struct):
 
 
 class BeginEvent(Struct):
-    """A message or a block begins."""
-
     message: Head | None = None
     content_block: Raw = NULL
 
 
 class StreamEvent(Struct):
-    """What is read of each event of a stream."""
-
     type: str | None = None
     index: int | None = None
     delta: Raw = NULL

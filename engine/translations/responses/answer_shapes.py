@@ -19,8 +19,6 @@ class Annotation(UrlCitation):
 
 
 class TextPart(Struct):
-    """A part of an item that is a text."""
-
     text: str | None = None
 
 
@@ -33,8 +31,6 @@ class DonePart(TextPart):
 
 
 class Part(TextPart):
-    """A part of a message."""
-
     type: str | None = None
     refusal: str | None = None
     annotations: list[Annotation] | None = None
@@ -53,21 +49,15 @@ class Item(Struct):
 
 
 class ImageCall(Struct):
-    """An item of the type `image_generation_call`."""
-
     result: str | None = None
     output_format: str | None = None
 
 
 class Message(Struct):
-    """An item of the type `message`."""
-
     content: list[Part] | None = None
 
 
 class Call(Struct):
-    """An item of the type `function_call`."""
-
     id: str | None = None
     call_id: str | None = None
     name: str | None = None
@@ -75,8 +65,6 @@ class Call(Struct):
 
 
 class Thoughts(Struct):
-    """An item of the type `reasoning`."""
-
     id: str | None = None
     summary: list[TextPart] | None = None
     content: list[TextPart] | None = None
@@ -84,22 +72,16 @@ class Thoughts(Struct):
 
 
 class Head(Struct):
-    """The beginning of a response."""
-
     id: str | None = None
     model: str | None = None
     created_at: float | None = None
 
 
 class IncompleteDetails(Struct):
-    """Why a response is not complete."""
-
     reason: str | None = None
 
 
 class Response(Struct):
-    """A response at its end."""
-
     status: str | None = None
     error: Raw = Raw(b"null")
     incomplete_details: Raw = Raw(b"null")
@@ -131,14 +113,10 @@ class DetailEvent(Struct):
 
 
 class HeadEvent(Struct):
-    """A response begins."""
-
     response: Head | None = None
 
 
 class EndEvent(Struct):
-    """A response ends."""
-
     response: Response | None = None
 
 
