@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.embeddings.gemini_contents import (
+from engine.translations.embeddings.language import BATCH, EmbeddingLanguage
+from engine.translations.embeddings.languages.embed_content import (
     full_name,
     lose_user,
     path_of,
@@ -14,7 +15,6 @@ from engine.translations.embeddings.gemini_contents import (
     write_input,
     write_usage,
 )
-from engine.translations.embeddings.language import BATCH, EmbeddingLanguage
 from engine.translations.embeddings.neutral import (
     EmbeddingRequest,
     Embeddings,

@@ -1,19 +1,16 @@
-"""Gemini's embedContent: one text."""
+"""Gemini's embedContent: one text; and what batchEmbedContents has in common with it."""
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
+from urllib.parse import quote
 
-from engine.translations.embeddings.gemini_contents import (
-    lose_user,
-    path_of,
-    read_input,
-    read_vector,
-    write_input,
-    write_usage,
-)
+import msgspec
+from msgspec import Raw
+
 from engine.translations.embeddings.language import SINGLE, EmbeddingLanguage
 from engine.translations.embeddings.neutral import (
+    EmbeddingInput,
     EmbeddingRequest,
     Embeddings,
     as_numbers,
@@ -23,7 +20,91 @@ from engine.translations.generate_content.answer_fields import ERRORS, read_erro
 from engine.translations.generate_content.fields import Fields
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import Members, WrongType
+
+Json = dict[str, Any]
+
+_COLLECTIONS = ("models/", "tunedModels/")
+"""What a model's name may begin with where it is no name alone."""
+
+_TEXT = "a text: the model turns nothing else into a vector"
+
+
+def full_name(model: str) -> str:
+    """The name of a model as the vendor writes it: `models/NAME`."""
+    return model if model.startswith(_COLLECTIONS) else f"models/{model}"
+
+
+def path_of(model: str, method: str) -> str:
+    """The path of a method of a model."""
+    collection, _, name = full_name(model).partition("/")
+    return f"/{collection}/{quote(name, safe='')}:{method}"
+
+
+def read_input(request: Members) -> EmbeddingInput:
+    """One EmbedContentRequest. Raises WrongType."""
+    place = f"{request.place}." if request.place else ""
+    request.text("model")  # the path decides
+    content = request.members("content")
+    if content is None:
+        raise request.wrong("content", "an object")
+    content.text("role")
+    texts = [_read_text(part) for part in content.objects("parts")]
+    if len(texts) != 1:
+        raise content.wrong("parts", "one text")
+    content.rest()
+    task_type = request.text("taskType") or ""
+    read = EmbeddingInput(
+        text=texts[0],
+        place=place,
+        task_type="" if task_type == "TASK_TYPE_UNSPECIFIED" else task_type,
+        title=request.text("title") or "",
+        dimensions=request.integer("outputDimensionality"),
+    )
+    request.rest()
+    return read
+
+
+def _read_text(part: Members) -> str:
+    text = part.text("text")
+    if text is None:
+        raise part.wrong("text", _TEXT)
+    part.rest()
+    return text
+
+
+def write_input(each: EmbeddingInput) -> Json:
+    """One EmbedContentRequest, without the model."""
+    document: Json = {"content": {"parts": [{"text": each.text}]}}
+    if each.task_type:
+        document["taskType"] = each.task_type
+    if each.title:
+        document["title"] = each.title
+    if each.dimensions is not None:
+        document["outputDimensionality"] = each.dimensions
+    return document
+
+
+def lose_user(request: EmbeddingRequest, losses: Losses) -> None:
+    """Note that nobody is told for whom a vector is."""
+    if request.user:
+        losses.add("user", "the vendor is not told for whom a vector is", hint=True)
+
+
+def read_vector(embedding: Members | None) -> Raw:
+    """The values of a ContentEmbedding. Raises WrongType."""
+    values = None if embedding is None else embedding.raw("values")
+    if values is None:
+        place = "embedding" if embedding is None else embedding.place_of("values")
+        raise Members(b"{}").wrong(place, "a vector")
+    return values
+
+
+def write_usage(tokens: int | None) -> Json:
+    """The member that reports usage, nothing where it is not known."""
+    if tokens is None:
+        return {}
+    return {"usageMetadata": {"promptTokenCount": tokens, "totalTokenCount": tokens}}
 
 
 def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.translations.embeddings.gemini_contents import (
+from engine.translations.embeddings.languages.embed_content import (
     full_name,
     lose_user,
     path_of,
