@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -124,7 +125,10 @@ class TranslatedExchange(Struct, frozen=True):
             raise BrokenAnswer(f"the upstream's answer has over {MOST_ANSWER_OBJECTS} objects")
         output = _output(self, usage)
         try:
-            output.add(self.translation.target.read_answer(check_text(body)), len(body))
+            text = check_text(body)
+            if self.request.stream and b"\n" in text:  # in an event its parts are on one line
+                text = msgspec.json.format(text, indent=-1)
+            output.add(self.translation.target.read_answer(text), len(body))
             return output.take() + output.end()
         except UNREADABLE as error:
             if (joined := Surrogates().joined(body)) != body:

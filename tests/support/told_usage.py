@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
-
-from tests.support.translations import event_data
 
 Json = dict[str, Any]
 Counts = dict[str, int]
 
 
-def told(caller: str, output: bytes, *, stream: bool) -> Counts:
-    """The counts in an answer of a language of callers, none for an answer that tells none: of
-    `input`, `output`, `cached`, `cache_write` and `reasoning` those that its format has."""
-    data = event_data(output) if stream else [output]
-    documents = [json.loads(each) for each in data if each != b"[DONE]"]
+def told(caller: str, documents: list[Json]) -> Counts:
+    """The counts in an answer of a language of callers, one document or those of a stream, none for
+    an answer that tells none: of `input`, `output`, `cached`, `cache_write` and `reasoning` those
+    that its format has."""
     usages = [usage for each in documents if (usage := _USAGE[caller](each))]
     return _READERS[caller](usages[-1]) if usages else {}
 

@@ -12,7 +12,7 @@ from engine.translations import languages, target_language, target_languages
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.content import Block, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Stop
-from tests.support.recorded_answers import Saying, saying_of
+from tests.support.sayings import Saying, saying_of
 from tests.support.sdk_accumulators import as_sdk
 from tests.support.translation_strategies import events_of, write_answer, write_stream
 from tests.support.translations import event_data, translated

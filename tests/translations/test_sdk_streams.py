@@ -22,7 +22,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import Finish, TokenLogprob
-from tests.support.recorded_answers import Json, saying_of
+from tests.support.sayings import Json, saying_of
 from tests.support.sdk_accumulators import as_sdk
 from tests.support.translation_strategies import (
     ANSWERS,

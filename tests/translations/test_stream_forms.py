@@ -6,6 +6,7 @@ They are those of the recordings of the official SDKs (`reference/captures/sse-m
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ import pytest
 from engine.translations import language
 from engine.translations.translation import Translation
 from tests.support.translation_faults import beginning, events
+from tests.support.translations import event_data, translated
 from tests.translations.test_answer_properties import NAMES, interrupted, through
 
 Events = list[bytes]
@@ -92,3 +94,25 @@ def test_no_error_is_taken_for_the_end_of_an_answer(caller: str, target: str) ->
             for after in ([], whole[len(before) :], [b"data: [DONE]\n\n"]):
                 _, failure = interrupted(pair, [b"".join([*before, error, *after])])
                 assert failure is not None, (name, len(before), len(after))
+
+
+ON_LINES = {
+    "responses": {
+        "id": "r",
+        "status": "completed",
+        "output": [{"type": "web_search_call", "id": "w", "action": {"queries": ["a"]}}],
+    },
+    "messages": {
+        "content": [{"type": "server_tool_use", "id": "s", "name": "n", "input": {"a": 1}}],
+        "stop_reason": "end_turn",
+    },
+}
+"""Answers with what is passed on as it came."""
+
+
+@pytest.mark.parametrize("name", list(ON_LINES))
+def test_an_answer_on_several_lines_becomes_events_on_one(name: str) -> None:
+    body = json.dumps(ON_LINES[name], indent=2).encode()
+    stream = translated([body], name, name, from_stream=False, stream=True)
+    kinds = [json.loads(data)["type"] for data in event_data(stream)]
+    assert kinds[-1] in ("response.completed", "message_stop")

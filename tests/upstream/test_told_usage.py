@@ -5,7 +5,6 @@ The ledger's side is read as that of a relayed answer is; the caller's, from wha
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -13,98 +12,17 @@ from typing import Any
 import pytest
 import yaml
 
-from engine import dialects
-from engine.metering.readers import reader
-from engine.translations import language, languages, target_language, target_languages
-from engine.translations.language import RequestLine
-from engine.translations.refusals import LossRules
-from engine.translations.translation import Translation
 from engine.upstream.client.failures import InvalidAnswer
-from engine.upstream.translated_response import translated_response
-from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 from tests.support import paths
+from tests.support.answer_laws import FORMS, answer_to, relayed_usage, usage_differences
 from tests.support.each import each
-from tests.support.recorded_answers import needs_answers, recorded_answers
-from tests.support.thorough import share
 from tests.support.told_usage import told
 from tests.support.translations import event_data
-from tests.support.upstreams import EVENTS, JSON, FakeResponse
 
 Json = dict[str, Any]
 
 CASES = paths.CASES / "usage"
-CALLERS = [each.name for each in languages()]
-FORMS = list(itertools.product(CALLERS, (False, True)))
-TARGETS = [each.name for each in target_languages()]
-_TURN = {"role": "user", "content": "Hi"}
-_REQUESTS: dict[str, Json] = {
-    "chat_completions": {"messages": [_TURN], "stream_options": {"include_usage": True}},
-    "responses": {"input": "Hi", "store": False},
-    "messages": {"max_tokens": 9, "messages": [_TURN]},
-    "generate_content": {"contents": [{"parts": [{"text": "Hi"}]}]},
-}
-
-
-def answer_to(
-    caller: str,
-    target: str,
-    documents: list[bytes],
-    *,
-    events: bool,
-    stream: bool,
-    cache_counted_twice: bool = False,
-) -> tuple[bytes, Usage | None]:
-    """What a caller gets of an answer, and the usage that the ledger notes. Raises InvalidAnswer
-    for an answer that is refused."""
-    pair = Translation(language(caller), target_language(target))
-    request: Json = {"model": "m", **_REQUESTS[caller], "stream": stream}
-    if not stream or caller == "generate_content":
-        request.pop("stream_options", None)
-    if caller == "generate_content":
-        request = _REQUESTS[caller]
-    line = RequestLine(id="req1", model="m", stream=stream, query="alt=sse" if stream else "")
-    exchange = pair.request(json.dumps(request).encode(), line, "m", LossRules())
-    pieces = [b"data: " + each + b"\n\n" for each in documents] if events else documents
-    fake: Any = FakeResponse(200, EVENTS if events else JSON, pieces)
-    response = translated_response(
-        fake,
-        exchange,
-        dialects.get(pair.source.dialect),
-        "req1",
-        Redaction([]),
-        cache_counted_twice=cache_counted_twice,
-    )
-    output = b""
-    if response.events is None:
-        output = b"".join(iter(response.read, b""))
-    else:
-        while data := response.read():
-            output += response.events.feed(data)
-        output += response.events.finish()
-        if response.events.failure is not None:
-            raise InvalidAnswer(str(response.events.failure))
-    return output, response.usage.usage()
-
-
-def relayed_usage(target: str, documents: list[bytes], *, events: bool) -> Usage | None:
-    """The usage that the ledger notes of an answer that is relayed."""
-    meter = dialects.get(target_language(target).dialect).meter
-    usage_reader = reader(meter, "text/event-stream" if events else "application/json")
-    for each_ in documents:
-        usage_reader.feed(b"data: " + each_ + b"\n\n" if events else each_)
-    return usage_reader.usage()
-
-
-def differences(caller: str, output: bytes, usage: Usage | None, *, stream: bool) -> Iterator[str]:
-    """Where the caller is told another count than the ledger notes."""
-    counts = told(caller, output, stream=stream)
-    for name, count in counts.items():
-        noted = 0 if usage is None else getattr(usage, name)
-        if count != noted:
-            yield f"{caller}, stream={stream}: {name} {count}, the ledger {noted}"
-    if usage is not None and not counts:
-        yield f"{caller}, stream={stream}: nothing is told of {usage}"
 
 
 def problems_of(
@@ -113,16 +31,23 @@ def problems_of(
     """The differences in each form, and how many answers were carried."""
     problems: list[str] = []
     carried = 0
+    body = b"".join(b"data: " + each_ + b"\n\n" for each_ in documents) if events else documents[0]
     for caller, stream in forms:
         try:
-            output, noted = answer_to(caller, target, documents, events=events, stream=stream)
+            output, noted = answer_to(caller, target, body, events=events, stream=stream)
         except InvalidAnswer:
             continue
         carried += 1
-        if noted != (relayed := relayed_usage(target, documents, events=events)):
+        if noted != (relayed := relayed_usage(target, body, events=events)):
             problems.append(f"{noted} translated, {relayed} relayed")
-        problems += differences(caller, output, noted, stream=stream)
+        found = usage_differences(_told(caller, output, stream=stream), noted)
+        problems += [f"{caller}, stream={stream}: {each_}" for each_ in found]
     return problems, carried
+
+
+def _told(caller: str, output: bytes, *, stream: bool) -> dict[str, int]:
+    data = event_data(output) if stream else [output]
+    return told(caller, [json.loads(each_) for each_ in data if each_ != b"[DONE]"])
 
 
 CHOICE: Json = {
@@ -180,7 +105,7 @@ def test_each_reported_usage_is_told_as_it_is_noted(
 ) -> None:
     usage = None if expected is None else Usage(**expected, source="upstream")
     body = json.dumps(document).encode()
-    assert relayed_usage(target, [body], events=False) == usage
+    assert relayed_usage(target, body, events=False) == usage
     assert problems_of(target, [body], FORMS, events=False) == ([], len(FORMS))
 
 
@@ -203,20 +128,6 @@ def test_the_usage_of_streams_is_told_as_it_is_noted() -> None:
             carried += count
     assert problems == []
     assert carried >= 8 * len(FORMS)
-
-
-@needs_answers
-@pytest.mark.parametrize("target", TARGETS)
-def test_the_usage_of_a_recorded_answer_is_told_as_it_is_noted(target: str) -> None:
-    problems: list[str] = []
-    carried = 0
-    for number, answer in enumerate(recorded_answers(target)):
-        forms = list(share(FORMS, number))
-        found, count = problems_of(target, answer.documents, forms, events=answer.is_stream)
-        problems += [f"{answer.id}: {each_}" for each_ in found]
-        carried += count
-    assert problems == []
-    assert carried > len(recorded_answers(target))
 
 
 ODD: list[Any] = [[], "12", 10.0, {"a": 1}, True, -1, None]
@@ -266,9 +177,9 @@ def test_a_prompt_cache_that_the_upstream_counts_twice_is_told_once(
     usage = {"input_tokens": 20, "cache_read_input_tokens": 15, "cache_creation_input_tokens": 5}
     body = json.dumps(_whole("messages", {"usage": usage})).encode()
     output, _ = answer_to(
-        *("chat_completions", "messages", [body]),
+        *("chat_completions", "messages", body),
         events=False,
         stream=False,
         cache_counted_twice=twice,
     )
-    assert told("chat_completions", output, stream=False)["input"] == expected
+    assert _told("chat_completions", output, stream=False)["input"] == expected
