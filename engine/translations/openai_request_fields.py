@@ -45,6 +45,9 @@ _MODES: dict[str, Literal["auto", "none", "any"]] = {
     "auto": "auto",
     "required": "any",
 }
+_READ = _MODES | {"validated": "auto"}
+"""`validated` is Gemini's mode, which Copilot CLI sends to models of this name in chat completions."""
+
 _TYPES = MimeTypes()
 """The media types by the ends of file names."""
 
@@ -62,7 +65,7 @@ def read_tool_choice(
     if present(raw) is None:
         return
     if bytes(raw)[:1] == b'"':
-        mode = _MODES.get(Members({name: raw}).text(name) or "")
+        mode = _READ.get(Members({name: raw}).text(name) or "")
         if mode is None:
             raise WrongType(name, "none, auto, required or an object")
         request.tool_choice = ToolChoice(mode)

@@ -30,6 +30,18 @@ from tests.support.redis_server import BINARY as REDIS
 from tests.support.redis_server import command
 
 ELSEWHERE = {
+    ("docs/how-to/agents.md", "export ANTHROPIC_BASE_URL"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "codex"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "export GOOGLE_GEMINI"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "opencode"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "export OPENAI_BASE_URL"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "export COPILOT"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "export KIMI"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "cline auth"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "export OPENAI_API_BASE"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "import os"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "import Anthropic"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "import { createOpenAI }"): "tests/e2e/test_agents_page.py",
     ("README.md", "python3 -m venv"): "benchmarks/empty_machine/__main__.py",
     ("README.md", "modelway init"): "tests/e2e/test_pages.py",
     ("docs/start.md", "uv tool"): "benchmarks/empty_machine/__main__.py",

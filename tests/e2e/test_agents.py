@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from engine.translations import language
-from tests.support.agents import CLAUDE, CODEX, GEMINI, Agent, AgentResult, ToolCalls, tool_results
+from tests.support.agent_model import AgentModel, tool_results
+from tests.support.agents import CLAUDE, CODEX, GEMINI, Agent, AgentResult
 from tests.support.recording import Recorder, recorder
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.sdk_features import PIXEL
@@ -65,7 +65,7 @@ TASKS = [
 """Agents, models and the languages of their upstreams. An agent sends more with a model whose name
 it knows (`gpt-5.5`) than with any other."""
 
-SIGNATURES = {"messages": b'"EqQBCkYIBxg0"', "generate_content": b'"CiQBjz1rX7A0"'}
+SIGNATURES = {"messages": b'"EqQBCkYIBxg', "generate_content": b'"CiQBjz1rX7A'}
 """The signatures that vendors require to be sent back after the first answer."""
 
 
@@ -104,7 +104,7 @@ def run(agent: Agent, running: Running, model: str, folder: Path) -> AgentResult
     before = len(records(running))
     result = agent.run("Write seven to note.txt.", running.url, model, folder)
     assert result.code == 0, result.errors
-    assert "Hello there." in result.output
+    assert "Done 0." in result.output
     assert (result.project / "note.txt").read_text().rstrip() == "seven"
     log = records(running)[before:]
     assert {(each["status"], each["outcome"]) for each in log} == {(200, "complete")}
@@ -119,9 +119,9 @@ def test_an_agent_does_a_task_with_a_model_of_another_vendor(
 ) -> None:
     require(agent)
     commands = ("printf seven > note.txt", "cat note.txt")
-    upstream.speak = ToolCalls([(agent.tool, agent.call(command)) for command in commands])
+    upstream.speak = AgentModel({0: [[(agent.tool, agent.call(command))] for command in commands]})
     run(agent, running, model, tmp_path)
-    [_, read] = tool_results(language(target), json.loads(upstream.last.body))
+    [_, read] = tool_results(json.loads(upstream.last.body))
     assert "seven" in json.dumps(read)
     assert SIGNATURES.get(target, b"") in upstream.last.body
 
@@ -147,10 +147,10 @@ def test_an_image_that_a_tool_reads_reaches_the_model(
     image = tmp_path / "project" / "pixel.png"
     image.parent.mkdir()
     image.write_bytes(base64.b64decode(PIXEL))
-    upstream.speak = ToolCalls([(tool, {argument: str(image)})])
+    upstream.speak = AgentModel({0: [[(tool, {argument: str(image)})]]})
     result = agent.run("Look at pixel.png.", running.url, model, tmp_path)
     assert result.code == 0, result.errors
-    assert "Hello there." in result.output
+    assert "Done 0." in result.output
     assert PIXEL.encode() in upstream.last.body
 
 
@@ -159,9 +159,9 @@ def test_a_tool_of_plain_text_is_called(
 ) -> None:
     require(CODEX)
     patch = "*** Begin Patch\n*** Add File: note.txt\n+seven\n*** End Patch\n"
-    upstream.speak = ToolCalls([("apply_patch", {"input": patch})])
+    upstream.speak = AgentModel({0: [[("apply_patch", {"input": patch})]]})
     run(CODEX, running, "gpt-5.5", tmp_path)
-    [result] = tool_results(language("messages"), json.loads(upstream.last.body))
+    [result] = tool_results(json.loads(upstream.last.body))
     assert "note.txt" in json.dumps(result)
 
 
@@ -170,13 +170,13 @@ def test_a_tool_of_a_tool_search_is_called(
 ) -> None:
     require(CODEX)
     closing = "multi_agent_v1__close_agent"
-    calls = [("tool_search", {"query": "close agent"}), (closing, {"target": "nobody"})]
-    upstream.speak = ToolCalls(calls)
+    search = ("tool_search", {"query": "close agent"})
+    upstream.speak = AgentModel({0: [[search], [(closing, {"target": "nobody"})]]})
     result = CODEX.run("Close the agent.", running.url, "gpt-5.5", tmp_path)
-    assert (result.code, result.output.strip()) == (0, "Hello there.")
+    assert (result.code, result.output.strip()) == (0, "Done 0.")
     first, second, last = [json.loads(each.body) for each in upstream.requests]
     assert closing not in json.dumps(first["tools"])
     assert closing in json.dumps(second["tools"])
-    [listed, closed] = tool_results(language("messages"), last)
+    [listed, closed] = tool_results(last)
     assert closing in json.dumps(listed)
     assert "invalid agent id" in json.dumps(closed)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.translations import language
-from tests.support.agents import tool_results
+from tests.support.agent_model import tool_results
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.sdk_callers import CALLERS, Caller
 from tests.support.sdk_features import (
@@ -147,7 +147,7 @@ def test_parallel_calls_and_thoughts_return_with_the_results(
 ) -> None:
     upstream.case = "two"
     assert caller.two_calls(running.port, model, stream=stream, error=False) == "Hello there."
-    first, second = tool_results(language(model), upstream.last)  # type: ignore[arg-type]
+    first, second = tool_results(upstream.last)  # type: ignore[arg-type]
     assert "one" in json.dumps(first)
     assert "two" in json.dumps(second)
     assert SIGNATURES[model] in upstream.upstream.last.body.replace(b'": ', b'":')
@@ -187,7 +187,7 @@ def test_a_tool_that_failed_is_told_to_the_model(
 ) -> None:
     upstream.case = "two"
     caller.two_calls(running.port, target, stream=False, error=True)
-    _, failed = tool_results(language(target), upstream.last)  # type: ignore[arg-type]
+    _, failed = tool_results(upstream.last)  # type: ignore[arg-type]
     text = json.dumps(failed).lower()
     assert "two" in text
     assert "error" in text

@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.support.agents import CASES, CLAUDE, CODEX, GEMINI, Agent, ToolCalls
+from tests.support.agent_model import AgentModel
+from tests.support.agents import CASES, CLAUDE, CODEX, GEMINI, Agent
 from tests.support.recording import recorder
 
 REQUESTS = CASES / "requests"
@@ -39,7 +40,8 @@ def recorded(agent: Agent, model: str) -> Any:
     """The request with the results of both calls of a tool."""
     commands = ("printf seven > note.txt", "cat note.txt")
     with recorder() as upstream, tempfile.TemporaryDirectory() as folder:
-        upstream.speak = ToolCalls([(agent.tool, agent.call(command)) for command in commands])
+        steps = [[(agent.tool, agent.call(command))] for command in commands]
+        upstream.speak = AgentModel({0: steps})
         result = agent.run("Write seven to note.txt.", upstream.url, model, Path(folder))
         assert result.code == 0, result.errors
         return _plain(json.loads(upstream.last.body), {})

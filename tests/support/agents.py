@@ -1,27 +1,23 @@
-"""Coding agents of the vendors, from npm, and an upstream that calls their tools.
+"""Coding agents from npm and PyPI, as their users start them.
 
-`tests/cases/agents/package.json` names the versions; `.ci/run` installs them into the folder that
-`MODELWAY_AGENTS` names, else into the user's cache.
+`tests/cases/agents/` names the versions; `.ci/run` and `tox -e agents` install them into the
+folder that `MODELWAY_AGENTS` names, else into the user's cache. What a user writes to point an
+agent at the gateway is read from docs/how-to/agents.md.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import shlex
 import shutil
-import socket
 import subprocess
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine.translations import languages
-from engine.translations.language import Language, TargetLanguage
-from tests.support import translations
-from tests.support.recording import ReceivedRequest, answer
+from tests.support.agent_page import sections
 from tests.support.running import ALL
-from tests.support.vendors import EVENT_STREAM
 
 CASES = Path(__file__).parent.parent / "cases" / "agents"
 
@@ -29,61 +25,107 @@ TIMEOUT = 100.0
 """Seconds for a whole conversation, on a busy machine."""
 
 _NODE = 20
-"""The oldest node that all of them accept."""
+"""The oldest node that most of them accept."""
 
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 FOLDER = Path(os.environ.get("MODELWAY_AGENTS") or _CACHE / "modelway" / "agents")
+PROGRAMS = FOLDER / "node_modules" / ".bin"
+PYTHON = FOLDER / "python" / "bin"
 
 Json = dict[str, Any]
+Call = tuple[str, Json]
 
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent's command line. `tool` is its tool that runs a shell command, `call` the arguments
-    of that tool for a command; `environment` points it at a gateway, given the URL, the model and
-    its home folder."""
+    """An agent's command line. `section` is its title on the page, `options` are those with which
+    it does a task without a person, `tool` is its tool that runs a shell command, `call` the
+    arguments of that tool for a command, `image` the call that reads an image. `quiet` keeps it
+    from updates and telemetry."""
 
+    section: str
     language: str
     program: str
     options: Sequence[str]
     tool: str
     call: Callable[[str], Json]
-    environment: Callable[[str, str, Path], dict[str, str]]
+    image: Callable[[Path], Call] | None = None
+    quiet: Mapping[str, str] = field(default_factory=dict)
+    resume: Sequence[str] = ()
+    """What goes on with the last session, in place of `options`."""
+    node: int = _NODE
+    last: str = ""
+    """What its last command prints first, if that is how it ends."""
 
     @property
     def path(self) -> Path:
         """The program, if it is installed."""
-        return FOLDER / "node_modules" / ".bin" / self.program
+        return next((f for f in (PROGRAMS, PYTHON) if (f / self.program).exists()), PROGRAMS) / (
+            self.program
+        )
 
     def missing(self) -> str:
         """Why it cannot run here, "" if it can."""
-        node = shutil.which("node")
-        if node is None:
-            return "no node here"
-        version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True)
-        if int(version.stdout.lstrip("v").partition(".")[0]) < _NODE:
-            return f"node {version.stdout.strip()} here; the agents need {_NODE}"
         if not self.path.exists():
-            return f"no {self.program} in {FOLDER}; `.ci/run` installs it from npm"
-        return ""
+            return f"no {self.program} in {FOLDER}; `tox -e agents` installs it"
+        return missing_node(self.node)
 
-    def run(self, prompt: str, url: str, model: str, folder: Path) -> AgentResult:
+    def model(self) -> str:
+        """The model that its section names."""
+        return sections()[self.section].model()
+
+    def command(self, url: str, model: str, folder: Path, arguments: Sequence[str]) -> list[str]:
+        """The command line of a shell that starts it as its section says, in a home folder that
+        is made with the first."""
+        section = sections()[self.section].at(url, model)
+        home = folder / "home"
+        if not home.exists():
+            home.mkdir()
+            section.write(home)
+        (folder / "project").mkdir(exist_ok=True)
+        return ["bash", "-ec", f"{section.script().rstrip()} {shlex.join(arguments)}"]
+
+    def run(
+        self,
+        prompt: str,
+        url: str,
+        model: str,
+        folder: Path,
+        options: Sequence[str] | None = None,
+    ) -> AgentResult:
         """Give it a task in `folder`/project, and wait until it has finished."""
-        home, project = folder / "home", folder / "project"
-        home.mkdir()
-        project.mkdir(exist_ok=True)
-        system = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        arguments = [*(self.options if options is None else options), prompt]
+        command = self.command(url, model, folder, arguments)
         process = subprocess.run(
-            [self.path, *self.options, prompt],
-            cwd=project,
-            env=system | {"HOME": str(home), **self.environment(url, model, home)},
+            command,
+            cwd=folder / "project",
+            env=environment(folder / "home") | self.quiet,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=TIMEOUT,
             check=False,
         )
+        project = folder / "project"
         return AgentResult(process.returncode, process.stdout, process.stderr, project)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The environment of an agent, with nothing of this user's but the programs."""
+    path = f"{PROGRAMS}:{PYTHON}:{os.environ['PATH']}"
+    language = os.environ.get("LANG", "C.UTF-8")
+    return {"PATH": path, "LANG": language, "HOME": str(home), "MODELWAY_TOKEN": ALL}
+
+
+def missing_node(least: int = _NODE) -> str:
+    """Why no program of node's can run here, "" if it can."""
+    node = shutil.which("node", path=f"{PROGRAMS}:{os.environ['PATH']}")
+    if node is None:
+        return "no node here"
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True)
+    if int(version.stdout.lstrip("v").partition(".")[0]) < least:
+        return f"node {version.stdout.strip()} here; it needs {least}"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -96,137 +138,117 @@ class AgentResult:
     project: Path
 
 
-def _claude(url: str, model: str, home: Path) -> dict[str, str]:
-    return {
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_AUTH_TOKEN": ALL,
-        "ANTHROPIC_MODEL": model,
-        "ANTHROPIC_DEFAULT_HAIKU_MODEL": model,
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-    }
-
-
-_CODEX = """
-model = "{model}"
-model_provider = "gateway"
-check_for_update_on_startup = false
-analytics = {{enabled = false}}
-[model_providers.gateway]
-name = "gateway"
-base_url = "{url}/v1"
-env_key = "GATEWAY_TOKEN"
-wire_api = "responses"
-"""
-
-
-def _codex(url: str, model: str, home: Path) -> dict[str, str]:
-    (home / ".codex").mkdir()
-    (home / ".codex" / "config.toml").write_text(_CODEX.format(model=model, url=url))
-    return {"GATEWAY_TOKEN": ALL}
-
-
-_GEMINI = {
-    "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-    "privacy": {"usageStatisticsEnabled": False},
-    "security": {"auth": {"selectedType": "gemini-api-key"}},
-    "telemetry": {"enabled": False},
-}
-
-
-def _gemini(url: str, model: str, home: Path) -> dict[str, str]:
-    (home / ".gemini").mkdir()
-    (home / ".gemini" / "settings.json").write_text(json.dumps(_GEMINI))
-    return {
-        "GEMINI_API_KEY": ALL,
-        "GEMINI_CLI_NO_RELAUNCH": "true",
-        "GEMINI_MODEL": model,
-        "GOOGLE_GEMINI_BASE_URL": url,
-    }
+def _described(command: str) -> Json:
+    return {"command": command, "description": "Run a command"}
 
 
 CLAUDE = Agent(
+    section="Claude Code",
     language="messages",
     program="claude",
-    options=("--allowedTools=Bash", "--print"),
+    options=("--allowedTools=Bash,Read", "--print"),
     tool="Bash",
-    call=lambda command: {"command": command, "description": "Run a command"},
-    environment=_claude,
+    call=_described,
+    image=lambda file: ("Read", {"file_path": str(file)}),
+    quiet={"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"},
+    resume=("--continue", "--allowedTools=Bash,Read", "--print"),
+)
+_CODEX = (
+    "exec",
+    "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "--config=check_for_update_on_startup=false",
+    "--config=analytics.enabled=false",
 )
 CODEX = Agent(
+    section="Codex",
     language="responses",
     program="codex",
-    options=("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
+    options=_CODEX,
     tool="exec_command",
     call=lambda command: {"cmd": command},
-    environment=_codex,
+    image=lambda file: ("view_image", {"path": str(file)}),
+    resume=(*_CODEX, "resume", "--last"),
 )
 GEMINI = Agent(
+    section="Gemini CLI",
     language="generate_content",
     program="gemini",
     options=("--yolo", "--skip-trust", "--prompt"),
     tool="run_shell_command",
-    call=lambda command: {"command": command, "description": "Run a command"},
-    environment=_gemini,
+    call=_described,
+    image=lambda file: ("read_file", {"file_path": str(file)}),
+    quiet={
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+        "GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(CASES / "gemini-settings.json"),
+    },
+    resume=("--yolo", "--skip-trust", "--resume", "latest", "--prompt"),
 )
-
-
-@dataclass(frozen=True)
-class ToolCalls:
-    """An upstream's answers to an agent, in the vendor's stream format: tool calls one by one, then
-    a text. A request that does not declare the tool gets the text."""
-
-    calls: Sequence[tuple[str, Json]]
-
-    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
-        path = received.target.partition("?")[0]
-        language = next((each for each in languages() if each.speaks(path)), None)
-        if language is None:  # an agent that probes the address
-            answer(status=404)(received, sock)
-            return
-        body = json.loads(received.body)
-        number = len(tool_results(language, body))
-        texts = translations.CASES / language.name / "upstream"
-        if not (b'"stream":true' in received.body or path.endswith(":streamGenerateContent")):
-            answer((texts / "text.json").read_bytes())(received, sock)
-        elif number < len(self.calls) and f'"{self.calls[number][0]}"'.encode() in received.body:
-            stream = _stream(language, body.get("model", ""), number, *self.calls[number])
-            answer(stream, EVENT_STREAM)(received, sock)
-        else:
-            answer((texts / "text.sse").read_bytes(), EVENT_STREAM)(received, sock)
-
-
-def _stream(language: Language, model: str, number: int, name: str, arguments: Json) -> bytes:
-    """An answer that calls a tool, its arguments in two pieces."""
-    text = json.dumps(arguments)
-    half = len(text) // 2
-    values = {
-        "{model}": model,
-        "{n}": str(number),
-        "{name}": name,
-        "{arguments}": text,
-        "{begin}": json.dumps(text[:half])[1:-1],
-        "{end}": json.dumps(text[half:])[1:-1],
-    }
-    stream = (CASES / f"{language.name}.sse").read_text()
-    for mark, value in values.items():
-        stream = stream.replace(mark, value)
-    return stream.encode()
-
-
-def tool_results(language: TargetLanguage, body: Json) -> list[Json]:
-    """The results of tools in a request, in their order."""
-    if language.name == "chat_completions":
-        return [each for each in body["messages"] if each["role"] == "tool"]
-    if language.name == "responses":
-        kinds = ("function_call_output", "custom_tool_call_output")
-        return [each for each in body["input"] if each.get("type") in kinds]
-    turns = body.get("messages", body.get("contents"))
-    blocks = [
-        block
-        for turn in turns
-        for block in turn.get("content", turn.get("parts"))
-        if isinstance(block, dict)
-    ]
-    names = ("toolResult", "functionResponse")
-    return [o for o in blocks if o.get("type") == "tool_result" or any(each in o for each in names)]
+OPENCODE = Agent(
+    section="opencode",
+    language="chat_completions",
+    program="opencode",
+    options=("run", "--auto"),
+    tool="bash",
+    call=_described,
+    image=lambda file: ("read", {"filePath": str(file)}),
+    quiet={"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"},
+    resume=("run", "--auto", "--continue"),
+)
+QWEN = Agent(
+    section="Qwen Code",
+    language="chat_completions",
+    program="qwen",
+    options=("--yolo",),
+    tool="run_shell_command",
+    call=lambda command: {**_described(command), "is_background": False},
+    image=lambda file: ("read_file", {"file_path": str(file)}),
+    quiet={
+        "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(CASES / "gemini-settings.json"),
+        "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+    },
+    resume=("--yolo", "--continue"),
+)
+COPILOT = Agent(
+    section="Copilot CLI",
+    language="chat_completions",
+    program="copilot",
+    options=("--allow-all-tools", "--allow-all-paths", "--prompt"),
+    tool="bash",
+    call=_described,
+    image=lambda file: ("view", {"path": str(file)}),
+    quiet={"COPILOT_OFFLINE": "true"},
+    resume=("--allow-all-tools", "--allow-all-paths", "--continue", "--prompt"),
+)
+KIMI = Agent(
+    section="Kimi Code",
+    language="chat_completions",
+    program="kimi",
+    options=("--prompt",),
+    tool="Bash",
+    call=_described,
+    image=lambda file: ("ReadMediaFile", {"path": str(file)}),
+    quiet={"KIMI_CODE_NO_AUTO_UPDATE": "1"},
+    resume=("--continue", "--prompt"),
+    node=22,
+)
+CLINE = Agent(
+    section="Cline",
+    language="chat_completions",
+    program="cline",
+    options=(),
+    tool="run_commands",
+    call=lambda command: {"commands": [command]},
+    image=lambda file: ("read_files", {"files": [{"path": str(file)}]}),
+    quiet={"CLINE_NO_AUTO_UPDATE": "1"},
+)
+MINI = Agent(
+    section="mini-swe-agent",
+    language="chat_completions",
+    program="mini",
+    options=("--yolo", "--exit-immediately", "--task"),
+    tool="bash",
+    call=lambda command: {"command": command},
+    last="echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; ",
+)
+AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, QWEN, COPILOT, KIMI, CLINE, MINI)

@@ -11,8 +11,9 @@ from engine.translations import language, target_language
 from engine.translations.language import RequestLine
 from engine.translations.translation import LossRules, Translation
 from engine.values.errors import GatewayError
+from tests.support.agent_model import tool_results
 from tests.support.agent_requests import RECORDED, REQUESTS
-from tests.support.agents import CLAUDE, tool_results
+from tests.support.agents import CLAUDE
 from tests.support.sdk_types import check_request
 
 BEDROCK = ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.anthropic.claude-opus-4-8")
@@ -73,7 +74,7 @@ def test_an_agents_request_is_one_of_the_target(file: str, target: str, model: s
         return
     body = translate(file, target, model).target_request.body
     check_request(target, body)
-    results = tool_results(target_language(target), json.loads(body))
+    results = tool_results(json.loads(body))
     assert len(results) == 2
     assert "seven" in json.dumps(results[1])
     assert all(f'"{name}"' in body.decode() for name in tool_names(file))

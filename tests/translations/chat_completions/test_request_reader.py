@@ -74,6 +74,7 @@ def test_another_role_is_refused(role: str | None) -> None:
         ("auto", ToolChoice("auto")),
         ("none", ToolChoice("none")),
         ("required", ToolChoice("any")),
+        ("validated", ToolChoice("auto")),
         (function("f"), ToolChoice("any", ("f",))),
         (
             {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [function("f")]}},
