@@ -55,6 +55,12 @@ class CallerSocket:
             self._socket_timeout = self.timeout
             self.sock.settimeout(self.timeout)
 
+    def wait_for_caller(self, seconds: float) -> None:
+        """Wait until the caller closes the connection, or sends something."""
+        with contextlib.suppress(OSError):
+            self.sock.settimeout(seconds)
+            self.sock.recv(1)
+
     def try_send(self, data: bytes) -> int:
         """Send without waiting. Returns the number of bytes sent; the next `send` raises an error
         of the connection."""

@@ -18,9 +18,12 @@ from engine.server.http1.request import InvalidRequest, Limits, RequestHead
 from engine.server.http1.response import ResponseWriter
 from engine.server.listener import IdleConnections
 from engine.server.worker_connection import WorkerConnection, read_head
-from engine.values.errors import GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
+_TIME_TO_READ = 0.5
+"""Seconds between the last bytes of a response that breaks off and the end of its connection. The
+Fetch standard's body streams drop what was not read when they fail, with it the error event."""
 _REASONS = {414: "URI Too Long"}
 """Reason phrases of RFC 9110 that older Pythons do not have; the others are Python's."""
 
@@ -68,6 +71,9 @@ class ConnectionHandler:
             # The target is never logged: its query may contain a token.
             self._log.info("not a valid HTTP request: %s", error)
             self._send(sock, self._application.refuse(_bad_request(error), ip_address(address)))
+        except AbortConnection as error:
+            if error.reason is AbortReason.RESPONSE_BROKE_OFF:
+                sock.wait_for_caller(_TIME_TO_READ)
         except TimeoutError:
             self._log.debug("timeout: a caller does not read its response")
         except OSError as error:

@@ -46,7 +46,7 @@ _MODES: dict[str, Literal["auto", "none", "any"]] = {
     "required": "any",
 }
 _READ = _MODES | {"validated": "auto"}
-"""`validated` is Gemini's mode, which Copilot CLI sends to models of this name in chat completions."""
+"""`validated` is Gemini's mode, which Copilot CLI sends its models in chat completions."""
 
 _TYPES = MimeTypes()
 """The media types by the ends of file names."""

@@ -136,7 +136,7 @@ def test_an_error_has_details_and_advice(
     choose(page, model, "chat")
     chat(page, "a b c d e f g")
     problem = page.run(f"{LAST}.querySelector('.problem').innerText")
-    assert [word for word in words if word not in problem] == []
+    assert [word for word in words if word not in problem] == [], problem
 
 
 HOSTILE = [

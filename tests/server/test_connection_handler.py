@@ -11,6 +11,7 @@ import gevent.socket
 import pytest
 
 from engine.exchange.exchange import Response
+from engine.server import connection_handler
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings, closing
 from engine.server.environ import SchemeHeaders
 from engine.server.http1.request import Limits
@@ -170,6 +171,25 @@ def test_a_stream_that_breaks_off_is_cut_and_never_ended(
     answers = connect(application).talk(GET % 1 + GET % 2)
     assert answers.endswith(b"\r\n\r\n1\r\na\r\n")
     assert (application.failed, application.refused) == (0, [])
+
+
+def test_a_caller_has_time_to_read_the_end_of_what_breaks_off(
+    connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_handler, "_TIME_TO_READ", PATIENCE)
+    broken = AbortConnection(AbortReason.RESPONSE_BROKE_OFF)
+    far = connect(Application(_breaks_off(broken))).far
+    far.sendall(GET % 1)
+    received = b""
+    with gevent.Timeout(PATIENCE):
+        while not received.endswith(b"a\r\n"):
+            received += far.recv(65_536)
+        far.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            far.recv(1)
+        far.settimeout(None)
+        far.shutdown(1)  # as a caller who has seen an error event
+        assert far.recv(1) == b""
 
 
 def test_the_iterable_of_a_response_is_closed(connect: Any) -> None:
