@@ -21,20 +21,13 @@ from engine.translations.neutral.parameters import (
 from engine.translations.neutral.request import Thinking
 from engine.values.wildcard import ByName, Patterns
 
-_MARK_CACHE = Patterns(("*claude*",))
 _DEFAULT_EFFORTS = ("low", "medium", "high")
-
-
-@lru_cache(maxsize=1000)
-def _is_one_of(family: Patterns, model: str) -> bool:
-    """Whether a model is one of a family. Names of models are short (`SelectModel`)."""
-    return family.match(model)
 
 
 def takes_cache_control(model: str) -> bool:
     """Whether the model accepts Anthropic's marks for the prompt cache: vendors that serve
     Anthropic's models in this format do."""
-    return _is_one_of(_MARK_CACHE, model)
+    return "claude" in model
 
 
 _VENDORS_OWN = Patterns(
@@ -67,12 +60,12 @@ _MOST_TOKENS = ByName[int](
 def searches_in_chat(model: str) -> bool:
     """Whether the model may search the web in chat completions: of OpenAI's models, only those with
     "search" in their name."""
-    return "search" in model or not _is_one_of(_VENDORS_OWN, model)
+    return "search" in model or not _VENDORS_OWN.match(model)
 
 
 def is_vendors_own(model: str) -> bool:
     """Whether this is the name of a model of OpenAI's, also behind that of a vendor (`openai/`)."""
-    return _is_one_of(_VENDORS_OWN, model.rpartition("/")[2])
+    return _VENDORS_OWN.match(model.rpartition("/")[2])
 
 
 def most_tokens(model: str) -> int | None:
@@ -80,6 +73,7 @@ def most_tokens(model: str) -> int | None:
     return _MOST_TOKENS.find(model)
 
 
+@lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def _takes(parameter: str, model: str) -> Any:
     return parameters("openai")[parameter].find(model)
 
@@ -133,11 +127,14 @@ def reasoning_effort(thinking: Thinking | None, model: str) -> tuple[str | None,
         return None, "" if thinking.off else NO_REASONING
     if thinking.off:
         return (None if efforts is None else efforts[0]), ""
-    words = tuple(o for o in efforts or _DEFAULT_EFFORTS if o != "none")
-    if thinking.budget is not None and not thinking.effort:
-        return nearest_effort(effort_of(thinking.budget), words), ""
-    if not thinking.effort or efforts is None:
-        return thinking.effort or None, ""  # as the model likes, or as its vendor knows it
-    if thinking.effort not in EFFORTS:
-        return None, unknown_effort(thinking.effort)
-    return nearest_effort(thinking.effort, words), ""
+    effort = thinking.effort
+    if not effort:
+        if thinking.budget is None:
+            return None, ""  # as the model likes
+        effort = effort_of(thinking.budget)
+    elif efforts is None or effort in efforts:
+        return effort, ""  # as it is, or as another vendor knows it
+    elif effort not in EFFORTS:
+        return None, unknown_effort(effort)
+    words = tuple(each for each in efforts or _DEFAULT_EFFORTS if each != "none")
+    return nearest_effort(effort, words), ""

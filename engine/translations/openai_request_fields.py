@@ -31,12 +31,11 @@ from engine.values.wildcard import Patterns
 
 Json = dict[str, Any]
 
-_LANGUAGES = ("chat_completions", "responses")
 SHARED_MEMBERS = (
     *("metadata", "service_tier", "safety_identifier"),
     *("prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"),
 )
-_SHARED = Patterns(SHARED_MEMBERS)
+_SHARED, _SHARED_NAMES = Patterns(SHARED_MEMBERS), frozenset(SHARED_MEMBERS)
 
 PENALTIES = ("presence_penalty", "frequency_penalty")
 _ZEROS = (b"0", b"0.0")
@@ -185,12 +184,13 @@ def write_sampling(
     """The sampling members for a model with this effort. A model that accepts none gets none; for a
     temperature or top_p of 1 that is no loss."""
     members: dict[str, Raw] = {}
-    takes = samples(model, effort)
     for name in ("temperature", "top_p"):
         value = getattr(request, name)
-        if value is not None and takes:
+        if value is None:
+            continue
+        if samples(model, effort):
             members[name] = value
-        elif value is not None and number(value) != 1:
+        elif number(value) != 1:
             wide = name == "top_p" and is_wide(name, value)
             losses.add(request.place_of(name), "a model that reasons takes none", hint=wide)
     if request.top_k is not None:
@@ -198,46 +198,45 @@ def write_sampling(
     return members
 
 
-def write_shared(request: ChatRequest, language: str, losses: Losses) -> Json:
-    """The members that both of OpenAI's languages have, for a target of the other `language`."""
-    if request.language not in _LANGUAGES or request.language == language:
-        return {}
-    members = {name: request.extra[name] for name in SHARED_MEMBERS if name in request.extra}
-    if members:
-        losses.withdraw(_SHARED)
-    return members
+def write_shared(request: ChatRequest, losses: Losses) -> Json:
+    """The members that both of OpenAI's languages have, of a caller of the other one."""
+    losses.withdraw(_SHARED)
+    return {name: request.extra[name] for name in SHARED_MEMBERS if name in request.extra}
+
+
+def has_shared(request: ChatRequest, other_language: str) -> bool:
+    """Whether a request of OpenAI's other language has such members."""
+    return request.language == other_language and not _SHARED_NAMES.isdisjoint(request.extra)
 
 
 def write_effort(request: ChatRequest, model: str, losses: Losses) -> tuple[str | None, bool]:
     """The effort of reasoning, None for the model's own; and whether the request is fulfilled."""
+    if request.thinking is None:
+        return None, True
     effort, reason = reasoning_effort(request.thinking, model)
     if reason:
         losses.add(request.place_of("thinking"), reason, hint=reason == NO_REASONING)
     return effort, not reason
 
 
-def takes_logprobs(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> bool:
-    """Whether log probabilities are asked for, and the model gives them with this effort."""
-    if not request.logprobs and not request.top_logprobs:
-        return False
-    if samples(model, effort):
-        return True
+def lose_logprobs(request: ChatRequest, losses: Losses) -> None:
+    """Add the log probabilities to the losses."""
     losses.add(request.place_of("logprobs"), "a model that reasons gives none")
-    return False
 
 
-def lose_penalties(request: ChatRequest, losses: Losses) -> Json:
-    """Add the penalties to the losses, where they are not zero. Returns no members."""
+def lose_penalties(request: ChatRequest, losses: Losses) -> None:
+    """Add the penalties to the losses, where they are not zero."""
     for name in PENALTIES:
         if (penalty := getattr(request, name)) is not None and bytes(penalty) not in _ZEROS:
             losses.add(request.place_of(name), "the model takes none")
-    return {}
 
 
 def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | None:
     """The verbosity; None if it is not given, or if the model has only one."""
-    if not request.verbosity or takes_verbosity(model):
-        return request.verbosity or None
+    if not request.verbosity:
+        return None
+    if takes_verbosity(model):
+        return request.verbosity
     if request.verbosity != "medium":
         losses.add(request.place_of("verbosity"), "this model has but one", hint=True)
     return None

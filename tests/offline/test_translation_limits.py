@@ -58,3 +58,13 @@ def test_the_limits_of_every_model_are_noted_by_format(tmp_path):
     (note,) = (n for n in notes if "'lossy-model' asked in responses" in n.message)
     assert "loses" in note.message
     assert not any("'native-model'" in note.message for note in notes)
+
+
+def test_the_parameters_of_a_family_are_those_of_its_provider(tmp_path):
+    config = CONFIG.replace("model: gpt-4o", "model: gpt-5-mini")
+    names = refused_names(translating(tmp_path, config), "chat-model", "messages")
+    assert "stop_sequences" in names
+    dropping = config.replace("  chat-model:\n", "  chat-model:\n    drop: [stop_sequences]\n")
+    (tmp_path / "dropping").mkdir()
+    names = refused_names(translating(tmp_path / "dropping", dropping), "chat-model", "messages")
+    assert "stop_sequences" not in names

@@ -23,18 +23,14 @@ from engine.translations.chat_completions.answer_fields import (
     read_thinking,
     said_otherwise,
 )
-from engine.translations.chat_completions.answer_shapes import (
-    Call,
-    ContentPart,
-    Function,
-    Message,
-)
+from engine.translations.chat_completions.answer_shapes import Call, ContentPart, Function, Message
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.extra_content import read_extra
-from engine.translations.chat_completions.text_citations import TextCitations
+from engine.translations.chat_completions.text_citations import cited, read_annotations
 from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.content import (
     Block,
+    Citation,
     Media,
     Reasoning,
     Refusal,
@@ -44,6 +40,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import (
     BrokenAnswer,
+    Cite,
     Close,
     Delta,
     Event,
@@ -67,8 +64,7 @@ _DETAIL, _SIGNATURE = "reasoning_details", "signature"
 _EMPTY_PARTS = ("text", "thinking", "reference", "tool_reference")
 """The parts that say nothing more to the caller."""
 
-_EVENT_SIZE = 100
-"""What an event that waits counts beside its text."""
+_EVENT_SIZE = 100  # of one that waits, beside its text
 
 
 class ChoiceReader:
@@ -76,7 +72,7 @@ class ChoiceReader:
 
     finish: Finish | None = None
     _open: Key | None = None
-    _size = 0
+    _size = _text_start = _text_length = 0
 
     def __init__(self, candidate: int, answer_id: str) -> None:
         self._candidate = candidate
@@ -86,7 +82,8 @@ class ChoiceReader:
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._calls = CallNumbers()
         self._announced = AnnouncedCalls()
-        self._citations = TextCitations(candidate)
+        self._citations: list[Citation] = []
+        """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
         self._message_signature = ""
 
@@ -107,7 +104,7 @@ class ChoiceReader:
                 events.append(Delta(text, self._candidate))
             else:
                 self._add(events, _TEXT, Text, text)
-            self._citations.length += len(text)
+            self._text_length += len(text)
         if delta.annotations:
             self._read_citations(delta.annotations, events)
         if delta.refusal:
@@ -161,13 +158,14 @@ class ChoiceReader:
 
     def _read_citations(self, annotations: Raw, events: list[Event]) -> None:
         """The sources of the text; some vendors give them before or behind it."""
-        if bytes(annotations)[:1] != b"[":
-            return
-        is_open = self._open == _TEXT
-        is_complete = _TEXT in self._opened and _TEXT not in self._waiting
-        if not is_open and not is_complete:
+        citations = read_annotations(annotations)
+        if self._open == _TEXT:
+            events += cited(citations, self._text_start, self._candidate)
+        elif _TEXT in self._opened and _TEXT not in self._waiting:
+            events += [Cite(each, self._candidate, late=True) for each in citations]
+        elif citations:
+            self._citations += citations
             self._count(len(bytes(annotations)))
-        events += self._citations.read(annotations, is_open=is_open, is_complete=is_complete)
 
     def _read_parts(self, parts: list[ContentPart], events: list[Event]) -> None:
         """A content that is a list: its thoughts, texts and images, each in its place. References
@@ -178,7 +176,7 @@ class ChoiceReader:
                     self._add(events, ("thinking", 0), Reasoning, thoughts)
             elif part.text:
                 self._add(events, _TEXT, Text, part.text)
-                self._citations.length += len(part.text)
+                self._text_length += len(part.text)
             elif part.refusal:
                 self._add(events, _REFUSAL, Refusal, part.refusal)
             elif part.image_url is not None:
@@ -221,17 +219,16 @@ class ChoiceReader:
 
     def _sign(self, number: int, signature: str, events: list[Event], *, late: bool) -> None:
         """Keep the signature of a call until the call begins; a `late` one follows the call."""
-        if not signature:
-            return
-        self._count(len(signature))
-        self._announced.signatures[number] = signature
-        if late:
+        if signature:
+            self._count(len(signature))
+            self._announced.signatures[number] = signature
+        if signature and late:
             self._add(events, (_SIGNATURE, signature), Reasoning)
 
     def _begin_calls(self, events: list[Event], last: int | None = None) -> None:
         """Begin the announced calls up to the `last`, or all, each behind its signature."""
-        if signature := self._message_signature:
-            self._message_signature = ""
+        signature, self._message_signature = self._message_signature, ""
+        if signature:
             self._add(events, (_SIGNATURE, signature), Reasoning)
         for number, call, arguments in self._announced.take(last):
             if signature := self._announced.signatures.get(number, ""):
@@ -285,8 +282,10 @@ class ChoiceReader:
         self._opened.add(key)
         self._open, self._arguments = key, []
         events.append(Open(block, self._candidate))
-        if key == _TEXT:
-            events += self._citations.begin()
+        self._text_start = self._text_length
+        if key == _TEXT and self._citations:
+            events += cited(self._citations, self._text_start, self._candidate)
+            self._citations = []
 
     def _close(self, events: list[Event]) -> None:
         if self._open is None:

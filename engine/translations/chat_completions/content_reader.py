@@ -74,7 +74,8 @@ def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[st
         _read_provider_fields(message, place, unread)
     if message.reasoning_details or message.reasoning_content or message.reasoning:
         blocks = [*_read_reasoning(message, place, unread), *blocks]
-    blocks = [*_read_extra(message, place, unread), *blocks]
+    if message.extra_content:
+        blocks = [*_read_extra(message, place, unread), *blocks]
     if message.refusal:
         blocks.append(Refusal(text=message.refusal, place=f"{place}.refusal"))
     if message.tool_calls:
@@ -188,7 +189,8 @@ def _read_calls(
                 yield Foreign(language=NAME, kind=TOOL_CALL + call.kind, raw=call.raw, place=where)
                 continue
             call = _CALL.read(call.raw, where, unread)
-        yield from _read_extra(call, where, unread)
+        if call.extra_content:
+            yield from _read_extra(call, where, unread)
         yield _read_call(call, where)
 
 

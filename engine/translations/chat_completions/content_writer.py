@@ -94,29 +94,35 @@ class MessageWriter:
         calls: list[Any] = []
         thoughts: list[Reasoning] = []
         content: list[Block] = []
-        signatures, signed = ExtraWriter(gemini=self._gemini), dict[str, Any]()
+        values: Json = {}
+        signatures: ExtraWriter | None = None
         for block in message.blocks:
             if isinstance(block, ToolCall):
-                calls.append(signatures.sign(self._call(block)))
+                call = self._call(block)
+                calls.append(call if signatures is None else signatures.sign(call))
             elif isinstance(block, Reasoning):
-                if not signatures.take(block, calls, signed):
-                    thoughts.append(block)
+                if not block.text:
+                    signatures = signatures or ExtraWriter(gemini=self._gemini)
+                    if signatures.take(block, calls, values):
+                        continue
+                thoughts.append(block)
             elif _is_call(block):
                 calls.append(block.raw)
             else:
                 content.append(block)
         parts = self._parts(content, "assistant")
-        values: Json = {}
+        if signatures is not None:
+            signatures.sign(values)
         if thoughts:
-            values, foreign_thoughts = write_thoughts(thoughts)
+            members, foreign_thoughts = write_thoughts(thoughts)
+            values |= members
             for block in foreign_thoughts:
                 if not is_mark(block):
                     reason = "these thoughts are another vendor's"
                     self._losses.add(block.place, reason, hint=True)
         if not (parts or calls):
             return []
-        signed = signatures.sign(signed)
-        values = {"content": _simple(parts) if parts else None, **values, **signed}
+        values = {"content": _simple(parts) if parts else None, **values}
         if calls:
             values["tool_calls"] = calls
         return [self._message(message, values)]

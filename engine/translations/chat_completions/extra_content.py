@@ -65,8 +65,8 @@ class ExtraWriter:
         self._next: Any = None
 
     def take(self, block: Reasoning, calls: list[Any], message: Json) -> bool:
-        """Take thoughts in their order, of which `calls` were before; add a signature of all to the
-        members of the message. Returns whether they are such a signature."""
+        """Take thoughts without text in their order, of which `calls` were before; add a signature
+        of all to the members of the message. Returns whether they are such a signature."""
         signed, extra = self._read(block)
         if signed == _MESSAGE:
             message["extra_content"] = extra
@@ -85,7 +85,7 @@ class ExtraWriter:
 
     def _read(self, block: Reasoning) -> tuple[str, Any]:
         signature = block.signature
-        if signature is None or block.text:
+        if signature is None:
             return "", None
         if signature.language == NAME:
             signed, _, text = signature.value.partition(" ")

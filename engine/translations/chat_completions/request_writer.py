@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
@@ -18,14 +20,15 @@ from engine.translations.openai_models import (
     is_vendors_own,
     limit_field,
     most_stops,
+    samples,
     searches_in_chat,
     takes_cache_control,
     takes_penalties,
 )
 from engine.translations.openai_request_fields import (
-    PENALTIES,
+    has_shared,
+    lose_logprobs,
     lose_penalties,
-    takes_logprobs,
     write_effort,
     write_sampling,
     write_schema,
@@ -37,6 +40,7 @@ from engine.translations.openai_request_fields import (
 from engine.values.wildcard import Patterns
 
 Json = dict[str, Any]
+_RESPONSES = "responses"
 _CACHE_MARKS = Patterns(CACHE_MARKS)
 
 
@@ -61,8 +65,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
             body["stream_options"] = {"include_usage": True}
     if same_language:
         add_extra(body, request.extra)
-    elif is_vendors_own(model):  # others refuse members that they do not know
-        body |= write_shared(request, NAME, losses)
+    elif has_shared(request, _RESPONSES) and is_vendors_own(model):  # others refuse the unknown
+        body |= write_shared(request, losses)
     return TargetRequest(
         encode_chat(body, request), "/chat/completions", tool_names=names.originals
     )
@@ -119,7 +123,7 @@ def _tool(tool: Tool, names: ToolNames, losses: Losses, *, same_language: bool) 
     if tool.schema is not None:
         function["parameters"] = tool.schema
     strict = tool.strict
-    if not same_language:
+    if strict and not same_language:
         strict = write_strict(strict, tool.schema, tool.strict_place, losses)
     if strict is not None:
         function["strict"] = strict
@@ -156,12 +160,18 @@ def _write_output(request: ChatRequest, body: Json, losses: Losses) -> None:
 
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:
     effort, _ = write_effort(request, model, losses)
+    if request.language != NAME:
+        request = _taken(request, model, effort, losses)
     values = {
         limit_field(model): request.max_tokens,
         **_sampling(request, model, effort, losses),
         "stop": _stops(request, model, losses) or None,
         "n": request.candidates,
         "seed": request.seed,
+        "presence_penalty": request.presence_penalty,
+        "frequency_penalty": request.frequency_penalty,
+        "logprobs": request.logprobs or bool(request.top_logprobs) or None,
+        "top_logprobs": request.top_logprobs,
         "reasoning_effort": effort,
         "user": request.user or None,
     }
@@ -179,19 +189,20 @@ def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
     return request.stop[:most]
 
 
+def _taken(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> ChatRequest:
+    """A request of another language without the parameters that the model does not take."""
+    if (request.presence_penalty or request.frequency_penalty) and not takes_penalties(model):
+        lose_penalties(request, losses)
+        request = replace(request, presence_penalty=None, frequency_penalty=None)
+    if (request.logprobs or request.top_logprobs) and not samples(model, effort):
+        lose_logprobs(request, losses)
+        request = replace(request, logprobs=False, top_logprobs=None)
+    return request
+
+
 def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> Json:
-    penalties: Json = {name: getattr(request, name) for name in PENALTIES}
-    logprobs: Json = {
-        "logprobs": request.logprobs or bool(request.top_logprobs) or None,
-        "top_logprobs": request.top_logprobs,
-    }
     if request.language == NAME:
         members = {name: getattr(request, name) for name in ("temperature", "top_p", "top_k")}
-        return {**members, **penalties, **logprobs, "verbosity": request.verbosity or None}
-    if not takes_penalties(model):
-        penalties = lose_penalties(request, losses)
-    if not takes_logprobs(request, model, effort, losses):
-        logprobs = {}
+        return {**members, "verbosity": request.verbosity or None}
     verbosity = write_verbosity(request, model, losses)
-    members = write_sampling(request, model, effort, losses)
-    return {**members, **penalties, **logprobs, "verbosity": verbosity}
+    return {**write_sampling(request, model, effort, losses), "verbosity": verbosity}

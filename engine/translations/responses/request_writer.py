@@ -12,10 +12,11 @@ from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.web_search import read_web_search
-from engine.translations.openai_models import reasons
+from engine.translations.openai_models import reasons, samples
 from engine.translations.openai_request_fields import (
+    has_shared,
+    lose_logprobs,
     lose_penalties,
-    takes_logprobs,
     write_effort,
     write_sampling,
     write_schema,
@@ -31,6 +32,7 @@ Json = dict[str, Any]
 
 _SMALLEST_LIMIT = 16
 _LONGEST_NAME = 128
+_CHAT = "chat_completions"
 _CANNOT = ("stop", "seed")
 
 
@@ -60,7 +62,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body["store"] = False
         if include := _include(model, logprobs=logprobs):
             body["include"] = include
-        body |= write_shared(request, NAME, losses)
+        if has_shared(request, _CHAT):
+            body |= write_shared(request, losses)
     return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 
@@ -111,7 +114,7 @@ def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses, *, same_langu
     if same_language:
         own = {} if tool.strict is None else {"strict": tool.strict}
         return {**document, **own, **tool.extra}
-    strict = write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
     document["strict"] = strict or False  # the vendor's default would change the schema
     return document
 
@@ -133,9 +136,12 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
     if limit is not None and limit < _SMALLEST_LIMIT:
         losses.add(request.place_of("max_tokens"), "the least is 16", hint=True)
         limit = _SMALLEST_LIMIT
-    reasoning, same_language = _reasoning(request, model, losses), request.language == NAME
-    effort = (reasoning or {}).get("effort")
-    logprobs = same_language or takes_logprobs(request, model, effort, losses)
+    reasoning = _reasoning(request, model, losses)
+    effort = None if reasoning is None else reasoning.get("effort")
+    logprobs = bool(request.logprobs or request.top_logprobs)
+    if logprobs and request.language != NAME and not samples(model, effort):
+        lose_logprobs(request, losses)
+        logprobs = False
     members = with_values(
         {
             "max_output_tokens": limit,

@@ -182,3 +182,16 @@ def test_requests_of_the_same_language_keep_all_of_the_member(extra: Json) -> No
     sent = speaks.write_request(speaks.read_request(body, RequestLine()), "m", losses)
     assert json.loads(sent.body)["messages"] == [message]
     assert not losses.losses
+
+
+@each("target", ["responses", "messages", "converse"])
+def test_other_vendors_do_not_get_the_signature(target: str) -> None:
+    message = {"role": "assistant", "content": None, "tool_calls": [call("a", extra_content=EXTRA)]}
+    result = {"role": "tool", "tool_call_id": "a", "content": "1"}
+    turns = [{"role": "user", "content": "Hi"}, message, result]
+    body = json.dumps({"model": "m", "messages": turns}).encode()
+    exchange = translation("chat_completions", target).request(
+        body, RequestLine(), "us.anthropic.claude-sonnet-4-5", LossRules()
+    )
+    assert exchange.dropped == ["messages.tool_calls.extra_content"]
+    assert b"EjQK" not in exchange.target_request.body
