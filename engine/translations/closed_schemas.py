@@ -200,8 +200,8 @@ class _Closer:
         result["additionalProperties"] = False
         if "required" in rest:
             names = self.check("required", rest.pop("required"), list)
-            required = {name for name in names if isinstance(name, str)}
-            result["required"] = [name for name in result["properties"] if name in required]
+            texts = dict.fromkeys(name for name in names if isinstance(name, str))
+            result["required"] = [name for name in texts if name in result["properties"]]
 
     def _array(self, rest: Json, result: Json) -> None:
         items = rest.pop("items", None)
