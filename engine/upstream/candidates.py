@@ -285,7 +285,8 @@ class Candidates:
         self.release(target)
         # None: a backoff decides.
         self._ready = {**self._ready, target: None if retry_after is None else now + retry_after}
-        target.state.failed(failure, now)
+        if failure != "connect" or target not in self._unreached:
+            target.state.failed(failure, now)  # one request counts refused connections once
         if is_unusable:
             self._unusable |= {(target.upstream.name, target.model)}
         if failure == "connect":

@@ -584,6 +584,16 @@ def test_an_sdk_may_retry_where_no_upstream_was_connected_to(clock: Clock, kind:
     assert sum(len(peer.requests) for peer in peers) == 6
 
 
+def test_connections_that_fail_for_one_request_count_once_for_the_breaker(clock: Clock) -> None:
+    client = Client(*[failure(failures.ConnectFailed)] * 8)
+    attempted = target(client, retry=Retry(attempts=4), breaker=BreakerConfig(failures=2))
+    Sender(clock, attempted).refusal()
+    assert not attempted.state.breaker.wait(clock())
+    Sender(clock, attempted).refusal()
+    assert attempted.state.breaker.wait(clock())
+    assert len(client.requests) == 5
+
+
 def test_an_sdk_need_not_retry_connections_that_took_all_of_the_time(clock: Clock) -> None:
     client = Client(*[failure(failures.ConnectTimeout)] * 2, during=lambda: clock.advance(300.0))
     attempted = target(client, retry=Retry(attempts=2), timeouts=Timeouts(total=500.0))
