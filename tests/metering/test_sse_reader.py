@@ -49,6 +49,30 @@ def test_a_stream_without_usage_is_estimated_by_its_text():
     assert usage == Usage(input=40, output=pytest.approx(5000, rel=0.02), source="estimated")
 
 
+EMPTY = {
+    "openai": [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": None}}]},
+    ],
+    "anthropic": [{"type": "content_block_start", "content_block": {"type": "text", "text": ""}}],
+    "gemini": [{"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}}]}],
+    "bedrock": [{"messageStart": {"role": "assistant"}}],
+}
+WORDS = {
+    "openai": {"choices": [{"index": 0, "delta": {"content": "four by four"}}]},
+    "anthropic": {"delta": {"type": "text_delta", "text": "four by four"}},
+    "gemini": {"candidates": [{"content": {"parts": [{"text": "four by four"}]}}]},
+    "bedrock": {"contentBlockDelta": {"delta": {"text": "four by four"}}},
+}
+
+
+@each("name", list(WORDS))
+def test_chunks_without_text_before_it_are_no_sample_of_it(name):
+    """More of them than the sample holds: as many as a request for 100 answers begins with."""
+    usage = read(name, events(*EMPTY[name] * 200, *[WORDS[name]] * 500)).complete(ESTIMATE)
+    assert usage == Usage(input=40, output=pytest.approx(1_500, rel=0.02), source="estimated")
+
+
 def test_text_that_is_not_ascii_is_estimated_by_its_bytes():
     escaped = b'data: {"choices":[{"delta":{"content":"\\u65e5\\u672c\\u8a9e\\u6587"}}]}\n\n'
     plain = b'data: {"choices":[{"delta":{"content":"\xe6\x97\xa5\xe6\x9c\xac"}}]}\n\n'
