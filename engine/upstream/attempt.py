@@ -39,6 +39,7 @@ from engine.upstream.first_content import (
 )
 from engine.upstream.framing import framed_for
 from engine.upstream.judged_response import JudgedResponse
+from engine.upstream.stream_judge import ReportedError
 from engine.upstream.target import Target
 from engine.upstream.target_state import OpenAttempt
 from engine.upstream.translated_response import translated_response
@@ -148,7 +149,7 @@ def attempt(
             result.response = framed_for(target, received, exchange, dialect, translated, content)
             events = _convert(result, request.method, exchange, dialect, translated)
             _read_beginning(result, result.response, exchange, dialect, events, content)
-    except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
+    except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)
         is_complete = note_unused(exchange, result.response, content.first, dialect)
         result.is_unusable = is_complete and isinstance(failure, InvalidAnswer)
@@ -253,10 +254,12 @@ def _read_beginning(
 
 
 def _classify(
-    result: AttemptResult, failure: ErrorFirst | EventTooLarge | UpstreamFailure, dialect: Dialect
+    result: AttemptResult,
+    failure: ErrorFirst | ReportedError | EventTooLarge | UpstreamFailure,
+    dialect: Dialect,
 ) -> None:
     """Set the class and the error of an attempt that broke off."""
-    if isinstance(failure, ErrorFirst):
+    if isinstance(failure, ErrorFirst | ReportedError):
         redacted = result.target.upstream.redaction.redact(orjson.dumps(failure.document))
         result.document = orjson.loads(redacted)
         result.stream_error = dialect.stream_error(result.document)

@@ -112,7 +112,10 @@ def _as_wanted(
     response: IncomingResponse, wanted: Framing, dialect: Dialect, redaction: Redaction
 ) -> IncomingResponse:
     """A framed response to a request that wants a JSON array, or Amazon's messages: judged, and
-    written as the array where it is events. Any other is itself."""
+    written as the array where it is events. Any other is itself, and so is one in an encoding that
+    cannot be decoded."""
+    if response.header("content-encoding"):
+        return response
     kind = media_type(response)
     if dialect.amazon_streams and kind.startswith(MEDIA_TYPE):
         return JudgedResponse(response, AmazonEvents(), dialect, redaction)

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from engine import dialects
+from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.body import Body
@@ -24,7 +25,7 @@ from engine.upstream.request import build_request
 from engine.values.errors import AbortConnection
 from engine.values.usage import Takes
 from tests.support.exchanges import new_exchange
-from tests.support.upstreams import WATCHER, Client, FakeResponse, returned_headers, target
+from tests.support.upstreams import WATCHER, Client, FakeResponse, returned_headers, upstream
 
 KEY = "sk-live-0123456789abcdef"
 CREDENTIAL = HeaderCredential("header", "authorization", f"Bearer {KEY}")
@@ -33,8 +34,8 @@ CREDENTIAL = HeaderCredential("header", "authorization", f"Bearer {KEY}")
 class Answered:
     """What a caller of `dialect` gets of a response in these pieces, and the records of it.
 
-    `caller` is the caller's language where the dialect is an upstream's of another language,
-    `upstream`.
+    `crossing` are the languages of the caller and of the upstream, where they differ; `edits` are
+    those of the upstream's transform for responses.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Answered:
         query: str = "",
         crossing: tuple[str, str] | None = None,
         heartbeat: float | None = None,
+        edits: Any = None,
     ) -> None:
         value = {"model": "m", "stream": True} if body is None else body
         data = json.dumps(value).encode()
@@ -56,9 +58,9 @@ class Answered:
         exchange.media_type, exchange.dialect = "application/json", dialects.get(dialect)
         self._crossing, self._data = crossing, data
         client = Client(FakeResponse(200, headers, pieces))
-        self._target = target(
+        self._target = upstream(
             client, breaker=BreakerConfig(failures=1), credentials=[CREDENTIAL], heartbeat=heartbeat
-        )
+        ).target("m", 1, transform=[TransformConfig({"response": edits}, ())] if edits else ())
         self.result: AttemptResult | None = None
         spoken = dialects.get(dialect)
         stage = meter(spoken, Takes(usage_option=spoken.usage_option is not None), Services())
@@ -94,9 +96,9 @@ class Answered:
         request = build_request(self._target, exchange, self._target.upstream.headers(()), None)
         translated = None
         if self._crossing is not None:
-            caller, upstream = map(language, self._crossing)
+            caller, other = map(language, self._crossing)
             line = RequestLine(model="m", id="r", query=exchange.query, stream=bool(exchange.query))
-            translated = Translation(caller, upstream).request(self._data, line, "m", LossRules())
+            translated = Translation(caller, other).request(self._data, line, "m", LossRules())
         result = self.result = attempt(
             self._target, CREDENTIAL, request, exchange, dialect, 9.0, translated
         )

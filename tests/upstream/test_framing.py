@@ -147,6 +147,16 @@ def test_a_stream_that_was_not_asked_for_is_one() -> None:
         assert answered.usage.output == 50
 
 
+@each("headers", KINDS)
+def test_events_of_any_name_are_edited(headers: Any) -> None:
+    answered = Answered(
+        "openai", headers, *CHAT, edits={"body": {"remove": ["$.choices[*].index"]}}
+    )
+    assert b'"hi"' in answered.data
+    assert b'"index"' not in answered.data
+    assert answered.usage.output == 50
+
+
 def test_text_that_looks_like_events_is_text_where_no_stream_was_asked_for() -> None:
     text = [("content-type", "text/plain")]
     answered = Answered("openai", text, b"data: it was said", body={"model": "whisper"})
@@ -287,6 +297,22 @@ def test_an_array_that_is_wanted_passes_unchanged(size: int, headers: Any) -> No
     assert answered.kind.startswith("application/json")
     assert (answered.usage.input, answered.usage.output) == (100, 50)
     assert answered.outcome == Outcome.COMPLETE
+
+
+def test_an_array_in_an_encoding_that_cannot_be_read_passes_unchanged() -> None:
+    answered = gemini([*ARRAY, ("content-encoding", "br")], b"\x8b\x02\x80[]\x03")
+    assert answered.data == b"\x8b\x02\x80[]\x03"
+
+
+def test_an_encoded_array_is_decoded() -> None:
+    answered = gemini([*ARRAY, ("content-encoding", "gzip")], *split(gzip.compress(GOOGLE), 9))
+    assert (answered.data, answered.usage.output) == (GOOGLE, 50)
+
+
+def test_the_path_of_a_stream_may_be_encoded() -> None:
+    path = PATH.replace(":", "%3A")
+    answered = Answered("gemini", EVENTS, AS_EVENTS, body=CONTENTS, path=path)
+    assert json.loads(answered.data) == ITEMS
 
 
 @each("headers", [ARRAY, [], EVENTS, [("content-type", "text/plain")]])

@@ -188,3 +188,10 @@ def test_an_object_in_place_of_an_array_is_one_answer() -> None:
     assert (answered.data, answered.outcome) == (text, Outcome.COMPLETE)
     failed = Answered("gemini", JSON, json.dumps(FAILED).encode(), body={}, path=PATH)
     assert failed.failure == "error"
+
+
+def test_an_error_in_an_array_that_is_edited_as_a_whole_is_a_failed_attempt() -> None:
+    text = json.dumps([HI, FAILED]).encode()
+    edits = {"body": {"remove": ["x"]}}
+    answered = Answered("gemini", JSON, text, body={"contents": []}, path=PATH, edits=edits)
+    assert answered.failure == "error"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice, product
 from typing import Any
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -225,7 +226,7 @@ def _claims(environ: Mapping[str, Any], query: str) -> bool:
 
 
 def _wanted_framing(path: str, query: str, body: Any) -> Framing:
-    if not path.endswith(_STREAM_SUFFIX):
+    if not unquote(path).endswith(_STREAM_SUFFIX):
         return Framing.WHOLE
     return Framing.EVENTS if alt_is_sse(query) else Framing.ARRAY
 
