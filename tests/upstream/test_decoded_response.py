@@ -62,7 +62,9 @@ def test_one_part_decodes_to_no_more_than_its_bound(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("data", "kind"), [(gzip.compress(b"one")[:-4], Truncated), (b"no gzip", InvalidAnswer)]
+    ("data", "kind"),
+    [(gzip.compress(b"one")[:-4], Truncated), (b"no gzip", InvalidAnswer)],
+    ids=["cut", "wrong"],
 )
 def test_what_is_cut_or_wrong_fails(data: bytes, kind: Any) -> None:
     read, _ = response(data)
