@@ -33,14 +33,19 @@ def read_answer(body: bytes) -> Iterator[Event]:
     if message is None:
         ERRORS.refuse(body)
         raise WrongType("output.message", "an object")
-    reader = Reader()
-    yield reader.start()
+    yield Start()
     for index, block in enumerate(message.content or ()):
         if block == _NO_BLOCK:
             refuse_unknown(raw_at(body, "output", "message", "content", index))
         yield from BlockReader().whole(block)
-    reader.stop(answer)
-    yield from reader.end()
+    yield End(finishes={0: _read_ending(answer)})
+
+
+def _read_ending(ending: Ending) -> Finish:
+    """The reason of the end."""
+    if not ending.stop_reason:
+        raise WrongType("stopReason", "a string that is not empty")
+    return read_finish(ending.stop_reason, ending.additional_model_response_fields)
 
 
 class Reader:
@@ -73,26 +78,15 @@ class Reader:
             block.is_done = True
             return self._blocks.in_order(block, block.end())
         if event.message_start != NULL:
-            return () if self._started else (self.start(),)  # some repeat it
+            is_repeated, self._started = self._started, True
+            return () if is_repeated else (Start(),)
         if event.message_stop is not None:
-            self.stop(event.message_stop)
+            self._finish = _read_ending(event.message_stop)
             return self._blocks.end()
         if event.metadata != NULL:
             return self.end() if self._finish is not None else ()
         ERRORS.refuse(data)
         return ()
-
-    def start(self) -> Start:
-        """The first event."""
-        self._started = True
-        return Start()
-
-    def stop(self, ending: Ending) -> None:
-        """Take the reason of the end."""
-        if not ending.stop_reason:
-            raise WrongType("stopReason", "a string that is not empty")
-        fields = ending.additional_model_response_fields
-        self._finish = read_finish(ending.stop_reason, fields)
 
     def end(self) -> Iterable[Event]:
         """The last event. Raises BrokenAnswer for an answer that is not complete."""

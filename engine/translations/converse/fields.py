@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from engine.translations.converse.answer_shapes import EXTRA_FIELDS
+from engine.translations.converse.answer_shapes import EXTRA_FIELDS, NULL
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError
 from engine.translations.neutral.members import WrongType
@@ -48,6 +48,8 @@ def read_finish(reason: str, fields: Raw) -> Finish:
 
 def _stop_sequence(fields: Raw) -> str:
     """The stop sequence that was met. Fields of another form have none: each model has its own."""
+    if fields == NULL:
+        return ""
     try:
         return EXTRA_FIELDS.read(fields).stop_sequence or ""
     except WrongType:

@@ -13,6 +13,7 @@ from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
     Json,
+    read_finish,
     thinks_on_budget,
     write_citation,
     write_finish,
@@ -20,7 +21,7 @@ from engine.translations.messages.answer_fields import (
     write_usage,
 )
 from engine.translations.messages.answer_shapes import MESSAGE
-from engine.translations.messages.stream_reader import Reader
+from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (
@@ -32,8 +33,8 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer, Event
-from engine.translations.neutral.names import answer_id, call_id
+from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
+from engine.translations.neutral.names import answer_id, call_id, name_of_answer
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
 from engine.translations.upstream_errors import is_error
@@ -48,12 +49,15 @@ def read_answer(body: bytes) -> Iterator[Event]:
         raise ERRORS.inside(msgspec.json.decode(body))
     if message.content is None:
         ERRORS.refuse(body)
-    reader = Reader()
-    yield reader.start(message, body)
+    name = name_of_answer(message.id, body)
+    yield Start(id=message.id or "", model=message.model or "")
     for index, raw in enumerate(message.content or ()):
-        yield from reader.whole_block(raw, f"content[{index}]")
-    reader.finish(message)
-    yield from reader.end()
+        block = BlockReader(f"{name}:{index}")
+        yield from block.open(raw, f"content[{index}]")
+        yield from block.end()
+    if not message.stop_reason:
+        raise BrokenAnswer("the upstream's answer ended before it was complete")
+    yield End(finishes={0: read_finish(message)})
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:

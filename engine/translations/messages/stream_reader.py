@@ -1,4 +1,4 @@
-"""The events of messages -> neutral events. Messages in one piece are read with it, too.
+"""The events of messages -> neutral events.
 
 A stream is `message_start`, then each block as `content_block_start`, deltas and
 `content_block_stop`, then `message_delta` with the reason of the end (it may come again) and
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import msgspec
-from msgspec import Raw
 
 from engine.translations.messages.answer_fields import ERRORS, read_finish
 from engine.translations.messages.answer_shapes import (
@@ -18,9 +17,7 @@ from engine.translations.messages.answer_shapes import (
     ENDING,
     NULL,
     STREAM_EVENT,
-    Ending,
     Head,
-    Message,
     StreamEvent,
 )
 from engine.translations.messages.block_reader import BlockReader
@@ -72,32 +69,21 @@ class Reader:
             message = BEGIN_EVENT.read(data).message
             if message is None:
                 raise WrongType("message", "an object")
-            return () if self._started else (self.start(message, data),)  # some repeat it
+            return () if self._started else (self._start(message, data),)  # some repeat it
         if event.type == "message_delta":
             ending = ENDING.read(event.delta, "delta")
-            if ending is not None:
-                self.finish(ending)
+            if ending is not None and ending.stop_reason and self._finish is None:
+                self._finish = read_finish(ending)
         elif event.type == "message_stop":
             return [*self._blocks.end(), *self.end()]
         elif event.type != "ping":
             ERRORS.refuse(data)  # in another vendor's form, as gateways write it
         return ()
 
-    def start(self, message: Head | Message, data: bytes) -> Start:
-        """The first event; `data` is the JSON text that has it."""
+    def _start(self, message: Head, data: bytes) -> Start:
         self._started = True
         self._name = name_of_answer(message.id, data)
         return Start(id=message.id or "", model=message.model or "")
-
-    def whole_block(self, raw: Raw, place: str) -> list[Event]:
-        """A block of a message in one piece."""
-        block = self._new_block()
-        return block.open(raw, place) + block.end()
-
-    def finish(self, ending: Ending) -> None:
-        """Take the reason of the end, if there is one; the first counts."""
-        if ending.stop_reason and self._finish is None:
-            self._finish = read_finish(ending)
 
     def end(self) -> Iterable[Event]:
         """The last event. Raises BrokenAnswer for an answer that is not complete."""

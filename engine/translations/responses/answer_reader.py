@@ -45,13 +45,14 @@ from engine.translations.responses.answer_shapes import (
     IMAGE_CALL,
     INCOMPLETE_DETAILS,
     ITEM,
+    KIND,
     MESSAGE,
     RESPONSE,
     THOUGHTS,
     Call,
     Head,
     ImageCall,
-    Item,
+    Kind,
     Part,
     Response,
     TextPart,
@@ -94,8 +95,8 @@ def read_answer(body: bytes) -> Iterator[Event]:
     head = HEAD.read(body)
     yield read_start(head)
     name = name_of_answer(head.id, body)
-    for number, (kind, raw, place) in enumerate(read_items(response), 1):
-        yield from read_item(kind, raw, place, f"{name}:{number}")
+    for kind, raw, place in read_items(response):
+        yield from read_item(kind, raw, place, name)
     yield read_end(response)
 
 
@@ -108,10 +109,10 @@ def read_items(response: Response) -> Iterator[tuple[str, Raw, str]]:
 
 def item_kind(raw: Raw, place: str) -> str:
     """The kind of an item: its type, or what its members say if that is not known here."""
-    item = ITEM.read(raw, place) or Item()
-    kind = item.type or ""
+    kind = (KIND.read(raw, place) or Kind()).type or ""
     if kind in _READ or kind in _OMISSIBLE or kind in _CALLERS:
         return kind
+    item = ITEM.read(raw, place)
     if item.name != NULL and item.arguments != NULL:
         return FUNCTION_CALL
     if item.role != NULL and item.content != NULL:
@@ -125,15 +126,15 @@ def read_start(head: Head) -> Start:
 
 
 def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
-    """The events of a complete item of a type; a call without an id gets it from `name`, which no
-    other item has. Raises BrokenAnswer."""
+    """The events of a complete item of a type; a call without an id gets it from `name` and its
+    place, which no other item has. Raises BrokenAnswer."""
     if kind == "message":
         message = MESSAGE.read(raw, place)
         return [event for part in message.content or () for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = CALL.read(raw, place)
         delta: list[Event] = [Delta(call.arguments)] if call.arguments else []
-        return [Open(read_call(call, name)), *delta, Close()]
+        return [Open(read_call(call, name, place)), *delta, Close()]
     if kind == "reasoning":
         return _read_reasoning(THOUGHTS.read(raw, place))
     block = Foreign(language=NAME, kind=kind or "item", raw=raw, omissible=kind in _OMISSIBLE)
@@ -185,11 +186,11 @@ def _texts(parts: list[TextPart] | None) -> list[str]:
     return [part.text or "" for part in parts or ()]
 
 
-def read_call(call: Call, name: str) -> ToolCall:
+def read_call(call: Call, name: str, place: str) -> ToolCall:
     """The call of an item, without its arguments. Raises BrokenAnswer."""
     if not call.name:
         raise BrokenAnswer("the upstream's answer has a tool call without a name")
-    return ToolCall(id=call.call_id or call.id or call_id(name), name=call.name)
+    return ToolCall(id=call.call_id or call.id or call_id(f"{name}:{place}"), name=call.name)
 
 
 def read_end(response: Response) -> End:

@@ -37,10 +37,15 @@ class Part(TextPart):
     logprobs: list[Token] | None = None
 
 
-class Item(Struct):
-    """What says the kind of an item, and of a part of one: its type, or else its members."""
+class Kind(Struct):
+    """What says the kind of an item, and of a part of one."""
 
     type: str | None = None
+
+
+class Item(Struct):
+    """The members that say it where the type does not."""
+
     role: Raw = Raw(b"null")
     content: Raw = Raw(b"null")
     name: Raw = Raw(b"null")
@@ -131,7 +136,8 @@ _KEPT = frozenset(
 _JSON_TEXTS = frozenset({"arguments", "delta"})
 
 ANNOTATIONS = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)
-ITEM = Shape(Item | None, _KEPT, _JSON_TEXTS)
+KIND = Shape(Kind | None, _KEPT, _JSON_TEXTS)
+ITEM = Shape(Item, _KEPT, _JSON_TEXTS)
 IMAGE_CALL = Shape(ImageCall, _KEPT, _JSON_TEXTS)
 MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
 THOUGHTS = Shape(Thoughts, _KEPT, _JSON_TEXTS)

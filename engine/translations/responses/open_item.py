@@ -35,7 +35,7 @@ from engine.translations.responses.answer_shapes import (
     CALL,
     DETAIL_EVENT,
     DONE_PART,
-    ITEM,
+    KIND,
     THOUGHTS,
     DonePart,
     TextDelta,
@@ -72,14 +72,14 @@ class OpenItem(Part):
         if kind == FUNCTION_CALL:
             call = CALL.read(raw, _ITEM)
             self._arguments = call.arguments or ""
-            return self._open(read_call(call, self._name))
+            return self._open(read_call(call, self._name, _ITEM))
         if kind == "reasoning":
             return self._open(Reasoning(id=THOUGHTS.read(raw, _ITEM).id or ""))
         return ()
 
     def part_added(self, data: bytes) -> Iterable[Event]:
         """A part of the item begins."""
-        part = ITEM.read(DETAIL_EVENT.read(data).part, _PART)
+        part = KIND.read(DETAIL_EVENT.read(data).part, _PART)
         kind = "" if part is None else part.type
         if kind in ("output_text", "refusal"):
             self.kind = self.kind or "message"
@@ -141,7 +141,7 @@ class OpenItem(Part):
         """A part of the item is complete. Raises BrokenAnswer for one of a kind not known here."""
         raw = DETAIL_EVENT.read(data).part
         if not isinstance(self._block, Text | Refusal):
-            kind = ITEM.read(raw, _PART)
+            kind = KIND.read(raw, _PART)
             if kind is not None and kind.type not in PARTS:
                 raise uncarried(kind.type or "part")
             return ()

@@ -125,13 +125,12 @@ class Reader:
         came = +self._kinds
         calls = came[FUNCTION_CALL]
         for kind, raw, place in read_items(response):
-            self._count += 1
             is_missing = not came or (kind == "message" and not came[kind])
             if kind == FUNCTION_CALL:
                 calls -= 1
                 is_missing = calls < 0
             if is_missing:
-                yield from read_item(kind, raw, place, f"{self._name}:{self._count}")
+                yield from read_item(kind, raw, place, self._name)
 
 
 _READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {
