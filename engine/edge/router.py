@@ -32,6 +32,12 @@ from engine.values.listen_address import ListenAddress
 
 log = logging.getLogger("modelway")
 
+_SHOWN = 200
+"""Characters of a path that an error shows."""
+
+_MOUNTS = 50
+"""Mounts that are looked through for the path of a 404."""
+
 Serve = Callable[[dict[str, Any], Callable[..., Any], CallerConnection], Iterable[bytes]]
 """The WSGI call of an application (PEP 3333), with the connection of the request."""
 
@@ -111,12 +117,15 @@ class Router:
         self._cors = cors or Cors(())
         self._hint = hint
         self._tree = PathTree()
+        self._mounts: set[str] = set()
         self._plain: dict[tuple[str, str], tuple[Any, Any, dict[str, Any], str]] = {}
         self._methods: dict[tuple[str, Responder], dict[str, Responder]] = {}
 
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
         """Add one method of a path; the variables in `wide` may contain slashes."""
         resource.template, resource.names = uri_template, tuple(variables(uri_template))
+        if resource.mount and len(self._mounts) < _MOUNTS:
+            self._mounts.add(resource.mount)
         first: Resource = self._tree.add(uri_template, resource.method, resource, resource.wide)
         if first is not resource:
             first.add(resource)
@@ -154,8 +163,19 @@ class Router:
         page = self._pages.get(path)
         if page is not None and req.method in ("GET", "HEAD"):
             return self, {req.method: page}, {"path": path, "query": query}, uri
-        responder = self._unmatched(partial(_miss, match, self._cors, self._hint))
+        responder = self._unmatched(partial(_miss, match, self._cors, self._miss_hint))
         return self, {req.method: responder}, {"path": path, "query": query}, uri
+
+    def _miss_hint(self, path: str, method: str) -> str:
+        """The end of the message for an unknown path: the path that a client with another base
+        address would ask for, with a prefix that is missing or without one that is there twice."""
+        for mount in sorted(self._mounts):
+            for other in (mount + path, path.removeprefix(mount)):
+                if other != path and isinstance(self._tree.find(other, method), PathMatch):
+                    end = "with" if len(other) > len(path) else "without"
+                    advice = f"Write the client's base address {end} '{mount}' at its end."
+                    return f" Did you mean {other[:_SHOWN]}? {advice}"
+        return self._hint
 
     def _remember(
         self, route: tuple[Resource, dict[str, Responder], dict[str, Any], str]
@@ -276,7 +296,9 @@ def _refuse(reason: str, exchange: Exchange) -> Response:
     raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {reason}.")
 
 
-def _miss(miss: PathMiss, cors: Cors, default_hint: str, exchange: Exchange) -> Response:
+def _miss(
+    miss: PathMiss, cors: Cors, hint_of: Callable[[str, str], str], exchange: Exchange
+) -> Response:
     """Raise 404 for an unknown path, 405 for a path with other methods, 426 for a WebSocket
     handshake on another operation; return the response to a CORS preflight."""
     if miss.allowed and not miss.verbs:
@@ -290,10 +312,13 @@ def _miss(miss: PathMiss, cors: Cors, default_hint: str, exchange: Exchange) -> 
             f"{exchange.method} is not allowed here; use {' or '.join(miss.allowed)}.",
             headers=[("allow", ", ".join(miss.allowed))],
         )
-    path = exchange.path[:200]
+    path = exchange.path[:_SHOWN]
     verb = ":" + exchange.path.rpartition(":")[2]
     suggestion = near(verb, miss.verbs) if miss.verbs else None
-    hint = f" Did you mean '{suggestion}'?" if suggestion else default_hint
+    if suggestion:
+        hint = f" Did you mean '{suggestion}'?"
+    else:
+        hint = hint_of(exchange.path, exchange.method)
     raise GatewayError(404, "not_found", f"There is no {exchange.method} {path}.{hint}")
 
 

@@ -12,6 +12,7 @@ import pytest
 from engine.edge.endpoint import Endpoints
 from engine.edge.router import Resource, Router, application
 from engine.values.errors import GatewayError
+from tests.support.each import each
 from tests.support.endpoints import client, ok, raw
 
 
@@ -180,3 +181,24 @@ def test_an_unknown_verb_is_404_with_the_near_one():
 def test_an_endless_path_is_cut_in_the_message():
     result = client(ok).simulate_get("/" + "x" * 8000)
     assert len(result.json["error"]["message"]) < 400
+
+
+WITH = " Write the client's base address with '/v1' at its end."
+WITHOUT = WITH.replace(" with ", " without ")
+
+
+@each(
+    ("path", "hint"),
+    [
+        ("/x/m", f" Did you mean /v1/x/m?{WITH}"),
+        ("/v1/v1/x/m", f" Did you mean /v1/x/m?{WITHOUT}"),
+        ("/v1/v1/v1/x/m", ""),
+        ("/v1/y", ""),
+        ("/y", ""),
+        ("/v1", ""),
+    ],
+)
+def test_a_base_address_with_another_end_is_named(path: str, hint: str) -> None:
+    response = client(ok).simulate_post(path)
+    assert response.status == "404 Not Found"
+    assert response.json["error"]["message"] == f"There is no POST {path}.{hint}"

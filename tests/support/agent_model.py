@@ -20,6 +20,7 @@ from tests.support.recording import ReceivedRequest, answer
 
 Json = dict[str, Any]
 
+_USAGE = 12
 _TURN = re.compile(r"TURN-(\d)")
 _RESULTS = ("tool", "tool_result", "function_call_output", "custom_tool_call_output")
 _EVENT_STREAM = ("Content-Type: text/event-stream",)
@@ -30,12 +31,14 @@ class AgentModel:
     """`turns` has the steps of each turn, which are calls that are made at once; after the last
     step, and where the request declares no tools, the answer is the text `Done N.`.
 
-    A turn of `held` gets the beginning of a stream, and no more: the caller has to give up.
+    A turn of `held` gets the beginning of a stream, and no more: the caller has to give up. The
+    last answer of a turn of `full` reports so many tokens of input, by which agents begin to
+    compact.
     """
 
     turns: Mapping[int, Sequence[Sequence[Call]]]
     held: frozenset[int] = frozenset()
-    usage: int = 12
+    full: Mapping[int, int] = field(default_factory=dict)
     hangs: list[int] = field(default_factory=list)
 
     def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
@@ -45,9 +48,13 @@ class AgentModel:
             answer(status=404)(received, sock)
             return
         body = json.loads(received.body)
+        if path.endswith("ountTokens"):
+            answer(json.dumps({"totalTokens": _USAGE}).encode())(received, sock)
+            return
         turn, results = position(body)
         calls = self._calls(turn, results) if body.get("tools") else ()
-        writer = WRITERS[language.name](f"Done {turn}.", calls, self.usage)
+        usage = _USAGE if calls or not body.get("tools") else self.full.get(turn, _USAGE)
+        writer = WRITERS[language.name](f"Done {turn}.", calls, usage)
         if not (body.get("stream") or path.endswith(":streamGenerateContent")):
             answer(json.dumps(writer.whole()).encode())(received, sock)
             return

@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,18 +98,31 @@ class Agent:
         """Give it a task in `folder`/project, and wait until it has finished."""
         arguments = [*(self.options if options is None else options), prompt]
         command = self.command(url, model, folder, arguments)
-        process = subprocess.run(
+        with self.start(command, folder) as process:
+            try:
+                output, errors = process.communicate(timeout=TIMEOUT)
+            finally:
+                end(process)
+        return AgentResult(process.returncode, output, errors, folder / "project")
+
+    def start(self, command: Sequence[str], folder: Path) -> subprocess.Popen[str]:
+        """Start a command line in a process group of its own."""
+        return subprocess.Popen(
             command,
             cwd=folder / "project",
             env=environment(folder / "home") | self.quiet,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=TIMEOUT,
-            check=False,
+            start_new_session=True,
         )
-        project = folder / "project"
-        return AgentResult(process.returncode, process.stdout, process.stderr, project)
+
+
+def end(process: subprocess.Popen[str], signal_number: int = signal.SIGKILL) -> None:
+    """Signal an agent and all that it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal_number)
 
 
 def environment(home: Path) -> dict[str, str]:

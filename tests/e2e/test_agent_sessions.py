@@ -1,0 +1,207 @@
+"""A session of seven turns of each coding agent, with models of its own vendor and of others.
+
+Each turn is a run that resumes the session. 1: a text; 2: two calls at once; 3: an image that a
+tool reads; 4: the agent is interrupted while the answer arrives; 5: two calls one after the other,
+at the end of which the window is full; 6: the agent compacts the conversation; 7: a call with what
+is left.
+
+These take an hour: `tox -e agents` runs them, and the gate does not.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.translations import languages
+from tests.support import agents
+from tests.support.agent_model import AgentModel, position, tool_results
+from tests.support.agent_page import MODELS, serving
+from tests.support.agents import Agent, AgentResult, Call
+from tests.support.recording import Recorder, recorder
+from tests.support.running import Running
+from tests.support.sdk_features import PIXEL
+from tests.support.sdk_types import check_request
+from tests.support.waiting import until
+
+pytestmark = [
+    pytest.mark.skipif("MODELWAY_SESSIONS" not in os.environ, reason="`tox -e agents` runs it"),
+    pytest.mark.timeout(1200),
+]
+
+NATIVE = "chat-completions-alone"
+"""A model that is asked in chat completions."""
+
+MORE = f"  {NATIVE}: {{to: [{{upstream: openai}}], operations: [openai.createChatCompletion]}}\n"
+
+PADDING = "Some context. " * 300
+"""A conversation without length is not worth compacting."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """An agent whose window is full with so many tokens; `window` are variables and `options` are
+    options that say so."""
+
+    agent: Agent
+    full: int
+    window: Mapping[str, str] | None = None
+    options: Sequence[str] = ()
+
+    def set_up(self) -> Agent:
+        quiet = {**self.agent.quiet, **(self.window or {})}
+        options = (*self.options, *self.agent.options)
+        resume = (*self.options, *self.agent.resume)
+        return replace(self.agent, quiet=quiet, options=options, resume=resume)
+
+
+SESSIONS = (
+    Session(agents.CLAUDE, 199_000),
+    Session(agents.CODEX, 900, options=("--config=model_auto_compact_token_limit=500",)),
+    Session(agents.GEMINI, 900_000),
+    Session(agents.OPENCODE, 199_000),
+    Session(agents.QWEN, 120_000),
+    Session(agents.COPILOT, 119_000, {"COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "120000"}),
+    Session(agents.KIMI, 255_000),
+)
+
+
+def models(session: Session) -> list[str]:
+    """The model that is asked natively, and those of other languages."""
+    others = [name for language, name in MODELS.items() if language != session.agent.language]
+    return [MODELS.get(session.agent.language, NATIVE), *others]
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Recorder]:
+    with recorder() as recording:
+        yield recording
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Iterator[Running]:
+    with serving(tmp_path_factory.mktemp("sessions"), upstream.url, MORE) as started:
+        yield started
+
+
+@dataclass
+class Driver:
+    """Gives an agent its turns, and looks at what reached the upstream."""
+
+    agent: Agent
+    model: str
+    folder: Path
+    running: Running
+    upstream: Recorder
+
+    def log(self) -> list[Any]:
+        lines = self.running.output().splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def options(self, number: int) -> Sequence[str]:
+        return self.agent.options if number == 1 else self.agent.resume
+
+    def turn(self, number: int) -> AgentResult:
+        """A turn that ends with an answer, without an error of the gateway's."""
+        self.upstream.requests.clear()
+        before = len(self.log())
+        prompt = f"TURN-{number} Go on. {PADDING}"
+        options = self.options(number)
+        result = self.agent.run(prompt, self.running.url, self.model, self.folder, options)
+        assert result.code == 0, (number, result.output[-800:], result.errors[-800:])
+        assert f"Done {number}." in result.output, (number, result.output, result.errors)
+        entries = {(each["status"], each["outcome"]) for each in self.log()[before:]}
+        assert entries == {(200, "complete")}, number
+        return result
+
+    def interrupted(self, number: int, model: AgentModel) -> None:
+        before = len(self.log())
+        arguments = [*self.options(number), f"TURN-{number} Go on."]
+        command = self.agent.command(self.running.url, self.model, self.folder, arguments)
+        with self.agent.start(command, self.folder) as process:
+            try:
+                until(lambda: model.hangs == [number], "the answer has begun", agents.TIMEOUT)
+                agents.end(process, signal.SIGINT)
+                process.communicate(timeout=20)
+            finally:
+                agents.end(process)
+        until(lambda: len(self.log()) > before, "the end of the request", 30)
+        assert [each["outcome"] for each in self.log()[before:]] == ["caller_left"]
+
+    def last(self) -> Any:
+        """The last request of the conversation: agents ask for titles and notes beside it."""
+        bodies = [json.loads(each.body) for each in self.upstream.requests if each.body]
+        return max((body for body in bodies if body.get("tools")), key=position)
+
+    def results(self) -> str:
+        return json.dumps(tool_results(self.last()))
+
+    def judge(self) -> None:
+        """The requests that were translated are such as the vendor's SDK could send."""
+        for each in self.upstream.requests:
+            path = each.target.partition("?")[0]
+            language = next((each for each in languages() if each.speaks(path)), None)
+            if language is not None and language.name != self.agent.language:
+                check_request(language.name, each.body)
+
+
+def plan(agent: Agent, image: Path) -> dict[int, list[list[Call]]]:
+    def shell(command: str) -> Call:
+        return agent.tool, agent.call(command)
+
+    assert agent.image is not None
+    return {
+        2: [[shell("echo o''ne"), shell("echo t''wo")]],
+        3: [[agent.image(image)]],
+        4: [[shell("echo f''our")]],
+        5: [[shell("echo f''ive")], [shell("echo s''ix")]],
+        7: [[shell("echo se''ven")]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("session", "model"),
+    [
+        pytest.param(session, model, id=f"{session.agent.program}-{model}")
+        for session in SESSIONS
+        for model in models(session)
+    ],
+)
+def test_a_session(
+    session: Session, model: str, running: Running, upstream: Recorder, tmp_path: Path
+) -> None:
+    agent = session.set_up()
+    if missing := agent.missing():
+        pytest.skip(missing)
+    image = tmp_path / "project" / "pixel.png"
+    image.parent.mkdir()
+    image.write_bytes(base64.b64decode(PIXEL))
+    script = AgentModel(plan(agent, image), held=frozenset({4}), full={5: session.full})
+    upstream.reset()
+    upstream.speak = script
+    driver = Driver(agent, model, tmp_path, running, upstream)
+
+    driver.turn(1)
+    driver.turn(2)
+    assert driver.results().index("one") < driver.results().index("two")
+    driver.turn(3)
+    assert PIXEL in json.dumps(driver.last())
+    driver.judge()
+    driver.interrupted(4, script)
+    driver.turn(5)
+    results = driver.results()
+    assert all(word in results for word in ("one", "two", "five", "six"))
+    driver.turn(6)
+    driver.judge()
+    driver.turn(7)
+    driver.judge()
+    assert "seven" in driver.results()
+    assert "two" not in driver.results(), "the conversation was not compacted"
