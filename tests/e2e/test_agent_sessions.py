@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.timeout(1200),
 ]
 
-NATIVE = "chat-completions-alone"
+NATIVE = "gpt-4o"
 """A model that is asked in chat completions."""
 
 MORE = f"  {NATIVE}: {{to: [{{upstream: openai}}], operations: [openai.createChatCompletion]}}\n"
@@ -49,12 +49,18 @@ PADDING = "Some context. " * 300
 @dataclass(frozen=True)
 class Session:
     """An agent whose window is full with so many tokens; `window` are variables and `options` are
-    options that say so."""
+    options that say so. `command` is the prompt that compacts, of an agent that forgets the usage
+    when it ends. `shows` is whether it shows images to models that its own list does not have,
+    `compacts` whether a run compacts what another one has left.
+    """
 
     agent: Agent
     full: int
     window: Mapping[str, str] | None = None
     options: Sequence[str] = ()
+    command: str = ""
+    shows: bool = True
+    compacts: bool = True
 
     def set_up(self) -> Agent:
         quiet = {**self.agent.quiet, **(self.window or {})}
@@ -64,12 +70,18 @@ class Session:
 
 
 SESSIONS = (
-    Session(agents.CLAUDE, 199_000),
-    Session(agents.CODEX, 900, options=("--config=model_auto_compact_token_limit=500",)),
-    Session(agents.GEMINI, 900_000),
+    Session(agents.CLAUDE, 12, command="/compact"),
+    Session(agents.CODEX, 60_000, options=("--config=model_auto_compact_token_limit=50000",)),
+    Session(agents.GEMINI, 12, compacts=False),
     Session(agents.OPENCODE, 199_000),
-    Session(agents.QWEN, 120_000),
-    Session(agents.COPILOT, 119_000, {"COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "120000"}),
+    Session(agents.QWEN, 12, command="/compress", shows=False),
+    Session(
+        agents.COPILOT,
+        119_000,
+        {"COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "120000"},
+        shows=False,
+        compacts=False,
+    ),
     Session(agents.KIMI, 255_000),
 )
 
@@ -109,15 +121,15 @@ class Driver:
     def options(self, number: int) -> Sequence[str]:
         return self.agent.options if number == 1 else self.agent.resume
 
-    def turn(self, number: int) -> AgentResult:
-        """A turn that ends with an answer, without an error of the gateway's."""
+    def turn(self, number: int, command: str = "") -> AgentResult:
+        """A turn, or a command, that ends without an error of the gateway's."""
         self.upstream.requests.clear()
         before = len(self.log())
-        prompt = f"TURN-{number} Go on. {PADDING}"
+        prompt = command or f"TURN-{number} Go on. {PADDING}"
         options = self.options(number)
         result = self.agent.run(prompt, self.running.url, self.model, self.folder, options)
         assert result.code == 0, (number, result.output[-800:], result.errors[-800:])
-        assert f"Done {number}." in result.output, (number, result.output, result.errors)
+        assert command or f"Done {number}." in result.output, (result.output, result.errors)
         entries = {(each["status"], each["outcome"]) for each in self.log()[before:]}
         assert entries == {(200, "complete")}, number
         return result
@@ -155,7 +167,7 @@ class Driver:
 
 def plan(agent: Agent, image: Path) -> dict[int, list[list[Call]]]:
     def shell(command: str) -> Call:
-        return agent.tool, agent.call(command)
+        return agent.tool, agent.call(f"{command}; sleep 1")  # some lose what comes at the end
 
     assert agent.image is not None
     return {
@@ -193,15 +205,15 @@ def test_a_session(
     driver.turn(2)
     assert driver.results().index("one") < driver.results().index("two")
     driver.turn(3)
-    assert PIXEL in json.dumps(driver.last())
+    assert PIXEL in json.dumps(driver.last()) or not session.shows
     driver.judge()
     driver.interrupted(4, script)
     driver.turn(5)
     results = driver.results()
     assert all(word in results for word in ("one", "two", "five", "six"))
-    driver.turn(6)
+    driver.turn(6, session.command)
     driver.judge()
     driver.turn(7)
     driver.judge()
     assert "seven" in driver.results()
-    assert "two" not in driver.results(), "the conversation was not compacted"
+    assert "two" not in driver.results() or not session.compacts

@@ -43,14 +43,14 @@ class AgentModel:
 
     def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         path = received.target.partition("?")[0]
+        if path.endswith(":countTokens"):
+            answer(json.dumps({"totalTokens": _USAGE}).encode())(received, sock)
+            return
         language = next((each for each in languages() if each.speaks(path)), None)
         if language is None:  # an agent that probes the address
             answer(status=404)(received, sock)
             return
         body = json.loads(received.body)
-        if path.endswith("ountTokens"):
-            answer(json.dumps({"totalTokens": _USAGE}).encode())(received, sock)
-            return
         turn, results = position(body)
         calls = self._calls(turn, results) if body.get("tools") else ()
         usage = _USAGE if calls or not body.get("tools") else self.full.get(turn, _USAGE)
