@@ -39,7 +39,7 @@ _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _MEMBERS: Decoder[dict[str | int, Raw]] = Decoder(dict[str, Raw])
 _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
 _LARGEST_NUMBER = 2**53
-_MOST_READ = 50_000_000
+MOST_READ = 50_000_000
 """Bytes that the amendments of one text may read anew, which is about a second."""
 
 
@@ -100,7 +100,7 @@ class Shape(Generic[_T]):
         self.read: Reader[_T] = read
 
     def _read_odd(self, text: Raw, place: str, error: msgspec.ValidationError) -> _T:
-        for _ in range(_MOST_READ // (len(bytes(text)) + 1)):
+        for _ in range(MOST_READ // (len(bytes(text)) + 1)):
             path, kind = _PLACE.search(str(error)), _TYPE.match(str(error))
             names = _STEP.findall("" if path is None else path[1])
             steps = [int(index) if index else name for index, name in names]
