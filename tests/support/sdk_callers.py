@@ -14,7 +14,10 @@ from openai import OpenAI
 
 from tests.support.running import ALL
 
+Json = dict[str, Any]
+
 QUESTION = "What do you see?"
+SCHEMA_QUESTION = "Answer in JSON."
 PARAMETERS = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "n": {"type": "number"}},
@@ -54,6 +57,10 @@ class Caller(Protocol):
 
     def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn: ...
 
+    def of_schema(self, port: int, model: str, schema: Json) -> str:
+        """The text of an answer that has to fit a schema."""
+        ...
+
 
 class _OpenAICaller:
     def _client(self, port: int) -> OpenAI:
@@ -72,7 +79,8 @@ class ChatCompletions(_OpenAICaller):
 
     def _reply(self, answer: Any) -> Reply:
         choice, usage = answer.choices[0], answer.usage
-        cached = usage.prompt_tokens_details.cached_tokens
+        details = usage.prompt_tokens_details
+        cached = details.cached_tokens if details else 0
         return Reply(
             choice.message.content or "",
             choice.finish_reason,
@@ -106,6 +114,16 @@ class ChatCompletions(_OpenAICaller):
         function = call.function
         stop = answer.choices[0].finish_reason
         return Turn(function.name, json.loads(function.arguments), stop, final)
+
+    def of_schema(self, port: int, model: str, schema: Json) -> str:
+        form: Any = {"name": "answer", "strict": True, "schema": schema}
+        with self._client(port) as client:
+            answer = client.chat.completions.create(
+                model=model,
+                messages=[{"role": "user", "content": SCHEMA_QUESTION}],
+                response_format={"type": "json_schema", "json_schema": form},
+            )
+        return answer.choices[0].message.content or ""
 
 
 class Responses(_OpenAICaller):
@@ -153,6 +171,12 @@ class Responses(_OpenAICaller):
             turns += [*answer.output, result]
             final = client.responses.create(**arguments).output_text
         return Turn(call.name, json.loads(call.arguments), answer.status, final)
+
+    def of_schema(self, port: int, model: str, schema: Json) -> str:
+        form: Any = {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}
+        with self._client(port) as client:
+            arguments: Any = {"input": SCHEMA_QUESTION, "store": False, "text": {"format": form}}
+            return client.responses.create(model=model, **arguments).output_text
 
 
 class Messages:
@@ -202,6 +226,12 @@ class Messages:
             ]
             final = self._reply(self._send(client, model, turns, False, tools=self._tools)).text
         return Turn(call.name, call.input, answer.stop_reason, final)
+
+    def of_schema(self, port: int, model: str, schema: Json) -> str:
+        config = {"format": {"type": "json_schema", "schema": schema}}
+        turns = [{"role": "user", "content": SCHEMA_QUESTION}]
+        with self._client(port) as client:
+            return self._reply(self._send(client, model, turns, False, output_config=config)).text
 
 
 class GenerateContent:
@@ -262,6 +292,12 @@ class GenerateContent:
         final = self._reply(self._send(port, model, contents, False, self._tools)).text
         stop = answers[-1].candidates[0].finish_reason.value
         return Turn(call.name, call.args, stop, final)
+
+    def of_schema(self, port: int, model: str, schema: Json) -> str:
+        config = types.GenerateContentConfig(
+            response_mime_type="application/json", response_json_schema=schema
+        )
+        return self._reply(self._send(port, model, SCHEMA_QUESTION, False, config)).text
 
 
 CALLERS: tuple[Caller, ...] = (ChatCompletions(), Responses(), Messages(), GenerateContent())
