@@ -74,7 +74,7 @@ SESSIONS = (
     Session(agents.CODEX, 60_000, options=("--config=model_auto_compact_token_limit=50000",)),
     Session(agents.GEMINI, 12, compacts=False),
     Session(agents.OPENCODE, 199_000),
-    Session(agents.QWEN, 12, command="/compress", shows=False),
+    Session(agents.QWEN, 12, shows=False, compacts=False),
     Session(
         agents.COPILOT,
         119_000,
