@@ -73,8 +73,10 @@ def reported_error(document: Any) -> dict[str, Any] | None:
         return None
     if error := document.get("error"):
         return error if isinstance(error, dict) else {"message": error_text(document)}
-    if "error" in (document.get("type"), document.get("object")):
+    if document.get("type") == "error" or document.get("object") == "error":
         return _members(document)
+    if "code" not in document and "base_resp" not in document:
+        return None  # nearly every event
     base = document.get("base_resp")
     if isinstance(base, dict) and type(code := base.get("status_code")) is int and code:
         status = _BASE_RESP.get(code)
