@@ -21,7 +21,7 @@ from engine.server.worker_connection import WorkerConnection, read_head
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
-_TIME_TO_READ = 0.5
+TIME_TO_READ = 0.5
 """Seconds between the last bytes of a response that breaks off and the end of its connection. The
 Fetch standard's body streams drop what was not read when they fail, with it the error event."""
 _REASONS = {414: "URI Too Long"}
@@ -73,7 +73,7 @@ class ConnectionHandler:
             self._send(sock, self._application.refuse(_bad_request(error), ip_address(address)))
         except AbortConnection as error:
             if error.reason is AbortReason.RESPONSE_BROKE_OFF:
-                sock.wait_for_caller(_TIME_TO_READ)
+                sock.wait_for_caller(TIME_TO_READ)
         except TimeoutError:
             self._log.debug("timeout: a caller does not read its response")
         except OSError as error:

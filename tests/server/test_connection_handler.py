@@ -176,7 +176,7 @@ def test_a_stream_that_breaks_off_is_cut_and_never_ended(
 def test_a_caller_has_time_to_read_the_end_of_what_breaks_off(
     connect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_handler, "_TIME_TO_READ", PATIENCE)
+    monkeypatch.setattr(connection_handler, "TIME_TO_READ", PATIENCE)
     broken = AbortConnection(AbortReason.RESPONSE_BROKE_OFF)
     far = connect(Application(_breaks_off(broken))).far
     far.sendall(GET % 1)

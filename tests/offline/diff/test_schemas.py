@@ -1,6 +1,5 @@
 """Schemas side by side: nothing that is refused anew goes untold, and it all comes to an end."""
 
-from collections import Counter
 from copy import deepcopy
 
 import jsonschema_rs
@@ -125,18 +124,16 @@ def test_a_property_that_is_removed_is_held_against_the_additional_properties():
     )
 
 
-def _properties(schema):
-    """The names of all properties in a schema, as often as they stand there."""
-    names = Counter()
-    for below in schema if isinstance(schema, list) else ():
-        names += _properties(below)
+def _properties(schema, at=()):
+    """The places of all properties in a schema."""
+    places = set()
+    for index, below in enumerate(schema if isinstance(schema, list) else ()):
+        places |= _properties(below, (*at, index))
     for key, below in schema.items() if isinstance(schema, dict) else ():
         if key == "properties":
-            names.update(list(below))
-            names += _properties(list(below.values()))
-        else:
-            names += _properties(below)
-    return names
+            places |= {(*at, key, name) for name in below}
+        places |= _properties(below, (*at, key))
+    return places
 
 
 @settings(max_examples=50)
