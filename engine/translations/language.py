@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -132,7 +132,8 @@ class Language(TargetLanguage):
     `read_request` raises WrongType. `write_answer` writes a complete answer, `stream_writer` a
     stream, both to the caller's request. `token_count` is the operation that counts the tokens of a
     request, None if the dialect has none. `needs_turns`: a request with only instructions is
-    invalid.
+    invalid. The arguments of calls are texts in `text_arguments` of its answers: a model may write
+    one that is no JSON, and the caller tells it so.
     """
 
     read_request: Callable[[bytes, RequestLine], ChatRequest]
@@ -140,3 +141,4 @@ class Language(TargetLanguage):
     stream_writer: Callable[[ChatRequest], StreamWriter]
     token_count: TokenCount | None = None
     needs_turns: bool = False
+    text_arguments: Literal["none", "streams", "all"] = "none"

@@ -214,7 +214,7 @@ class _Changes:
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         request = exchange.target_request
-        self._law = Law()
+        self._law = Law(any_arguments=not request.answer_tool)
         self._names = request.tool_names
         self._restored = 0
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
@@ -246,7 +246,8 @@ def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput |
     changes = _Changes(exchange) if renames or target_request.first_call else None
     if request.stream:
         caller = exchange.translation.source
-        return _StreamOutput(caller.stream_writer(request), Law(caller.name, usage), changes)
+        law = Law(caller.name, usage, any_arguments=caller.text_arguments != "none")
+        return _StreamOutput(caller.stream_writer(request), law, changes)
     return _WholeOutput(exchange, usage, changes)
 
 
@@ -295,7 +296,9 @@ class _WholeOutput:
     ) -> None:
         self._exchange = exchange
         self._changes = changes
-        self._assembly = Assembly(exchange.translation.source.name, usage)
+        caller = exchange.translation.source
+        any_arguments = caller.text_arguments == "all"
+        self._assembly = Assembly(caller.name, usage, any_arguments=any_arguments)
 
     @property
     def started(self) -> bool:

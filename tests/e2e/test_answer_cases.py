@@ -57,11 +57,6 @@ RIGHT: dict[str, list[Right]] = {
     "tool-name-in-pieces": [Right(('"get_weather"',))],
     "usage-is-a-float": [Right(('"output_tokens":4',), usage=(10, 4))] * 2,
 }
-OPEN = {
-    "thinking-without-signature": "the document requires one, as the vendor does",
-    "tool-arguments-not-json-for-responses": "arguments are JSON in every language",
-}
-"""Cases that are not answered right, and why."""
 
 NAMES = sorted(each.name for each in FOLDER.iterdir()) if FOLDER.is_dir() else []
 needs_cases = pytest.mark.skipif(not NAMES, reason=f"no folder {FOLDER}")
@@ -113,13 +108,8 @@ def _config(case: Path, upstream: str) -> str:
     return re.sub(r"\ntelemetry: .*", "", text)
 
 
-def _case(name: str) -> Any:
-    marks = [pytest.mark.xfail(reason=OPEN[name])] if name in OPEN else []
-    return pytest.param(name, marks=marks)
-
-
 @needs_cases
-@pytest.mark.parametrize("name", [_case(name) for name in NAMES])
+@pytest.mark.parametrize("name", NAMES)
 def test_what_a_real_server_sends_is_answered_right(name: str, tmp_path: Path) -> None:
     case = FOLDER / name
     shutil.copytree(ROOT / "openapi", tmp_path / "openapi")

@@ -91,8 +91,10 @@ class Assembly(Law):
     _start = Start()
     _end: End | None = None
 
-    def __init__(self, caller: str = "", usage: UsageSource | None = None) -> None:
-        super().__init__(caller, usage)
+    def __init__(
+        self, caller: str = "", usage: UsageSource | None = None, *, any_arguments: bool = False
+    ) -> None:
+        super().__init__(caller, usage, any_arguments=any_arguments)
         self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}

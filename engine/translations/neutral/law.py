@@ -47,7 +47,7 @@ class Law:
     `caller` is the language that the answer is written in, "" for none: a block that only another
     language has becomes its substitute there, or is refused if its content would be lost. In the
     End, why each candidate ended agrees with its calls. `usage` is what Start and End tell; None
-    leaves them as they are.
+    leaves them as they are. `any_arguments`: those of calls may be any text.
     """
 
     ended = False
@@ -58,9 +58,12 @@ class Law:
 
     _blocks = _citations = _arguments_length = 0
 
-    def __init__(self, caller: str = "", usage: UsageSource | None = None) -> None:
+    def __init__(
+        self, caller: str = "", usage: UsageSource | None = None, *, any_arguments: bool = False
+    ) -> None:
         self._checks = self._before
         self._caller = caller
+        self._any_arguments = any_arguments
         self._usage = usage
         self._candidates = {0}
         self._callers: set[int] = set()
@@ -143,7 +146,7 @@ class Law:
         block = self._open.pop(event.candidate, None)
         if block is None:
             raise _disorder(event)
-        if isinstance(block, ToolCall):
+        if isinstance(block, ToolCall) and not self._any_arguments:
             arguments = "".join(self._arguments.pop(event.candidate, ()))
             if not are_object(arguments):
                 self._cut_calls[event.candidate] = block.name
@@ -166,7 +169,8 @@ class Law:
         self._arguments_length += len(event.text)
         if self._arguments_length > LARGEST:
             raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
-        self._arguments.setdefault(event.candidate, []).append(event.text)
+        if not self._any_arguments:
+            self._arguments.setdefault(event.candidate, []).append(event.text)
 
 
 Law._before = {Start: Law._check_start}

@@ -26,6 +26,7 @@ LANGUAGE = Language(
     write_answer=write_answer,
     stream_reader=Reader,
     stream_writer=Writer,
+    text_arguments="all",
     read_error=read_error,
     most_tokens=most_tokens,
     without_seals=without_seals,

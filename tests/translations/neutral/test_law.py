@@ -139,6 +139,13 @@ def test_arguments_that_are_no_object_are_refused(arguments: str, following: Eve
         law.check(following)
 
 
+def test_arguments_may_be_any_text_where_a_caller_reads_texts() -> None:
+    law = Law(any_arguments=True)
+    for event in (Start(), Open(CALL), Delta("no JSON"), Close(), END):
+        law.check(event)
+    assert law.ended
+
+
 @pytest.mark.parametrize("arguments", ["", " \n", '{"a":{}}'])
 def test_arguments_may_come_in_any_pieces(arguments: str) -> None:
     calls = [Open(CALL), *map(Delta, arguments), Close()]
