@@ -20,7 +20,7 @@ from engine.translations.messages.answer_fields import (
     write_reasoning,
     write_usage,
 )
-from engine.translations.messages.answer_shapes import MESSAGE
+from engine.translations.messages.answer_shapes import MESSAGE, Message
 from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.arguments import arguments_object
@@ -51,13 +51,21 @@ def read_answer(body: bytes) -> Iterator[Event]:
         ERRORS.refuse(body)
     name = name_of_answer(message.id, body)
     yield Start(id=message.id or "", model=message.model or "")
-    for index, raw in enumerate(message.content or ()):
+    for index, raw in enumerate(_blocks(message)):
         block = BlockReader(f"{name}:{index}")
         yield from block.open(raw, f"content[{index}]")
         yield from block.end()
     if not message.stop_reason:
         raise BrokenAnswer("the upstream's answer ended before it was complete")
     yield End(finishes={0: read_finish(message)})
+
+
+def _blocks(message: Message) -> list[Raw]:
+    """The blocks of a message; some servers write a text in their place, as requests may."""
+    content = message.content or []
+    if isinstance(content, str):
+        return [Raw(msgspec.json.encode({"type": "text", "text": content}))]
+    return content
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:

@@ -33,7 +33,7 @@ class Message(Ending):
     model: str | None = None
     type: Raw = NULL
     error: Raw = NULL
-    content: list[Raw] | None = None
+    content: list[Raw] | str | None = None
 
 
 class Citation(Struct):

@@ -68,8 +68,8 @@ class Shape(Generic[_T]):
     passed on if they are well formed, else left out. Others are *ignored*.
 
     A value of another type is read as what it says: a number as a text and the other way round, an
-    object as the text of its JSON where a text is that of an object (`json_texts`). An empty one of
-    any type counts as absent.
+    object as the text of its JSON where a text is that of an object (`json_texts`), and as the only
+    item where a list belongs. An empty one of any type counts as absent.
     """
 
     @overload
@@ -153,6 +153,8 @@ def _converted(raw: Raw, kind: str, *, is_json: bool) -> Raw | None:
         return Raw(b"0") if kind in ("int", "float") and type(value) is float else None
     if kind == "str" and is_json and isinstance(value, dict):
         return Raw(msgspec.json.encode(bytes(raw).decode()))
+    if kind == "array" and isinstance(value, dict):
+        return Raw(b"[%b]" % bytes(raw))
     if kind in ("int", "float"):
         return Raw(msgspec.json.encode(_number(value, kind)))
     if kind == "bool" and str(value).lower() in ("true", "false", "1"):
