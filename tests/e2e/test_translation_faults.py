@@ -308,34 +308,44 @@ def test_rate_limits_have_the_names_of_the_callers_format(
 
 
 @pytest.mark.parametrize("target", LANGUAGES)
-def test_arguments_that_are_no_json_are_an_error_for_every_caller(
+def test_arguments_that_are_no_json_are_an_error_where_an_object_belongs(
     target: str, port: int, upstream: Recorder
 ) -> None:
     upstream.speak = calling(target, "no JSON")
-    for language in LANGUAGES:
-        if language != target:
-            caller = RawCaller(language)
-            reply = caller.ask(port, target, stream=True)
-            if reply.status == 200:
-                assert (reply.cut, caller.ends(reply)) == (True, 0), reply
-                [(message, *_)] = caller.errors(reply)
-            else:
-                message = assert_refused(caller, reply, 502)
+    for language in languages():
+        if language.name == target:
+            continue
+        caller = RawCaller(language.name)
+        reply = caller.ask(port, target, stream=True)
+        if language.text_arguments != "none":
+            assert (reply.status, reply.cut, caller.ends(reply)) == (200, False, 1), reply
+            assert b"no JSON" in reply.body
+        elif reply.status == 200:
+            assert (reply.cut, caller.ends(reply)) == (True, 0), reply
+            [(message, *_)] = caller.errors(reply)
             assert "arguments of look" in message
-            assert_refused(caller, caller.ask(port, target, stream=False), 502)
+        else:
+            assert "arguments of look" in assert_refused(caller, reply, 502)
+        reply = caller.ask(port, target, stream=False)
+        if language.text_arguments == "all":
+            assert reply.status == 200
+            assert b"no JSON" in reply.body
+        else:
+            assert_refused(caller, reply, 502)
 
 
 @each(("target", "fault"), itertools.product(LANGUAGES, INVALID))
 def test_the_breaker_learns_of_answers_that_cannot_be_translated(
     target: str, fault: str, port: int, upstream: Recorder
 ) -> None:
-    caller = RawCaller("messages" if target != "messages" else "chat_completions")
+    caller = RawCaller("messages" if target != "messages" else "generate_content")
+    streamed = fault != "arguments"  # which may be any text in a stream of messages
     upstream.reset()
     upstream.speak = INVALID[fault](target)
     for _ in range(2):
-        reply = caller.ask(port, f"{fault}-{target}", stream=True)
+        reply = caller.ask(port, f"{fault}-{target}", stream=streamed)
         assert reply.status == 502 or (reply.cut, caller.ends(reply)) == (True, 0), reply
-    reply = caller.ask(port, f"{fault}-{target}", stream=True)
+    reply = caller.ask(port, f"{fault}-{target}", stream=streamed)
     assert (reply.status, len(upstream.requests)) == (503, 2)
 
 
