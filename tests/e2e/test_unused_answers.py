@@ -47,7 +47,7 @@ def caller_of(target: str) -> RawCaller:
 def unusable(language: str) -> bytes:
     """An answer that reports usage, with a content that is not in the vendor's format."""
     document = json.loads(with_usage(language, body_of(language)))
-    document[CONTENT[language]] = "x"
+    document[CONTENT[language]] = True
     return json.dumps(document).encode()
 
 
