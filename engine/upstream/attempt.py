@@ -47,6 +47,8 @@ from engine.upstream.unused_answers import note_unused
 from engine.upstream.wait_in_body import note_wait, set_wait
 from engine.values.errors import EventTooLarge
 
+_Failure = ErrorFirst | ReportedError | EventTooLarge | UpstreamFailure
+
 _WITH_WAIT = frozenset({429, 503})
 """The statuses of errors whose body may name the time to wait."""
 
@@ -146,15 +148,13 @@ def attempt(
         except Misframed as misframed:
             received.unread(misframed.data)
             content.first = b""
-            result.response = framed_for(target, received, exchange, dialect, translated, content)
+            result.response = framed_for(
+                target, received, exchange, dialect, translated, content, misframed=True
+            )
             events = _convert(result, request.method, exchange, dialect, translated)
             _read_beginning(result, result.response, exchange, dialect, events, content)
     except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
-        _classify(result, failure, dialect)
-        is_complete = note_unused(exchange, result.response, content.first, dialect)
-        result.is_unusable = is_complete and isinstance(failure, InvalidAnswer)
-        _report_failure(result)
-        result.close()
+        _fail(result, failure, exchange, dialect, content)
     except BaseException as raised:
         note_unused(exchange, result.response, content.first, dialect)
         result.close()
@@ -167,6 +167,21 @@ def attempt(
                 note_wait(received, result.response)
             _report_failure(result)
     return result
+
+
+def _fail(
+    result: AttemptResult,
+    failure: _Failure,
+    exchange: Exchange,
+    dialect: Dialect,
+    content: FirstContent,
+) -> None:
+    """Record and release an attempt that broke off."""
+    _classify(result, failure, dialect)
+    is_complete = note_unused(exchange, result.response, content.first, dialect)
+    result.is_unusable = is_complete and isinstance(failure, InvalidAnswer)
+    _report_failure(result)
+    result.close()
 
 
 def _report_failure(result: AttemptResult) -> None:
@@ -253,11 +268,7 @@ def _read_beginning(
         result.content = read_first_content(response, dialect, beat, events, content)
 
 
-def _classify(
-    result: AttemptResult,
-    failure: ErrorFirst | ReportedError | EventTooLarge | UpstreamFailure,
-    dialect: Dialect,
-) -> None:
+def _classify(result: AttemptResult, failure: _Failure, dialect: Dialect) -> None:
     """Set the class and the error of an attempt that broke off."""
     if isinstance(failure, ErrorFirst | ReportedError):
         redacted = result.target.upstream.redaction.redact(orjson.dumps(failure.document))

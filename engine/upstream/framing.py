@@ -36,9 +36,11 @@ def framed_for(
     dialect: Dialect,
     translated: AnyExchange | None,
     content: FirstContent,
+    *,
+    misframed: bool = False,
 ) -> IncomingResponse:
     """A response in the framing of its bytes, or in the one that the request wants. What is judged
-    in a framing of its own is metered there."""
+    in a framing of its own is metered there. `misframed`: its bytes are not what it says."""
     content.framing = Framing.UNKNOWN
     if dialect.transparent or not 200 <= received.status < 300:
         return received
@@ -47,7 +49,7 @@ def framed_for(
     beat = upstream.heartbeat if dialect.heartbeat else None
     if translated is not None:
         beat = beat if translated.request.stream else None
-        response = framed(received, wanted, content, beat)
+        response = framed(received, wanted, content, beat, look=misframed)
         content.framing = Framing.UNKNOWN  # of the translation, which decides it
         return response
     response = received
@@ -75,21 +77,24 @@ def framed(
     wanted: Callable[[], Framing],
     content: FirstContent,
     beat: float | None = None,
+    *,
+    look: bool = False,
 ) -> IncomingResponse:
     """A response of success in the framing that its first bytes show; events, if the request wants
     some and its bytes are an array. Waits for these bytes; of a response that says that it is a
     stream, for `beat` seconds: then it is believed, and `content` is silent. Sets the framing of
-    `content` for events. Raises UpstreamFailure."""
+    `content` for events. A whole answer is believed unless `look`. Raises UpstreamFailure."""
     kind = media_type(received)
+    believed = not look and kind != EVENT_STREAM and wanted() is Framing.WHOLE
     if kind != EVENT_STREAM:
         if kind.startswith(MEDIA_TYPE):
             return with_server_sent_events(received)
-        if kind != JSON and wanted() is Framing.WHOLE:
+        if kind != JSON and believed:
             return received
     response = received
     if encoding := received.header("content-encoding"):
         decoding = decoder(encoding)
-        if decoding is None or (kind != EVENT_STREAM and wanted() is Framing.WHOLE):
+        if decoding is None or believed:
             return received
         response = DecodedResponse(received, decoding)
     try:

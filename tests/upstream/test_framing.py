@@ -263,6 +263,24 @@ def test_an_encoded_stream_that_cannot_be_read_is_a_failed_attempt(stream: bool)
         assert encoded_and_translated(data, stream).failure in ("error", "reset")
 
 
+@each("headers", KINDS)
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("data", [b"".join(CHAT), ANSWER])
+def test_an_encoded_answer_of_any_name_is_translated(
+    data: bytes, stream: bool, headers: Any
+) -> None:
+    answered = Answered(
+        "anthropic",
+        [*headers, ("content-encoding", "gzip")],
+        gzip.compress(data),
+        body=STREAM if stream else QUESTION,
+        path="/v1/messages",
+        crossing=("messages", "chat_completions"),
+    )
+    assert (answered.status, answered.usage.output, answered.outcome) == (200, 50, "complete")
+    assert b'"hi"' in answered.data
+
+
 # Arrays of Gemini.
 
 ARRAY = [("content-type", "application/json; charset=UTF-8")]
