@@ -6,9 +6,10 @@ import gzip
 import json
 from typing import Any
 
+from engine.upstream.client import failures
 from engine.upstream.wait_in_body import note_wait
 from tests.support.each import each
-from tests.support.upstreams import JSON, FakeResponse
+from tests.support.upstreams import JSON, FakeResponse, failure
 
 RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "36.4s"}
 ERROR = {"error": {"code": 429, "message": "slow down", "details": [{"reason": "x"}, RETRY]}}
@@ -43,6 +44,30 @@ def test_the_delay_is_rounded_up_to_seconds(document: Any, expected: str | None)
 def test_an_encoded_body_is_read_too() -> None:
     packed = gzip.compress(json.dumps(ERROR).encode())
     assert noted(packed, ("content-encoding", "gzip")).header("retry-after") == "37"
+
+
+@each("late", [[5.0, b"{}"], [b"{", 5.0, b"}"]])
+def test_a_body_that_is_late_is_left(late: list[bytes | float]) -> None:
+    received: Any = FakeResponse(429, JSON, late)
+    note_wait(received, received)
+    assert received.header("retry-after") is None
+    assert received.pieces[-1] == late[-1]
+
+
+def test_a_body_that_comes_in_drops_is_left_after_a_second() -> None:
+    drops = [b" "] * 50
+    received: Any = FakeResponse(429, JSON, drops)
+    times = iter(range(100))
+    note_wait(received, received, clock=lambda: next(times) / 10)
+    assert b"".join(received.pieces) == b"".join(drops)
+    assert len(received.pieces) > 40
+
+
+def test_a_body_that_breaks_off_fails_for_its_reader() -> None:
+    received: Any = FakeResponse(429, JSON, [b"{", failure(failures.Truncated)])
+    note_wait(received, received)
+    assert received.header("retry-after") is None
+    assert received.pieces[0] == b"{"
 
 
 @each("header", ["retry-after", "retry-after-ms"])
