@@ -105,7 +105,7 @@ class TranslatedEvents:
         self._usage.feed(events)
         data = map(_JOINED, _DATA.findall(events))
         if events.find(_ERROR_NAME) >= 0:
-            data = map(_data_of, events.split(b"\n\n")[:-1])
+            data = filter(None, map(_data_of, events.split(b"\n\n")))
         output.extend(map(self._translator.event, data))  # lazy: appends up to an error
 
     def _translate_start(self, events: bytes, output: list[bytes]) -> bytes:
@@ -150,7 +150,8 @@ class TranslatedEvents:
 
 
 def _data_of(event: bytes) -> bytes:
-    """The data of a clean event; of one that is named `error`, the JSON of an error."""
+    """The data of a clean event, b"" without any; of one that is named `error`, the JSON of an
+    error."""
     if event.startswith(_ERROR_NAME):
         return orjson.dumps(event_document(event))
     return b"\n".join(_JOINED(data) for data in _DATA.findall(event))

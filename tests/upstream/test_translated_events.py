@@ -136,10 +136,11 @@ def test_what_cannot_be_translated_ends_the_stream_after_what_preceded_it(data, 
     assert (stream.events.feed(chunk("more")), stream.events.finish()) == (b"", b"")
 
 
+@pytest.mark.parametrize("before", [b"", b": beat\n\n", b"event: ping\n\n"])
 @pytest.mark.parametrize("data", [b'{"message":"Slow down.","code":429}', b"Slow down."])
-def test_an_event_that_is_named_error_has_its_words(data):
+def test_an_event_that_is_named_error_has_its_words(data, before):
     stream = Stream()
-    events = chunk("Hi") + b"event: error\ndata: %b\n\n" % data + chunk("more")
+    events = chunk("Hi") + before + b"event: error\ndata: %b\n\n" % data + chunk("more")
     assert stream.text(events) == "Hi"
     assert b"Slow down." in stream.events.failure.text
 
