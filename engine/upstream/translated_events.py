@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import methodcaller
 
 import orjson
@@ -103,7 +103,7 @@ class TranslatedEvents:
         if not self._started and not (events := self._translate_start(events, output)):
             return
         self._usage.feed(events)
-        data = map(_JOINED, _DATA.findall(events))
+        data: Iterable[bytes] = map(_JOINED, _DATA.findall(events))
         if events.find(_ERROR_NAME) >= 0:
             data = filter(None, map(_data_of, events.split(b"\n\n")))
         output.extend(map(self._translator.event, data))  # lazy: appends up to an error

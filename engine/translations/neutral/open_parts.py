@@ -13,6 +13,9 @@ from typing import Generic, TypeVar
 from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.events import BrokenAnswer, Delta, Event
 
+MAX_PARTS = 1_000
+"""The most parts that are open at once; one without content has no event that would count."""
+
 _EVENT_SIZE = 100
 """What an event that waits counts beside its text."""
 
@@ -49,12 +52,15 @@ class OpenParts(Generic[_P]):
         return (index or 0) in self._parts
 
     def at(self, index: int | None) -> _P:
-        """The part at an index; the current one without an index."""
+        """The part at an index; the current one without an index. Raises BrokenAnswer for too many
+        at once."""
         if index is None and self.current is not None:
             return self.current
         index = index or 0
         part = self._parts.get(index)
         if part is None:
+            if len(self._parts) >= MAX_PARTS:
+                raise BrokenAnswer(f"the upstream's answer has over {MAX_PARTS} parts at once")
             part = self._parts[index] = self._new()
             if self.current is None:
                 self.current, self.index = part, index

@@ -62,3 +62,12 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_parts, "LARGEST", 500)
     with pytest.raises(BrokenAnswer, match="over 500 bytes to be kept"):
         read((0, "a"), *[(1, "b" * 50)] * 9)
+
+
+def test_parts_that_are_open_at_once_are_bounded() -> None:
+    parts = OpenParts(Word)
+    for index in range(open_parts.MAX_PARTS):
+        parts.at(index)
+    assert parts.at(open_parts.MAX_PARTS - 1) is not None
+    with pytest.raises(BrokenAnswer, match="over 1000 parts at once"):
+        parts.at(open_parts.MAX_PARTS)
