@@ -116,7 +116,7 @@ class _Closer:
         for name in _DEFINITIONS:
             if name in rest:
                 result[name] = self._each(name, rest.pop(name))
-        rest = self._joined(rest)
+        rest = self._join_all_of(rest)
         if "$ref" in rest:
             self._reference(rest, result)
         else:
@@ -138,7 +138,7 @@ class _Closer:
     def _each(self, key: str, schemas: Any) -> Json:
         return {name: self.close(each) for name, each in self.check(key, schemas, dict).items()}
 
-    def _joined(self, schema: Json) -> Json:
+    def _join_all_of(self, schema: Json) -> Json:
         """The schema, with what it has all of (`allOf`) as keywords of its own. Objects would be
         closed against each other there."""
         if "allOf" not in schema:
@@ -146,7 +146,7 @@ class _Closer:
         parts = self.check("allOf", schema.pop("allOf"), list)
         properties = dict(self.check("properties", schema.pop("properties", None), dict))
         required = [*self.check("required", schema.pop("required", None), list)]
-        for part in [self._joined(dict(self.check("allOf", each, dict))) for each in parts]:
+        for part in [self._join_all_of(dict(self.check("allOf", each, dict))) for each in parts]:
             properties |= self.check("properties", part.pop("properties", None), dict)
             required += self.check("required", part.pop("required", None), list)
             if "$ref" in part and (len(parts) > 1 or properties):

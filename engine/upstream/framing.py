@@ -45,7 +45,7 @@ def framed_for(
     if dialect.transparent or not 200 <= received.status < 300:
         return received
     response: IncomingResponse
-    wanted, upstream = partial(_wanted, exchange, dialect, translated), target.upstream
+    wanted, upstream = partial(_wanted_framing, exchange, dialect, translated), target.upstream
     beat = upstream.heartbeat if dialect.heartbeat else None
     if translated is not None:
         beat = beat if translated.request.stream else None
@@ -65,7 +65,9 @@ def framed_for(
     return response
 
 
-def _wanted(exchange: Exchange, dialect: Dialect, translated: AnyExchange | None) -> Framing:
+def _wanted_framing(
+    exchange: Exchange, dialect: Dialect, translated: AnyExchange | None
+) -> Framing:
     """The framing that a request wants of the upstream's answer."""
     if translated is None:
         return dialect.wanted_framing(exchange.path, exchange.query, exchange.value)
@@ -85,16 +87,16 @@ def framed(
     stream, for `beat` seconds: then it is believed, and `content` is silent. Sets the framing of
     `content` for events. A whole answer is believed unless `look`. Raises UpstreamFailure."""
     kind = media_type(received)
-    believed = not look and kind != EVENT_STREAM and wanted() is Framing.WHOLE
+    trusts_headers = not look and kind != EVENT_STREAM and wanted() is Framing.WHOLE
     if kind != EVENT_STREAM:
         if kind.startswith(MEDIA_TYPE):
             return with_server_sent_events(received)
-        if kind != JSON and believed:
+        if kind != JSON and trusts_headers:
             return received
     response = received
     if encoding := received.header("content-encoding"):
         decoding = decoder(encoding)
-        if decoding is None or believed:
+        if decoding is None or trusts_headers:
             return received
         response = DecodedResponse(received, decoding)
     try:

@@ -84,7 +84,7 @@ class JudgedResponse(WrappedResponse):
         passed = self._keep(events)
         failure = self._failure_so_far()
         if failure is None:
-            self._held += self._written(data, passed)
+            self._held += self._write(data, passed)
             if len(self._held) > HELD_BYTES:
                 self._has_content = True
         else:
@@ -134,11 +134,11 @@ class JudgedResponse(WrappedResponse):
         elif not self._has_content:
             raise ErrorFirst(NO_CONTENT)
         else:
-            self._held += self._written(b"", passed) + self._closing()
+            self._held += self._write(b"", passed) + self._closing()
 
     # How the stream is written.
 
-    def _written(self, data: bytes, events: bytes) -> bytes:
+    def _write(self, data: bytes, events: bytes) -> bytes:
         """What the caller gets of bytes that are these clean events."""
         return data
 
@@ -164,11 +164,11 @@ class EventArray(JudgedResponse):
         headers = [pair for pair in response.headers if not pair[0].startswith("content-")]
         self.headers = [*headers, ("content-type", "application/json")]
 
-    def _written(self, data: bytes, events: bytes) -> bytes:
+    def _write(self, data: bytes, events: bytes) -> bytes:
         return b"".join(map(self._item, filter(None, map(event_json, events.split(b"\n\n")))))
 
     def _last(self, failure: _Failure, data: bytes, events: bytes) -> bytes:
-        items = self._written(b"", events)
+        items = self._write(b"", events)
         if isinstance(failure, ReportedError):
             items += self._redaction.redact(self._item(failure.document))
         return items

@@ -69,17 +69,17 @@ def test_every_folder_has_its_right_answers() -> None:
 
 def _speak(case: Json) -> Speak:
     def speak(received: ReceivedRequest, sock: socket.socket) -> None:
-        said = case
+        reply = case
         for key, text in (("by_path", received.target), ("by_body", received.body.decode())):
             if key in case:
                 found = (value for part, value in case[key].items() if part in text)
-                said = next(found, case["else"])
-        headers = [f"{name}: {value}" for name, value in said["headers"]]
-        if "body" in said:
-            answer(said["body"].encode(), headers, said["status"])(received, sock)
+                reply = next(found, case["else"])
+        headers = [f"{name}: {value}" for name, value in reply["headers"]]
+        if "body" in reply:
+            answer(reply["body"].encode(), headers, reply["status"])(received, sock)
             return
-        chunks = [b"%x\r\n%b\r\n" % (len(data), data) for data in map(str.encode, said["chunks"])]
-        lines = [f"HTTP/1.1 {said['status']} Fine", *headers, "transfer-encoding: chunked", "", ""]
+        chunks = [b"%x\r\n%b\r\n" % (len(data), data) for data in map(str.encode, reply["chunks"])]
+        lines = [f"HTTP/1.1 {reply['status']} Fine", *headers, "transfer-encoding: chunked", "", ""]
         sock.sendall("\r\n".join(lines).encode() + b"".join(chunks) + b"0\r\n\r\n")
 
     return speak

@@ -28,12 +28,12 @@ def _cases(target: str) -> dict[str, Case]:
     return cases
 
 
-def _said(case: Case, caller: str, target: str, *, stream: bool) -> tuple[str, list[Any]]:
+def _saying(case: Case, caller: str, target: str, *, stream: bool) -> tuple[str, list[Any]]:
     documents = [each.encode() for each in case["documents"]]
     from_stream = not case.get("whole", False)
     output = translated(documents, caller, target, from_stream=from_stream, stream=stream)
-    said = saying_of(caller, as_sdk(caller, output, stream=stream))
-    return said.text, [[*call] for call in said.calls]
+    saying = saying_of(caller, as_sdk(caller, output, stream=stream))
+    return saying.text, [[*call] for call in saying.calls]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -41,8 +41,8 @@ def test_an_ornament_costs_no_answer(target: str) -> None:
     for name, case in _cases(target).items():
         expected = case.get("text", ""), case.get("calls", [])
         for caller, stream in itertools.product(CALLERS, (False, True)):
-            said = _said(case, caller, target, stream=stream)
-            assert said == expected, (name, caller, stream)
+            saying = _saying(case, caller, target, stream=stream)
+            assert saying == expected, (name, caller, stream)
 
 
 NEEDED = {
@@ -63,7 +63,7 @@ def test_what_an_answer_needs_is_never_left_out(target: str) -> None:
     odd = {**case, "documents": [begin, NEEDED[target], *rest]}
     for caller, stream in itertools.product(CALLERS, (False, True)):
         with pytest.raises(BrokenAnswer, match="is not in its format"):
-            _said(odd, caller, target, stream=stream)
+            _saying(odd, caller, target, stream=stream)
 
 
 @pytest.mark.parametrize("target", [each for each in TARGETS if each != "converse"])

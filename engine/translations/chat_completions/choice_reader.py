@@ -26,7 +26,7 @@ from engine.translations.chat_completions.answer_fields import (
 from engine.translations.chat_completions.answer_shapes import Call, ContentPart, Function, Message
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.extra_content import read_extra
-from engine.translations.chat_completions.text_citations import cited, read_annotations
+from engine.translations.chat_completions.text_citations import citations_in, read_annotations
 from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.content import (
     Block,
@@ -160,7 +160,7 @@ class ChoiceReader:
         """The sources of the text; some vendors give them before or behind it."""
         citations = read_annotations(annotations)
         if self._open == _TEXT:
-            events += cited(citations, self._text_start, self._candidate)
+            events += citations_in(citations, self._text_start, self._candidate)
         elif _TEXT in self._opened and _TEXT not in self._waiting:
             events += [Cite(each, self._candidate, late=True) for each in citations]
         elif citations:
@@ -284,7 +284,7 @@ class ChoiceReader:
         events.append(Open(block, self._candidate))
         self._text_start = self._text_length
         if key == _TEXT and self._citations:
-            events += cited(self._citations, self._text_start, self._candidate)
+            events += citations_in(self._citations, self._text_start, self._candidate)
             self._citations = []
 
     def _close(self, events: list[Event]) -> None:

@@ -13,7 +13,7 @@ from engine.translations.chat_completions.answer_fields import (
     REASONING_MEMBERS,
     read_detail,
 )
-from engine.translations.chat_completions.extra_content import read_sent_extra
+from engine.translations.chat_completions.extra_content import read_request_extra
 from engine.translations.chat_completions.request_shapes import (
     AssistantMessage,
     AudioPart,
@@ -202,7 +202,7 @@ def _read_extra(
     if present(raw) is None:
         return
     vars(holder).update(extra={**holder.extra, "extra_content": raw})
-    signature = read_sent_extra(raw, f"{place}.extra_content")
+    signature = read_request_extra(raw, f"{place}.extra_content")
     if signature is None:
         unread.append(f"{place}.extra_content")
     else:

@@ -38,7 +38,7 @@ def read_extra(extra: Raw, *, message: bool = False, late: bool = False) -> str:
     return f"{signed} {bytes(extra).decode()}"
 
 
-def read_sent_extra(extra: Raw, place: str) -> Reasoning | None:
+def read_request_extra(extra: Raw, place: str) -> Reasoning | None:
     """The signature in the member at `place` that a caller sends back; None without one."""
     signatures = _signatures(extra)
     if not signatures:

@@ -20,7 +20,7 @@ def read_annotations(annotations: Raw) -> list[Citation]:
     return [read_citation(each.url_citation) for each in shapes if each.url_citation is not None]
 
 
-def cited(citations: Iterable[Citation], block_start: int, candidate: int) -> Iterator[Cite]:
+def citations_in(citations: Iterable[Citation], block_start: int, candidate: int) -> Iterator[Cite]:
     """What the open block of text cites, which begins at `block_start` of all text. The vendor
     counts from the beginning of all; a span that begins in an earlier block is told without its
     place."""

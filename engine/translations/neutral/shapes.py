@@ -105,7 +105,7 @@ class Shape(Generic[_T]):
             names = _STEP.findall("" if path is None else path[1])
             steps = [int(index) if index else name for index, name in names]
             try:
-                text = self._amended(text, steps, "" if kind is None else kind[1])
+                text = self._amend(text, steps, "" if kind is None else kind[1])
                 return self._decode(text)
             except msgspec.ValidationError as another:
                 error = another
@@ -113,30 +113,30 @@ class Shape(Generic[_T]):
                 break
         raise _wrong_type(str(error), place) from error
 
-    def _amended(self, text: Raw, steps: Sequence[str | int], kind: str) -> Raw:
+    def _amend(self, text: Raw, steps: Sequence[str | int], kind: str) -> Raw:
         """The text with the value at `steps` as one of a kind, or without it."""
         is_json = bool(steps) and steps[-1] in self._json_texts
         try:
-            return _changed(text, steps, lambda raw: _converted(raw, kind, is_json=is_json))
+            return _with_change(text, steps, lambda raw: _convert(raw, kind, is_json=is_json))
         except _CannotAmend:
             kept = next((at for at, step in enumerate(steps) if step in self._kept), None)
             if kept is None:
                 raise
-            return _changed(text, steps[: kept + 1], lambda _: None)
+            return _with_change(text, steps[: kept + 1], lambda _: None)
 
 
 class _CannotAmend(Exception):
     """A value says nothing that could stand in its place."""
 
 
-def _changed(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], Raw | None]) -> Raw:
+def _with_change(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], Raw | None]) -> Raw:
     """A JSON text with a change of the value at `steps`; a change to None removes it. All other
     values keep their texts."""
     if not steps:
         raise _CannotAmend
     step, *rest = steps
     holder: Any = _ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
-    value = _changed(holder[step], rest, change) if rest else change(holder[step])
+    value = _with_change(holder[step], rest, change) if rest else change(holder[step])
     if value is None:
         del holder[step]
     else:
@@ -144,7 +144,7 @@ def _changed(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], Raw |
     return Raw(msgspec.json.encode(holder))
 
 
-def _converted(raw: Raw, kind: str, *, is_json: bool) -> Raw | None:
+def _convert(raw: Raw, kind: str, *, is_json: bool) -> Raw | None:
     """A value as one of a kind; None for a blank one. Raises _CannotAmend."""
     value = msgspec.json.decode(raw)
     if kind == "str" and type(value) in (int, float):

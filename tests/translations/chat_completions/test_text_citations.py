@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from engine.translations.chat_completions.text_citations import cited, read_annotations
+from engine.translations.chat_completions.text_citations import citations_in, read_annotations
 from engine.translations.neutral.events import Cite
 from tests.support.each import each
 
@@ -34,6 +34,6 @@ def test_a_member_of_another_form_has_none(odd: bytes) -> None:
 
 
 def test_spans_count_from_the_block_that_is_open() -> None:
-    cites = [*cited(read_annotations(annotations((6, 8), (1, 2))), 5, 3)]
+    cites = [*citations_in(read_annotations(annotations((6, 8), (1, 2))), 5, 3)]
     assert all(isinstance(each, Cite) and each.candidate == 3 for each in cites)
     assert [(each.citation.start, each.citation.end) for each in cites] == [(1, 3), (None, None)]
