@@ -515,5 +515,14 @@ def test_a_name_that_is_not_read_as_the_models_is_another(name: str) -> None:
         assert at is None or bytes(result.body.buffer)[slice(*at)] == b"one"
 
 
+@each(
+    "body", [b'{"Model":"two","model":"one"}', b'{"model":"one","MODEL":"two"}', b'{"mOdel":"x"}']
+)
+def test_another_spelling_of_a_member_of_json_is_refused(body: bytes) -> None:
+    with pytest.raises(GatewayError) as excinfo:
+        parse(MODEL).check(json_request(body))
+    assert (excinfo.value.status, excinfo.value.param) == (400, "model")
+
+
 def test_brackets_in_json_are_part_of_a_name() -> None:
     assert parse(MODEL).check(json_request(b'{"model[]": "two", "model": "one"}'))[1] is not None

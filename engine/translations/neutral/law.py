@@ -146,7 +146,7 @@ class Law:
         block = self._open.pop(event.candidate, None)
         if block is None:
             raise _disorder(event)
-        if isinstance(block, ToolCall) and not self._any_arguments:
+        if isinstance(block, ToolCall):
             arguments = "".join(self._arguments.pop(event.candidate, ()))
             if not are_object(arguments):
                 self._cut_calls[event.candidate] = block.name
