@@ -72,7 +72,7 @@ upstreams:
   patient: {url: "${ONE}/v1", EASY}
   pooled: {url: "${ONE}/v1"}
   refused: {url: "http://127.0.0.1:${CLOSED}", EASY}
-  nameless: {url: "http://nothing.invalid", EASY, proxy: ""}
+  nameless: {url: "http://nothing.invalid", EASY, proxy: "", timeouts: {connect: 50s}}
   untrusted: {url: "https://127.0.0.1:${TLS}", EASY}
   plaintext: {url: "https://127.0.0.1:${PLAIN}", EASY}
   unreachable: {url: "http://127.0.0.1:${FULL}", EASY, timeouts: {connect: 400ms}}
