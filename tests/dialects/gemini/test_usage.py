@@ -1,0 +1,52 @@
+"""Usage in answers of the Gemini dialect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.dialects.gemini.usage import METER, usage_of
+from tests.support.each import each
+
+
+def counts(**members: Any) -> dict[str, Any]:
+    return {"usageMetadata": members}
+
+
+@each(
+    ("metadata", "expected"),
+    [
+        ({"promptTokenCount": 7, "candidatesTokenCount": 5, "totalTokenCount": 12}, (7, 5)),
+        # Thoughts are beside the answer, unless the total has no room for them.
+        ({"promptTokenCount": 7, "candidatesTokenCount": 5, "thoughtsTokenCount": 3}, (7, 8)),
+        (
+            {
+                "promptTokenCount": 7,
+                "candidatesTokenCount": 5,
+                "thoughtsTokenCount": 3,
+                "totalTokenCount": 12,
+            },
+            (7, 5),
+        ),
+        ({"promptTokenCount": 7, "toolUsePromptTokenCount": 2, "responseTokenCount": 1}, (9, 1)),
+        ({"candidatesTokenCount": 5, "totalTokenCount": 12}, (7, 5)),
+        ({"prompt_token_count": 7, "candidates_token_count": 5}, (7, 5)),
+    ],
+)
+def test_counts(metadata: dict[str, Any], expected: tuple[int, int]) -> None:
+    usage = usage_of(counts(**metadata))
+    assert usage is not None
+    assert (usage.input, usage.output) == expected
+
+
+@each("document", [{}, counts(), [], "x", {"usageMetadata": 5}])
+def test_no_counts_are_no_usage(document: Any) -> None:
+    assert usage_of(document) is None
+
+
+def test_the_last_value_of_each_count_is_that_of_a_stream() -> None:
+    tally = METER.tally()
+    tally.take(counts(promptTokenCount=7, candidatesTokenCount=1))
+    tally.take(counts(candidatesTokenCount=5))
+    usage = tally.usage()
+    assert usage is not None
+    assert (usage.input, usage.output) == (7, 5)
