@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -11,10 +11,12 @@ from engine.translations.neutral.events import BrokenAnswer
 
 
 class CallNumbers:
-    """The running numbers of the calls of one choice. `count` is how many have begun."""
+    """The running numbers of the calls of one choice. `count` is how many have begun; `is_partial`
+    says whether the last of them lacks some of its arguments."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_partial: Callable[[], bool]) -> None:
         self.count = 0
+        self._is_partial = is_partial
         self._calls: dict[int, tuple[int, str]] = {}
         """The number and the id of the last call of each index."""
 
@@ -22,13 +24,16 @@ class CallNumbers:
         """The running number of the call of a fragment.
 
         Some vendors give every call the same index, or none at all: another id is another call, and
-        so is a name without an index.
+        so is a name without an index. Others count the fragments of one call: what has neither id
+        nor name goes on with a call that is not complete.
         """
         index_or_last = -1 if index is None else index
         number, last_id = self._calls.get(index_or_last, (-1, ""))
         is_new = number < 0 or (bool(name) and bool(vendor_id) and vendor_id != last_id)
         if index is None and name and not vendor_id:
             is_new = True
+        if is_new and not name and not vendor_id and self._is_partial():
+            number, is_new = self.count - 1, False
         if is_new:
             number = self.count
             self.count += 1
@@ -54,6 +59,12 @@ class AnnouncedCalls:
     def __bool__(self) -> bool:
         return bool(self._calls)
 
+    @property
+    def lacks_arguments(self) -> bool:
+        """Whether the last call has its name and no arguments."""
+        call = next(reversed(self._calls.values()), None)
+        return call is not None and bool(call.name) and not call.arguments
+
     def has_begun(self, number: int, name: str) -> bool:
         """Whether a call has begun. Raises BrokenAnswer for more of its name behind that."""
         known = self._names.get(number)
@@ -68,7 +79,8 @@ class AnnouncedCalls:
             call = self._calls[number] = ToolCall(id=call_id, name="")
         if name != call.name:  # some vendors repeat it
             call.name += name
-        call.arguments += arguments
+        if call.arguments or arguments != "null":  # some servers write it for none
+            call.arguments += arguments
         return bool(call.name and call.arguments)
 
     def take(self, last: int | None = None) -> Iterator[tuple[int, ToolCall, str]]:

@@ -80,8 +80,8 @@ class ChoiceReader:
         self._opened: set[Key] = set()
         self._arguments: list[str] = []
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
-        self._calls = CallNumbers()
         self._announced = AnnouncedCalls()
+        self._calls = CallNumbers(self._has_partial_call)
         self._citations: list[Citation] = []
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
@@ -268,11 +268,15 @@ class ChoiceReader:
 
     def _must_wait(self) -> bool:
         """Whether no block can begin, or go on, before the open call has ended."""
-        if self._waiting:
-            return True
-        if self._open is None or self._open[0] != "call":
-            return False
-        return not is_complete("".join(self._arguments))
+        return bool(self._waiting) or self._in_call()
+
+    def _in_call(self) -> bool:
+        """Whether the open block is a call whose arguments are not complete."""
+        is_call = self._open is not None and self._open[0] == "call"
+        return is_call and not is_complete("".join(self._arguments))
+
+    def _has_partial_call(self) -> bool:
+        return self._announced.lacks_arguments or (not self._waiting and self._in_call())
 
     def _begin(self, events: list[Event], key: Key, block: Block) -> None:
         if key[0] == "call" and key in self._opened:

@@ -55,7 +55,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
         block = BlockReader(f"{name}:{index}")
         yield from block.open(raw, f"content[{index}]")
         yield from block.end()
-    if not message.stop_reason:
+    if not (message.stop_reason or message.content):
         raise BrokenAnswer("the upstream's answer ended before it was complete")
     yield End(finishes={0: read_finish(message)})
 

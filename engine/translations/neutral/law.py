@@ -218,4 +218,5 @@ def _wrong_arguments(name: str) -> BrokenAnswer:
 
 
 def _disorder(event: Event) -> BrokenAnswer:
-    return BrokenAnswer(f"the upstream's answer has a {type(event).__name__} out of order")
+    kind = type(event).__name__.lower()
+    return BrokenAnswer(f"the upstream's answer has its parts out of order: {kind}")
