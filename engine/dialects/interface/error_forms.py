@@ -33,6 +33,13 @@ _BASE_RESP = {
 FAILED_REASONS = ("error", "abort", "insufficient_system_resource")
 """Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek."""
 
+ERROR = b"error"
+OTHER_SIGNS = re.compile(
+    rb'"(?:code|base_resp|response\.failed|abort|insufficient_system_resource)"|\\u00[2-7]'
+)
+"""Events that report an error have the word `error`, or one of these: names in the other forms, or
+an escaped character of ASCII, as no encoder writes it in a name."""
+
 _TEXTS = (
     *("message", "msg", "error_description", "error_msg", "error_message", "errorMessage"),
     *("Message", "detail", "error", "errors", "fault", "faultstring", "status_msg", "base_resp"),
