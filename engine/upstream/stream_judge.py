@@ -75,33 +75,30 @@ class StreamJudge:
 
     def end(self) -> None:
         """Judge the last events of a stream without a failure."""
-        if OTHER_SIGNS.search(b"".join(self._last)) is not None:
-            for document in _documents(b"".join(self._last)):
+        last = b"".join(self._last)
+        if OTHER_SIGNS.search(last) is not None:
+            for document in _documents(last.split(b"\n\n")):
                 if document != self.error and self._dialect.is_error_event(document):
                     self.failure = ReportedError(document)
                     return
-        if not self._has_end():
+        if not self._has_end(last):
             self.failure = Truncated()
             self.failure.request_sent = self.failure.response_started = True
 
-    def _has_end(self) -> bool:
-        """Whether a stream has its end, which is most often in the last bytes that were read."""
-        has_end = None
-        documents: list[Any] = []
-        for events in reversed(self._last):
-            documents = [*_documents(events), *documents]
-            has_end = self._dialect.ends(documents)
-            if has_end:
-                return True
+    def _has_end(self, last: bytes) -> bool:
+        """Whether a stream has its end, which is most often one of its last two events."""
+        if self._dialect.ends(_documents(last.rsplit(b"\n\n", 3)[-3:])):
+            return True
+        documents = _documents(last.split(b"\n\n"))
+        has_end = self._dialect.ends(documents)
         if has_end is None:  # pings, say: how the stream began shows what its end would be
-            has_end = self._dialect.ends([*_documents(self.first), *documents])
+            has_end = self._dialect.ends([*_documents(self.first.split(b"\n\n")), *documents])
         return has_end is not False
 
 
-def _documents(events: bytes) -> list[Any]:
+def _documents(events: list[bytes]) -> list[Any]:
     """The JSON of clean events but comments."""
-    parts = events.split(b"\n\n")
-    return [event_document(event) for event in parts if event and event[:1] != b":"]
+    return [event_document(event) for event in events if event and event[:1] != b":"]
 
 
 def are_comments(events: bytes) -> bool:
