@@ -50,19 +50,17 @@ class AnnouncedCalls:
     """
 
     def __init__(self) -> None:
-        self._calls: dict[int, ToolCall] = {}
+        self.waiting: dict[int, ToolCall] = {}
+        """The calls that have not begun."""
         self._names: dict[int, str] = {}
         """The names of the calls that have begun."""
         self.signatures: dict[int, str] = {}
         """Those of the calls that have one."""
 
-    def __bool__(self) -> bool:
-        return bool(self._calls)
-
     @property
     def lacks_arguments(self) -> bool:
         """Whether the last call has its name and no arguments."""
-        call = next(reversed(self._calls.values()), None)
+        call = next(reversed(self.waiting.values()), None)
         return call is not None and bool(call.name) and not call.arguments
 
     def has_begun(self, number: int, name: str) -> bool:
@@ -74,9 +72,9 @@ class AnnouncedCalls:
 
     def add(self, number: int, call_id: str, name: str, arguments: str) -> bool:
         """Take a fragment of a call that has not begun. Returns whether its arguments begin."""
-        call = self._calls.get(number)
+        call = self.waiting.get(number)
         if call is None:
-            call = self._calls[number] = ToolCall(id=call_id, name="")
+            call = self.waiting[number] = ToolCall(id=call_id, name="")
         if name != call.name:  # some vendors repeat it
             call.name += name
         if call.arguments or arguments != "null":  # some servers write it for none
@@ -86,8 +84,8 @@ class AnnouncedCalls:
     def take(self, last: int | None = None) -> Iterator[tuple[int, ToolCall, str]]:
         """The calls in their order, up to the `last` or all: they begin now. With each its number,
         and its arguments up to now."""
-        for number in [*self._calls]:
-            call = self._calls.pop(number)
+        for number in [*self.waiting]:
+            call = self.waiting.pop(number)
             self._names[number] = call.name
             arguments, call.arguments = call.arguments, ""
             yield number, call, arguments

@@ -90,7 +90,7 @@ class ChoiceReader:
     @property
     def has_begun(self) -> bool:
         """Whether the choice has had any content."""
-        return bool(self._opened or self._announced)
+        return bool(self._opened or self._announced.waiting)
 
     def delta(self, delta: Message, events: list[Event]) -> None:
         """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""
@@ -129,7 +129,8 @@ class ChoiceReader:
     def close(self) -> Iterator[Event]:
         """Everything that waited, and the end of the last block."""
         events: list[Event] = []
-        self._begin_calls(events)
+        if self._announced.waiting or self._message_signature:
+            self._begin_calls(events)
         self._close(events)
         for key, (block, texts) in self._waiting.items():
             yield from events
@@ -240,7 +241,7 @@ class ChoiceReader:
     ) -> None:
         """Add a text to a block, which `block` makes: now, or when the open call is complete."""
         if key != self._open:
-            if self._announced and key[0] not in ("call", _SIGNATURE):
+            if self._announced.waiting and key[0] not in ("call", _SIGNATURE):
                 self._begin_calls(events)
             if self._must_wait():
                 self._wait(key, block, text)

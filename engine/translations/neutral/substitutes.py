@@ -27,9 +27,9 @@ def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
 
 def _may_have_substitutes(request: ChatRequest) -> bool:
     blocks = chain.from_iterable(map(_blocks, request.messages))
-    kinds = {*map(type, blocks), *map(type, request.tools)}
-    own = Foreign in kinds or BuiltInTool in kinds
-    return own or bool(request.loaded_tools or request.deferred_tools)
+    if Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools):
+        return True
+    return bool(request.loaded_tools or request.deferred_tools)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:

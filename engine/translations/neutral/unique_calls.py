@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.translations.neutral.content import Block, ToolCall, ToolResult
 from engine.translations.neutral.request import Message
 
-_PARTS = frozenset({ToolCall, ToolResult})
+_PARTS = (ToolCall, ToolResult)
 _blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
 
 
@@ -24,16 +24,17 @@ def with_unique_calls(messages: list[Message]) -> list[Message]:
     A result belongs to the last turn with calls. If several calls of a turn have the same id, the
     first result belongs to the first of them.
     """
-    if _PARTS.isdisjoint(map(type, chain.from_iterable(map(_blocks, messages)))):
+    kinds = list(map(type, chain.from_iterable(map(_blocks, messages))))
+    if kinds.count(ToolCall) < 2 and kinds.count(ToolResult) < 2:
         return messages
-    blocks = list(chain.from_iterable(map(_blocks, messages)))
-    call_ids = [each.id for each in blocks if isinstance(each, ToolCall)]
-    result_ids = [each.id for each in blocks if isinstance(each, ToolResult)]
+    blocks = chain.from_iterable(map(_blocks, messages))
+    ids = [(type(each), each.id) for each in blocks if isinstance(each, _PARTS)]
+    if len(set(ids)) == len(ids):
+        return messages
+    call_ids = [call_id for kind, call_id in ids if kind is ToolCall]
     if len(set(call_ids)) < len(call_ids):
         renaming = _Renaming(set(call_ids))
         messages = [renaming.message(message) for message in messages]
-    elif len(set(result_ids)) == len(result_ids):
-        return messages
     return _without_repeated_results(messages)
 
 

@@ -31,7 +31,7 @@ def test_a_call_begins_when_its_name_and_arguments_are_there(
     assert begins == [False] * (len(fragments) - 1) + [True]
     [(number, call, first)] = calls.take()
     assert (number, call.id, call.name, call.arguments, first) == (0, "c", name, "", arguments)
-    assert not calls
+    assert not calls.waiting
 
 
 def test_calls_begin_in_their_order_up_to_one() -> None:
