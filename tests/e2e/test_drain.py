@@ -123,6 +123,7 @@ def test_a_reload_has_no_delay_and_the_gateway_remains_ready(
         until(
             lambda: pages.append(get(front.telemetry)) or len(old & set(front.workers())) == 1,
             "one old worker, that of the stream",
+            patience=150,  # new workers start, beside what else the machine does
         )
         pages += [get(front.telemetry) for _ in range(20)]
         assert {page and page.status for page in pages} == {200}

@@ -99,6 +99,7 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
     finally:
         stop.set()
         thread.join()
+    until(lambda: not is_away() and len(ids(database)) == len(ids_written), patience=60)
     shipper.close()
     assert files(tmp_path) == []
     assert sorted(ids(database)) == sorted(ids_written)
