@@ -27,7 +27,6 @@ from engine.translations.chat_completions.request_shapes import (
     ThinkingPart,
     ToolMessage,
 )
-from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -41,6 +40,7 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    read_cache_mark,
 )
 from engine.translations.neutral.members import Members, WrongType, extra_inside
 from engine.translations.neutral.objects import JsonObject, ObjectReader, UnknownObject, present

@@ -8,7 +8,6 @@ from typing import Any, TypeGuard
 from engine.translations.chat_completions.answer_fields import NAME, write_thoughts
 from engine.translations.chat_completions.content_reader import TOOL_CALL
 from engine.translations.chat_completions.extra_content import ExtraWriter
-from engine.translations.neutral.cache_marks import mark
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -21,6 +20,7 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    mark,
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra

@@ -24,8 +24,7 @@ from engine.translations.chat_completions.request_shapes import (
     UserMessage,
 )
 from engine.translations.language import RequestLine
-from engine.translations.neutral.cache_marks import read_cache_mark
-from engine.translations.neutral.content import Block, Extra, Text
+from engine.translations.neutral.content import Block, Extra, Text, read_cache_mark
 from engine.translations.neutral.members import Members, WrongType, extra_inside
 from engine.translations.neutral.objects import ObjectReader, UnknownObject, present, raw_members
 from engine.translations.neutral.request import (

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.cache_marks import read_cache_mark
+from engine.translations.neutral.content import read_cache_mark
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import Tool
 

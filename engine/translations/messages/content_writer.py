@@ -9,7 +9,6 @@ from typing import Any, TypeGuard
 
 from engine.translations.messages.answer_fields import NAME, Json, write_reasoning
 from engine.translations.neutral.arguments import arguments_object
-from engine.translations.neutral.cache_marks import mark, mark_of
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,
@@ -24,6 +23,8 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    mark,
+    mark_of,
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType

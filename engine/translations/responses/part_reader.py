@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Extra,
@@ -19,6 +18,7 @@ from engine.translations.neutral.content import (
     Source,
     Text,
     UploadedFile,
+    read_cache_mark,
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import JsonObject, UnknownObject, raw_members
