@@ -10,10 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from engine.translations.anthropic_models import (
-    SMALLEST_BUDGET,
-    Model,
-)
+from engine.translations.anthropic_models import SMALLEST_BUDGET, Model
 from engine.translations.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.neutral.arguments import NO_ARGUMENTS
 from engine.translations.neutral.losses import Losses

@@ -8,11 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.chat_completions.answer_fields import (
-    NAME,
-    REASONING_MEMBERS,
-    read_detail,
-)
+from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS, read_detail
 from engine.translations.chat_completions.extra_content import read_request_extra
 from engine.translations.chat_completions.request_shapes import (
     AssistantMessage,

@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from engine.translations.converse.answer_shapes import (
-    ANSWER,
-    NULL,
-    STREAM_EVENT,
-    Block,
-    Ending,
-)
+from engine.translations.converse.answer_shapes import ANSWER, NULL, STREAM_EVENT, Block, Ending
 from engine.translations.converse.block_reader import BlockReader, refuse_unknown
 from engine.translations.converse.fields import ERRORS, read_finish
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start

@@ -9,12 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.answer_fields import read_finish, read_logprobs
-from engine.translations.generate_content.answer_shapes import (
-    NULL,
-    Call,
-    Candidate,
-    Part,
-)
+from engine.translations.generate_content.answer_shapes import NULL, Call, Candidate, Part
 from engine.translations.generate_content.citations import CitationReader
 from engine.translations.generate_content.fields import (
     NAME,
@@ -26,14 +21,7 @@ from engine.translations.generate_content.fields import (
 )
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.arguments import arguments_of
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Reasoning,
-    Signature,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Close,

@@ -20,14 +20,7 @@ from engine.translations.generate_content.answer_writer import (
 )
 from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.neutral.arguments import are_object
-from engine.translations.neutral.content import (
-    Block,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.content import Block, Reasoning, Refusal, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     Cite,
     Close,

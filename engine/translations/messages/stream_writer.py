@@ -32,16 +32,7 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import (
-    Cite,
-    Close,
-    Delta,
-    End,
-    Event,
-    Open,
-    Sign,
-    Start,
-)
+from engine.translations.neutral.events import Cite, Close, Delta, End, Event, Open, Sign, Start
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE

@@ -17,11 +17,7 @@ from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import ObjectReader, present, raw_members
 from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
 from engine.translations.neutral.shapes import read_shape
-from engine.translations.responses.answer_fields import (
-    NAME,
-    read_signature,
-    thoughts,
-)
+from engine.translations.responses.answer_fields import NAME, read_signature, thoughts
 from engine.translations.responses.caller_tools import (
     SEARCH,
     function_name,
