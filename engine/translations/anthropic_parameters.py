@@ -14,13 +14,14 @@ from engine.translations.anthropic_models import SMALLEST_BUDGET, Model
 from engine.translations.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.neutral.arguments import NO_ARGUMENTS
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import WrongType, value_of
 from engine.translations.neutral.parameters import (
     budget_of,
     effort_of,
     is_wide,
     known_thinking,
     nearest_effort,
+    number,
 )
 from engine.translations.neutral.request import ChatRequest, OutputFormat, Thinking, Tool
 
@@ -42,7 +43,6 @@ _REASONS = {
     "type": "each schema needs a type",
     "allOf": "these schemas cannot be joined",
 }
-_NUMBER = msgspec.json.Decoder(float)
 _NO_ARGUMENTS = Raw(msgspec.json.encode(NO_ARGUMENTS))
 
 
@@ -141,12 +141,10 @@ class ParameterWriter:
     def number(self, field: str) -> float | None:
         """The value of a field, None for none. Raises WrongType."""
         raw: Raw | None = getattr(self._request, field)
-        if raw is None:
-            return None
-        try:
-            return _NUMBER.decode(raw)
-        except msgspec.DecodeError as error:
-            raise WrongType(self._request.place_of(field), "a number") from error
+        value = number(raw)
+        if value is None and raw is not None:
+            raise WrongType(self._request.place_of(field), "a number")
+        return value
 
     def answer_form(self, *, thinks: bool) -> tuple[Literal["", "format", "tool"], Raw]:
         """How a schema of the answer is enforced: by `output_config.format`, by a tool that the
@@ -228,10 +226,8 @@ def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:
 
 
 def _is_of_object(schema: Raw) -> bool:
-    try:
-        return bool(_SCHEMA.decode(schema).type == "object")
-    except msgspec.DecodeError:
-        return False
+    value = value_of(_SCHEMA, schema)
+    return value is not None and bool(value.type == "object")
 
 
 def metadata_of(user: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from msgspec import Raw
 from engine.translations.chat_completions.answer_shapes import ANNOTATIONS, Image, Message, TextPart
 from engine.translations.neutral.content import Citation, Link, Media, Reasoning, Signature
 from engine.translations.neutral.events import Cite, Finish, Stop
-from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.members import Members, WrongType, value_of
 from engine.translations.neutral.signatures import seal, unseal
 from engine.translations.openai_answer_fields import read_citation
 from engine.translations.openai_request_fields import read_data_url
@@ -168,11 +168,8 @@ def write_thoughts(blocks: list[Reasoning]) -> tuple[Json, list[Reasoning]]:
 def _entry(signature: str, text: str) -> Json | None:
     """The entry of `reasoning_details` with this signature; None for one that is not such an entry,
     which callers can make up."""
-    try:
-        entry = _OBJECT.decode(signature)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    if text:
+    entry = value_of(_OBJECT, signature)
+    if entry is not None and text:
         entry["summary" if entry.get("type") == _SUMMARY else "text"] = text
     return entry
 

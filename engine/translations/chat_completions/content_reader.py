@@ -38,7 +38,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
     read_cache_mark,
 )
-from engine.translations.neutral.members import Members, WrongType, extra_inside
+from engine.translations.neutral.members import Members, WrongType, extra_inside, value_of
 from engine.translations.neutral.objects import JsonObject, ObjectReader, UnknownObject, present
 from engine.translations.openai_request_fields import read_file_data, read_url
 
@@ -114,11 +114,10 @@ def _read_unknown(part: UnknownObject, place: str, unread: list[str]) -> Block:
 
 def _read_thoughts(part: Foreign) -> Reasoning | None:
     """The thoughts in a part, as Mistral writes them; None for a part of another form."""
-    try:
-        pieces = _THOUGHTS.decode(part.raw).thinking
-    except msgspec.DecodeError:
+    thoughts = value_of(_THOUGHTS, part.raw)
+    if thoughts is None:
         return None
-    text = "".join(piece.text for piece in pieces)
+    text = "".join(piece.text for piece in thoughts.thinking)
     return Reasoning(text=text, signature=Signature(NAME, _THINKING), place=part.place)
 
 

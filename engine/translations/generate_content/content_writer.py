@@ -34,7 +34,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import OBJECT
+from engine.translations.neutral.members import OBJECT, value_of
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.signatures import is_mark
 
@@ -224,10 +224,6 @@ def _response(block: ToolResult) -> Json | Raw:
     text = "".join(each.text for each in block.content if isinstance(each, Text))
     if block.is_error:
         return {"error": text}
-    if text.lstrip().startswith("{"):
-        try:
-            _OBJECT.decode(text)
-            return Raw(text.encode())
-        except (msgspec.DecodeError, RecursionError):
-            pass  # text that only looks like an object
+    if text.lstrip().startswith("{") and value_of(_OBJECT, text) is not None:
+        return Raw(text.encode())
     return {"result": text}

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import ToolCall
-from engine.translations.neutral.members import OBJECT, WrongType
+from engine.translations.neutral.members import OBJECT, WrongType, decode
 from engine.translations.neutral.request import Tool
 
 _NOTHING = (b"", b"null", b"{}", b"[]")
@@ -51,8 +51,5 @@ def arguments_schema(tool: Tool) -> Any:
     """The schema of a tool's arguments, for vendors that require its `type`. Raises WrongType."""
     if tool.schema is None:
         return NO_ARGUMENTS
-    try:
-        members = OBJECT.decode(tool.schema)
-    except msgspec.DecodeError as error:
-        raise WrongType(tool.place, "a tool whose schema is an object") from error
+    members = decode(OBJECT, tool.schema, tool.place, "a tool whose schema is an object")
     return tool.schema if "type" in members else {"type": "object", **members}

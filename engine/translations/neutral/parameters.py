@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import value_of
 from engine.translations.neutral.request import ChatRequest, Thinking
 
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
@@ -72,12 +73,7 @@ _WIDE = {"top_k": 40, "top_p": 0.95}
 
 def number(value: Raw | None) -> float | None:
     """A parameter's number, None for anything else."""
-    if value is None:
-        return None
-    try:
-        return _NUMBER.decode(value)
-    except msgspec.DecodeError:
-        return None
+    return None if value is None else value_of(_NUMBER, value)
 
 
 def is_wide(name: str, value: Raw | None) -> bool:
