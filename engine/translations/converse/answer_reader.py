@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from engine.translations.converse.answer_shapes import ANSWER, NULL, STREAM_EVENT, Block, Ending
 from engine.translations.converse.block_reader import BlockReader, refuse_unknown
 from engine.translations.converse.fields import ERRORS, read_finish
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
+from engine.translations.neutral.events import End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.open_parts import OpenParts
+from engine.translations.neutral.open_parts import MessageReader
 from engine.translations.neutral.shapes import raw_at
 
 _NO_BLOCK = Block()
@@ -42,14 +42,11 @@ def _read_ending(ending: Ending) -> Finish:
     return read_finish(ending.stop_reason, ending.additional_model_response_fields)
 
 
-class Reader:
-    """Reads the events of one stream. Several blocks may be open at once; those that are not
-    complete at the end of the message are so then."""
+class Reader(MessageReader[BlockReader]):
+    """Reads the events of one stream."""
 
     def __init__(self) -> None:
-        self._blocks = OpenParts(BlockReader)
-        self._started = self._ended = False
-        self._finish: Finish | None = None
+        super().__init__(BlockReader)
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one event of the stream."""
@@ -82,19 +79,8 @@ class Reader:
         ERRORS.refuse(data)
         return ()
 
-    def end(self) -> Iterable[Event]:
-        """The last event. Raises BrokenAnswer for an answer that is not complete."""
-        if self._ended:
-            return ()
-        if not self._started or self._blocks.current is not None or self._finish is None:
-            raise BrokenAnswer("the upstream's answer ended before it was complete")
-        self._ended = True
-        return (End(finishes={0: self._finish}),)
-
     def _block(self, index: int | None) -> BlockReader:
-        """The block at an index."""
-        if not self._started or self._finish is not None:
-            raise BrokenAnswer("the upstream's answer has a block out of order")
+        block = super()._block(index)
         if index is None:
             raise WrongType("contentBlockIndex", "a whole number")
-        return self._blocks.at(index)
+        return block

@@ -6,12 +6,6 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.messages.answer import (
-    hides_thoughts,
-    holds_thoughts,
-    open_call,
-    refuse_media,
-)
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
@@ -21,6 +15,12 @@ from engine.translations.messages.answer_fields import (
     write_finish,
     write_reasoning,
     write_usage,
+)
+from engine.translations.messages.answer_writer import (
+    hides_thoughts,
+    holds_thoughts,
+    open_call,
+    refuse_media,
 )
 from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.content import (

@@ -166,9 +166,7 @@ def text(value: str) -> dict[str, str]:
 
 
 def test_neighbours_of_one_role_are_one_turn_with_all_blocks() -> None:
-    body, _ = write_turns_of(
-        turn("user", "a"), turn("user", "b", "c"), turn("assistant", "d")
-    )
+    body, _ = write_turns_of(turn("user", "a"), turn("user", "b", "c"), turn("assistant", "d"))
     assert texts_of(body) == [("user", [text("a"), text("b"), text("c")]), ("assistant", "d")]
 
 

@@ -1,4 +1,4 @@
-"""The events of messages -> neutral events.
+"""Messages in one piece and the events of their streams -> neutral events.
 
 A stream is `message_start`, then each block as `content_block_start`, deltas and
 `content_block_stop`, then `message_delta` with the reason of the end (it may come again) and
@@ -7,37 +7,66 @@ A stream is `message_start`, then each block as `content_block_start`, deltas an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
+from msgspec import Raw
 
 from engine.translations.messages.answer_fields import ERRORS, read_finish
 from engine.translations.messages.answer_shapes import (
     BEGIN_EVENT,
     ENDING,
+    MESSAGE,
     NULL,
     STREAM_EVENT,
     Head,
+    Message,
     StreamEvent,
 )
 from engine.translations.messages.block_reader import BlockReader
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
+from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import name_of_answer
-from engine.translations.neutral.open_parts import OpenParts
+from engine.translations.neutral.open_parts import MessageReader
+from engine.translations.upstream_errors import is_error
+
+_ERROR = Raw(b'"error"')
 
 
-class Reader:
-    """Reads the events of one stream. Several blocks may be open at once; those that are not
-    complete at the end of the message are so then."""
+def read_answer(body: bytes) -> Iterator[Event]:
+    """The events of a message. Raises WrongType, BrokenAnswer or UpstreamError."""
+    message = MESSAGE.read(body)
+    if message.type == _ERROR or is_error(message.error):
+        raise ERRORS.inside(msgspec.json.decode(body))
+    if message.content is None:
+        ERRORS.refuse(body)
+    name = name_of_answer(message.id, body)
+    yield Start(id=message.id or "", model=message.model or "")
+    for index, raw in enumerate(_blocks(message)):
+        block = BlockReader(f"{name}:{index}")
+        yield from block.open(raw, f"content[{index}]")
+        yield from block.end()
+    if not message.stop_reason:
+        raise BrokenAnswer("the upstream's answer ended before it was complete")
+    yield End(finishes={0: read_finish(message)})
 
-    _started = _ended = False
-    _finish: Finish | None = None
+
+def _blocks(message: Message) -> list[Raw]:
+    """The blocks of a message; some servers write a text in their place, as requests may."""
+    content = message.content or []
+    if isinstance(content, str):
+        return [Raw(msgspec.json.encode({"type": "text", "text": content}))]
+    return content
+
+
+class Reader(MessageReader[BlockReader]):
+    """Reads the events of one stream."""
+
     _name = ""
     _count = 0
 
     def __init__(self) -> None:
-        self._blocks = OpenParts(self._new_block)
+        super().__init__(self._new_block)
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one event of the stream."""
@@ -48,16 +77,16 @@ class Reader:
         if kind == "content_block_delta":  # nearly every event
             if event.index == blocks.index and blocks.current is not None:
                 return blocks.current.delta(event.delta, "delta")
-            block = self._block(event)
+            block = self._block(event.index)
             return blocks.in_order(block, block.delta(event.delta, "delta"))
         if kind == "content_block_start":
             raw = BEGIN_EVENT.read(data).content_block
             if raw == NULL:
                 raise WrongType("content_block", "an object")
-            block = self._block(event)
+            block = self._block(event.index)
             return blocks.in_order(block, block.open(raw, "content_block"))
         if kind == "content_block_stop":
-            block = self._block(event)
+            block = self._block(event.index)
             return blocks.in_order(block, block.end())
         if kind == "error":
             raise ERRORS.inside(msgspec.json.decode(data))
@@ -85,21 +114,6 @@ class Reader:
         self._name = name_of_answer(message.id, data)
         return Start(id=message.id or "", model=message.model or "")
 
-    def end(self) -> Iterable[Event]:
-        """The last event. Raises BrokenAnswer for an answer that is not complete."""
-        if self._ended:
-            return ()
-        if not self._started or self._blocks.current is not None or self._finish is None:
-            raise BrokenAnswer("the upstream's answer ended before it was complete")
-        self._ended = True
-        return (End(finishes={0: self._finish}),)
-
     def _new_block(self) -> BlockReader:
         self._count += 1
         return BlockReader(f"{self._name}:{self._count}")
-
-    def _block(self, event: StreamEvent) -> BlockReader:
-        """The block of an event."""
-        if not self._started or self._finish is not None:
-            raise BrokenAnswer("the upstream's answer has a block out of order")
-        return self._blocks.at(event.index)
