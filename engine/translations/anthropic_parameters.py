@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from engine.translations.anthropic_models import SMALLEST_BUDGET, Model
 from engine.translations.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.neutral.arguments import NO_ARGUMENTS
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType, value_of
 from engine.translations.neutral.parameters import (
@@ -24,8 +25,6 @@ from engine.translations.neutral.parameters import (
     number,
 )
 from engine.translations.neutral.request import ChatRequest, OutputFormat, Thinking, Tool
-
-Json = dict[str, Any]
 
 _DEFAULT_EFFORT = "high"
 _SMALLEST_TOP_P_WITH_THOUGHTS = 0.95

@@ -17,9 +17,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.members import WrongType
-
-Json = dict[str, Any]
 
 _FORMATS = frozenset(
     (

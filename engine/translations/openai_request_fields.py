@@ -16,6 +16,7 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     Source,
@@ -60,8 +61,6 @@ def data_url(content: Inline) -> str:
     """The URL of a content."""
     return f"data:{content.media_type};base64,{content.data}"
 
-
-Json = dict[str, Any]
 
 SHARED_MEMBERS = (
     *("metadata", "service_tier", "safety_identifier"),

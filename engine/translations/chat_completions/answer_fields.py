@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_shapes import ANNOTATIONS, Image, Message, TextPart
-from engine.translations.neutral.content import Citation, Link, Media, Reasoning, Signature
+from engine.translations.neutral.content import Citation, Json, Link, Media, Reasoning, Signature
 from engine.translations.neutral.events import Cite, Finish, Stop
 from engine.translations.neutral.members import Members, WrongType, value_of
 from engine.translations.neutral.signatures import seal, unseal
@@ -23,8 +23,6 @@ PREFIX = "chatcmpl-"
 REASONING_MEMBERS = ("reasoning_content", "reasoning")
 """Members with the text of thoughts that vendors have added: DeepSeek and others the first,
 OpenRouter and others the second."""
-
-Json = dict[str, Any]
 
 STOPS: dict[str, Stop] = {
     "stop": "end",

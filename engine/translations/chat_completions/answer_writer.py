@@ -18,6 +18,7 @@ from engine.translations.neutral.content import (
     Block,
     Citation,
     Inline,
+    Json,
     Link,
     Media,
     Reasoning,
@@ -30,8 +31,6 @@ from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_citation, write_logprobs
 from engine.translations.openai_request_fields import write_url
-
-Json = dict[str, Any]
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:

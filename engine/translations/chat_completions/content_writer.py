@@ -12,6 +12,7 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
+    Json,
     Media,
     PlainText,
     Reasoning,
@@ -32,8 +33,6 @@ from engine.translations.openai_request_fields import is_sendable, why_not, writ
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _MEDIA_OF_RESULT = "(The tool returned this beside its text.)"
-
-Json = dict[str, Any]
 
 
 class MessageWriter:

@@ -14,10 +14,8 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import NAME
-from engine.translations.neutral.content import Reasoning, Signature
+from engine.translations.neutral.content import Json, Reasoning, Signature
 from engine.translations.neutral.members import value_of
-
-Json = dict[str, Any]
 
 _GEMINI = "generate_content"
 """The language of Gemini's own API, which has the same signatures."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.content import CACHE_MARKS, mark
+from engine.translations.neutral.content import CACHE_MARKS, Json, mark
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra, with_values
 from engine.translations.neutral.names import ToolNames
@@ -39,7 +39,6 @@ from engine.translations.openai_request_fields import (
 )
 from engine.values.wildcard import Patterns
 
-Json = dict[str, Any]
 _RESPONSES = "responses"
 _CACHE_MARKS = Patterns(CACHE_MARKS)
 

@@ -7,8 +7,6 @@ all in one delta, behind the text.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from engine.translations.chat_completions.answer_fields import (
@@ -22,6 +20,7 @@ from engine.translations.neutral.arguments import LARGEST
 from engine.translations.neutral.content import (
     Block,
     Citation,
+    Json,
     Media,
     Reasoning,
     Refusal,
@@ -44,8 +43,6 @@ from engine.translations.neutral.events import (
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_logprobs
-
-Json = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
 

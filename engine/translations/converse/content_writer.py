@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.translations.converse.fields import NAME, Json, write_reasoning
+from engine.translations.converse.fields import NAME, write_reasoning
 from engine.translations.converse.models import Model
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (
@@ -15,6 +15,7 @@ from engine.translations.neutral.content import (
     CacheMark,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     PlainText,

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Raw
 
 from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
-from engine.translations.converse.fields import Json
 from engine.translations.converse.models import Model
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.one_call import lose_one_call
 from engine.translations.neutral.parameters import (

@@ -7,10 +7,9 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import Any
 
 from engine.translations.neutral.arguments import LARGEST
-from engine.translations.neutral.content import Citation
+from engine.translations.neutral.content import Citation, Json
 from engine.translations.neutral.events import BrokenAnswer, Cite
 from engine.translations.neutral.members import Members
 
@@ -177,9 +176,6 @@ def _source(source: Members) -> Citation:
         title=source.text("title") or "",
         cited=source.text("text") or "",
     )
-
-
-Json = dict[str, Any]
 
 
 class GroundingWriter:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.models import Model
 from engine.translations.generate_content.subset_writer import SubsetWriter
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import (
@@ -19,8 +18,6 @@ from engine.translations.neutral.parameters import (
     nearest_effort,
 )
 from engine.translations.neutral.request import ChatRequest, Thinking
-
-Json = dict[str, Any]
 
 _MOST_STOPS = 5
 _PENALTIES = ("presence_penalty", "frequency_penalty")

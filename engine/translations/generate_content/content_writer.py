@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
@@ -22,6 +20,7 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     PlainText,
@@ -37,8 +36,6 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import OBJECT, value_of
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.signatures import is_mark
-
-Json = dict[str, Any]
 
 _OBJECT = msgspec.json.Decoder(dict)
 

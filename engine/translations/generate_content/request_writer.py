@@ -13,7 +13,7 @@ from engine.translations.generate_content.fields import NAME
 from engine.translations.generate_content.models import Model, model_called
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.content import Block
+from engine.translations.neutral.content import Block, Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import OBJECT, WrongType, add_extra
 from engine.translations.neutral.names import ToolNames
@@ -27,8 +27,6 @@ from engine.translations.neutral.request import (
     merged,
 )
 from engine.translations.neutral.request_size import encode_chat
-
-Json = dict[str, Any]
 
 _NO_PARAMETERS = (Raw(b'{"type":"OBJECT"}'), Raw(b'{"type":"OBJECT","properties":{}}'))
 _MODES = {"auto": "AUTO", "any": "ANY", "none": "NONE"}

@@ -9,7 +9,6 @@ import msgspec
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
-    Json,
     thinks_on_budget,
     write_citation,
     write_finish,
@@ -21,6 +20,7 @@ from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (
     Block,
     Foreign,
+    Json,
     Media,
     Reasoning,
     Refusal,

@@ -12,7 +12,6 @@ from engine.translations.messages.answer_shapes import (
     CALL_BLOCK,
     DELTA,
     KIND,
-    NULL,
     REDACTED_BLOCK,
     TEXT_BLOCK,
     THINKING_BLOCK,
@@ -23,7 +22,7 @@ from engine.translations.messages.answer_shapes import Delta as DeltaShape
 from engine.translations.neutral.arguments import LARGEST, arguments_of
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
-from engine.translations.neutral.members import OBJECT, WrongType, value_of
+from engine.translations.neutral.members import NULL, OBJECT, WrongType, value_of
 from engine.translations.neutral.names import call_id
 from engine.translations.neutral.open_parts import Part
 

@@ -7,13 +7,14 @@ import binascii
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
-from engine.translations.messages.answer_fields import NAME, Json, write_reasoning
+from engine.translations.messages.answer_fields import NAME, write_reasoning
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     PlainText,

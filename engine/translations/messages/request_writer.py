@@ -8,7 +8,7 @@ from typing import Any
 from engine.translations.anthropic_models import Model, model_called
 from engine.translations.anthropic_parameters import ParameterWriter, metadata_of
 from engine.translations.language import TargetRequest
-from engine.translations.messages.answer_fields import NAME, Json
+from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.messages.tool_writer import (
     ToolWriter,
@@ -16,7 +16,7 @@ from engine.translations.messages.tool_writer import (
     write_choice,
     write_function,
 )
-from engine.translations.neutral.content import CACHE_MARKS, Block
+from engine.translations.neutral.content import CACHE_MARKS, Block, Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.names import ToolNames

@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 Extra = dict[str, Raw]
+Json = dict[str, Any]
 CacheMark = Literal["", "5m", "1h"]
 """The lifetime of the prompt cache up to a part; "" for a part without a mark. 5 minutes is the
 vendors' default."""

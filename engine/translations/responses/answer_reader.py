@@ -31,6 +31,7 @@ from engine.translations.neutral.events import (
     Tokens,
     uncarried,
 )
+from engine.translations.neutral.members import NULL
 from engine.translations.neutral.names import call_id, name_of_answer
 from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 from engine.translations.responses.answer_fields import (
@@ -60,7 +61,6 @@ from engine.translations.responses.answer_shapes import (
 )
 from engine.translations.upstream_errors import is_error
 
-NULL = Raw(b"null")
 FUNCTION_CALL = "function_call"
 PARTS = ("output_text", "refusal", "reasoning_text", "summary_text", "text")
 """The kinds of parts that are read."""

@@ -13,6 +13,7 @@ from engine.translations.neutral.content import (
     Citation,
     Foreign,
     Inline,
+    Json,
     Media,
     Reasoning,
     Refusal,
@@ -37,8 +38,6 @@ from engine.translations.responses.caller_tools import call_item, call_prefix, n
 from engine.translations.responses.request_writer import write_choice, write_format, write_tools
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
-
-Json = dict[str, Any]
 
 _NO_HINTS = Patterns(())
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}

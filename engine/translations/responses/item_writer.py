@@ -8,6 +8,7 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
+    Json,
     Media,
     PlainText,
     Reasoning,
@@ -24,9 +25,6 @@ from engine.translations.neutral.signatures import is_mark
 from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
 from engine.translations.responses.part_reader import PART
-
-Json = dict[str, Any]
-
 
 _PARTS = (Text, Refusal, Media)
 """Blocks that are parts of messages, not items."""

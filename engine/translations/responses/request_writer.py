@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.translations.language import TargetRequest
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import with_values
 from engine.translations.neutral.names import ToolNames
@@ -27,8 +28,6 @@ from engine.translations.openai_request_fields import (
 )
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.item_writer import ItemWriter
-
-Json = dict[str, Any]
 
 _SMALLEST_LIMIT = 16
 _LONGEST_NAME = 128

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from engine.translations.neutral.arguments import LARGEST
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.content import Block, Json, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -42,8 +42,6 @@ from engine.translations.responses.answer_writer import (
     write_part,
 )
 from engine.translations.responses.caller_tools import needs_whole
-
-Json = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
 _TEXT_DELTA = (

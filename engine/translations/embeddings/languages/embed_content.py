@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -19,10 +18,9 @@ from engine.translations.embeddings.neutral import (
 from engine.translations.generate_content.answer_fields import ERRORS, read_error
 from engine.translations.generate_content.fields import Fields
 from engine.translations.language import RequestLine, TargetRequest
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType
-
-Json = dict[str, Any]
 
 _COLLECTIONS = ("models/", "tunedModels/")
 """What a model's name may begin with where it is no name alone."""
