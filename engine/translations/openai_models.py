@@ -1,16 +1,18 @@
 """What OpenAI's models accept, by their names. Other vendors' models take what most accept.
 
-Parameters are in the file of the provider (`model_parameters.py`), with their sources. Of the rest:
+Parameters are in the file of the provider, with their sources. Of the rest:
 which names there are: openai-python 3.52.0; limits of answers: models.dev, 2 July 2026 (a test
 compares them). Not verified: the 16,384 tokens of gpt-5-chat, for which models.dev has 128,000.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from typing import Any
 
-from engine.translations.model_parameters import parameters
+from engine.source import files
+from engine.source.reader import read
 from engine.translations.neutral.parameters import (
     EFFORTS,
     NO_REASONING,
@@ -20,6 +22,27 @@ from engine.translations.neutral.parameters import (
 )
 from engine.translations.neutral.request import Thinking
 from engine.values.wildcard import ByName, Patterns
+
+Tables = Mapping[str, ByName[Any]]
+"""What models take, by parameter: a text, a number, or a tuple of texts."""
+
+
+@cache
+def parameters(provider: str) -> Tables:
+    """The tables in the file of a provider. It is read once: a few milliseconds."""
+    path = files.PROVIDERS / f"{provider}.yaml"
+    document = read(path.read_text("utf-8"), str(path)).value
+    return {name: _table(rows) for name, rows in document["parameters"].items()}
+
+
+def _table(rows: list[dict[str, Any]]) -> ByName[Any]:
+    values = {}
+    for row in rows:
+        takes = row["takes"]
+        takes = tuple(takes) if isinstance(takes, list) else takes
+        values.update(dict.fromkeys(row["models"], takes))
+    return ByName(values)
+
 
 _DEFAULT_EFFORTS = ("low", "medium", "high")
 

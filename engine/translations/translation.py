@@ -21,9 +21,10 @@ from engine.translations.language import (
     TargetLanguage,
     TargetRequest,
 )
+from engine.translations.neutral.adapted import with_substitutes, with_unique_calls
 from engine.translations.neutral.answer import Assembly
-from engine.translations.neutral.answer_tool import AnswerTool
 from engine.translations.neutral.arguments import LARGEST as LARGEST_NAMES
+from engine.translations.neutral.call_filters import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -36,13 +37,10 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.one_call import FirstCall
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.request_size import check_written
-from engine.translations.neutral.substitutes import with_substitutes
 from engine.translations.neutral.surrogates import Surrogates
-from engine.translations.neutral.unique_calls import with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,
     LossRules,

@@ -9,9 +9,9 @@ from msgspec import Raw
 
 from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
 from engine.translations.converse.models import Model
+from engine.translations.neutral.call_filters import lose_one_call
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.one_call import lose_one_call
 from engine.translations.neutral.parameters import (
     effort_of,
     is_wide,

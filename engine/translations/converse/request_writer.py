@@ -15,8 +15,8 @@ from engine.translations.converse.content_writer import (
 from engine.translations.converse.models import Model, model_called
 from engine.translations.converse.parameter_writer import ParameterWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.answer_tool import answer_tool_description, answer_tool_name
 from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
+from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
 from engine.translations.neutral.content import CACHE_MARKS, Block, Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames

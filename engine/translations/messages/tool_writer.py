@@ -10,8 +10,8 @@ from typing import Any
 from engine.translations.anthropic_models import Model
 from engine.translations.anthropic_parameters import strict_schema
 from engine.translations.messages.answer_fields import NAME
-from engine.translations.neutral.answer_tool import answer_tool_description, answer_tool_name
 from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
+from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
 from engine.translations.neutral.content import Json, mark
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
