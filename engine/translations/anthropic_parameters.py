@@ -17,6 +17,7 @@ from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType, value_of
 from engine.translations.neutral.parameters import (
+    LimitedWriter,
     budget_of,
     effort_of,
     is_wide,
@@ -24,7 +25,7 @@ from engine.translations.neutral.parameters import (
     nearest_effort,
     number,
 )
-from engine.translations.neutral.request import ChatRequest, OutputFormat, Thinking, Tool
+from engine.translations.neutral.request import OutputFormat, Thinking, Tool
 
 _DEFAULT_EFFORT = "high"
 _SMALLEST_TOP_P_WITH_THOUGHTS = 0.95
@@ -45,14 +46,8 @@ _REASONS = {
 _NO_ARGUMENTS = Raw(msgspec.json.encode(NO_ARGUMENTS))
 
 
-class ParameterWriter:
+class ParameterWriter(LimitedWriter[Model]):
     """Writes the parameters of one request within the limits of a model."""
-
-    def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
-        self._request, self._model, self._losses = request, model, losses
-
-    def _lose(self, field: str, reason: str = "", *, hint: bool = False) -> None:
-        self._losses.add(self._request.place_of(field), reason, hint=hint)
 
     def thinking(self, max_tokens: int) -> Json:
         """The members `thinking` and `output_config.effort` for a caller of another language."""

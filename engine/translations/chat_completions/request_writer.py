@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.content import CACHE_MARKS, Json, mark
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json, mark
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra, with_values
 from engine.translations.neutral.names import ToolNames
@@ -37,10 +37,8 @@ from engine.translations.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
-from engine.values.wildcard import Patterns
 
 _RESPONSES = "responses"
-_CACHE_MARKS = Patterns(CACHE_MARKS)
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -53,7 +51,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     body: Json = {"model": model, "messages": writer.write(request)}
     _write_tools(request, body, names, losses, marks=marks)
     if marks:
-        losses.withdraw(_CACHE_MARKS)
+        losses.withdraw(CACHE_MARK_FIELDS)
     _write_output(request, body, losses)
     _write_sampling(request, model, body, losses)
     if request.prefill:

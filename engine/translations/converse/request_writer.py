@@ -17,28 +17,29 @@ from engine.translations.converse.parameter_writer import ParameterWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
 from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
-from engine.translations.neutral.content import CACHE_MARKS, Block, Json
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import ChatRequest, Message, Tool, merged
+from engine.translations.neutral.parameters import LimitedWriter
+from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools, merged
 from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.turns import (
     from_user_to_user,
+    hoisted,
     lose_last_instructions,
     results_before_others,
     texts_only,
 )
-from engine.values.wildcard import Patterns
 
 
-class ToolWriter:
+class ToolWriter(LimitedWriter[Model]):
     """Writes the tools of one request, as this model accepts them."""
 
     def __init__(
         self, request: ChatRequest, names: ToolNames, model: Model, losses: Losses
     ) -> None:
-        self._request, self._names, self._model = request, names, model
-        self._losses = losses
+        super().__init__(request, model, losses)
+        self._names = names
 
     def write(self, messages: list[Json]) -> Json:
         """The value of `toolConfig` for a conversation of these written messages, empty for none.
@@ -82,13 +83,8 @@ class ToolWriter:
                 self._losses.add(tool.place, reason)
 
     def _functions(self) -> list[Tool]:
-        """The tools that may be called: where a choice cannot name them, others are left out."""
-        tools = [tool for tool in self._request.tools if isinstance(tool, Tool)]
-        choice = self._request.tool_choice
-        if choice is None or not choice.names or (choice.mode == "any" and len(choice.names) == 1):
-            return tools
-        allowed = frozenset(choice.names)
-        return [tool for tool in tools if tool.name in allowed]
+        """The functions that may be called."""
+        return [tool for tool in callable_tools(self._request) if isinstance(tool, Tool)]
 
     def _tool(self, tool: Tool) -> Json:
         spec: Json = {"name": self._names.legal(tool.name)}
@@ -111,9 +107,6 @@ class ToolWriter:
             return {"tool": {"name": self._names.legal(choice.names[0])}}
         return {"any": {}}
 
-    def _lose(self, field: str, reason: str) -> None:
-        self._losses.add(self._request.place_of(field), reason)
-
 
 def _called(messages: list[Json]) -> list[Json]:
     """The declarations of the tools that were called before."""
@@ -126,9 +119,6 @@ def _called(messages: list[Json]) -> list[Json]:
     return [{"toolSpec": {"name": o, "inputSchema": {"json": NO_ARGUMENTS}}} for o in names]
 
 
-_CACHE_MARKS = Patterns(CACHE_MARKS)
-
-
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so; its URL names the model, as an id or an ARN,
     percent-encoded as the vendor's SDKs do it."""
@@ -137,7 +127,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     body = write_turns(request, writer, facts, losses)
     answer_tool, first_call = _write_parameters(request, body, names, facts, losses)
     if facts.caches:
-        losses.withdraw(_CACHE_MARKS)
+        losses.withdraw(CACHE_MARK_FIELDS)
         contents = [body.get("toolConfig", {}).get("tools", []), body.get("system", [])]
         limit_cache_points(contents + [each["content"] for each in body["messages"]])
     method = "converse-stream" if request.stream else "converse"
@@ -180,13 +170,7 @@ def _write_parameters(
 
 def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
     """The members `messages` and, unless empty, `system`."""
-    system: list[Block] = list(request.system)
-    turns: list[Message] = []
-    for message in request.messages:
-        if message.role == "system":
-            system += message.blocks
-        else:
-            turns.append(message)
+    system, turns = hoisted(request)
     turns = merged(turns)
     lose_last_instructions(request.messages, turns, losses)
     messages = from_user_to_user(

@@ -14,7 +14,7 @@ from engine.translations.generate_content.models import Model, model_called
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.call_filters import lose_one_call
-from engine.translations.neutral.content import Block, Json
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import OBJECT, WrongType, add_extra
 from engine.translations.neutral.names import ToolNames
@@ -27,6 +27,7 @@ from engine.translations.neutral.request import (
     merged,
 )
 from engine.translations.neutral.request_size import encode_chat
+from engine.translations.neutral.turns import hoisted
 
 _NO_PARAMETERS = (Raw(b'{"type":"OBJECT"}'), Raw(b'{"type":"OBJECT","properties":{}}'))
 _MODES = {"auto": "AUTO", "any": "ANY", "none": "NONE"}
@@ -177,13 +178,7 @@ def write_turns(
 
     Instructions between turns have no place of their own: they join those at the beginning.
     """
-    system: list[Block] = list(request.system)
-    turns: list[Message] = []
-    for message in request.messages:
-        if message.role == "system":
-            system += message.blocks
-        else:
-            turns.append(message)
+    system, turns = hoisted(request)
     if same_language:
         contents = [_content(turn, writer.parts(turn.blocks)) | turn.extra for turn in turns]
     else:

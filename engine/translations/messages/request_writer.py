@@ -16,7 +16,7 @@ from engine.translations.messages.tool_writer import (
     write_choice,
     write_function,
 )
-from engine.translations.neutral.content import CACHE_MARKS, Block, Json
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.names import ToolNames
@@ -35,7 +35,6 @@ from engine.translations.neutral.turns import (
     results_before_others,
     texts_only,
 )
-from engine.values.wildcard import Patterns
 
 
 def write_turns(
@@ -108,7 +107,6 @@ def _without_end_space(content: Any) -> Any:
 
 _PATH = "/messages"
 _LONGEST_NAME = 128
-_CACHE_MARKS = Patterns(CACHE_MARKS)
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -125,7 +123,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body.update(write_verbatim_parameters(request))
     else:
         answer_tool = _write_parameters(request, body, names, facts, losses)
-        losses.withdraw(_CACHE_MARKS)
+        losses.withdraw(CACHE_MARK_FIELDS)
         marks = writer.marks + sum(isinstance(o, Tool) and o.cache != "" for o in request.tools)
         if marks > MOST_MARKS:
             limit_marks(body)

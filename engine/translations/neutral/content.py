@@ -12,6 +12,8 @@ from typing import Any, Literal
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from engine.values.wildcard import Patterns
+
 Extra = dict[str, Raw]
 Json = dict[str, Any]
 CacheMark = Literal["", "5m", "1h"]
@@ -175,6 +177,7 @@ class Foreign(Block):
 
 
 CACHE_MARKS = ("*.cache_control", "*.prompt_cache_breakpoint")
+CACHE_MARK_FIELDS = Patterns(CACHE_MARKS)
 """Wildcards over the fields."""
 
 _FORMS: dict[CacheMark, dict[str, str]] = {

@@ -188,6 +188,16 @@ class ChatRequest(Struct, kw_only=True):
         return self.places.get(field, field)
 
 
+def callable_tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
+    """The tools to be declared: without the functions that a choice excludes, where it cannot be
+    said since it names several of them."""
+    choice, tools = request.tool_choice, request.tools
+    if choice is None or not choice.names or (choice.mode == "any" and len(choice.names) == 1):
+        return tools
+    allowed = frozenset(choice.names)
+    return [tool for tool in tools if not isinstance(tool, Tool) or tool.name in allowed]
+
+
 def with_unique_tools(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
     """The tools without functions that are declared twice in the same words. Vendors refuse two of
     one name. Raises WrongType for two that differ."""
