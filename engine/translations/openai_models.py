@@ -1,18 +1,16 @@
 """What OpenAI's models accept, by their names. Other vendors' models take what most accept.
 
-Parameters are in the file of the provider, with their sources. Of the rest:
-which names there are: openai-python 3.52.0; limits of answers: models.dev, 2 July 2026 (a test
-compares them). Not verified: the 16,384 tokens of gpt-5-chat, for which models.dev has 128,000.
+Parameters are in the file of the provider (`model_parameters.py`), with their sources; which names
+there are: openai-python 3.52.0. A test compares them with models.dev, 2 July 2026. Not verified:
+the 16,384 tokens of gpt-5-chat, for which models.dev has 128,000.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
-from engine.source import files
-from engine.source.reader import read
+from engine.translations.model_parameters import parameters
 from engine.translations.neutral.parameters import (
     EFFORTS,
     NO_REASONING,
@@ -21,28 +19,7 @@ from engine.translations.neutral.parameters import (
     unknown_effort,
 )
 from engine.translations.neutral.request import Thinking
-from engine.values.wildcard import ByName, Patterns
-
-Tables = Mapping[str, ByName[Any]]
-"""What models take, by parameter: a text, a number, or a tuple of texts."""
-
-
-@cache
-def parameters(provider: str) -> Tables:
-    """The tables in the file of a provider. It is read once: a few milliseconds."""
-    path = files.PROVIDERS / f"{provider}.yaml"
-    document = read(path.read_text("utf-8"), str(path)).value
-    return {name: _table(rows) for name, rows in document["parameters"].items()}
-
-
-def _table(rows: list[dict[str, Any]]) -> ByName[Any]:
-    values = {}
-    for row in rows:
-        takes = row["takes"]
-        takes = tuple(takes) if isinstance(takes, list) else takes
-        values.update(dict.fromkeys(row["models"], takes))
-    return ByName(values)
-
+from engine.values.wildcard import Patterns
 
 _DEFAULT_EFFORTS = ("low", "medium", "high")
 
@@ -60,25 +37,6 @@ _VENDORS_OWN = Patterns(
     )
 )
 
-_MOST_TOKENS = ByName[int](
-    {
-        "gpt-3.5-*": 4096,
-        "gpt-4": 8192,
-        "gpt-4-*": 8192,
-        **dict.fromkeys(("gpt-4-turbo*", "gpt-4-*-preview", "gpt-4o-2024-05-13"), 4096),
-        **dict.fromkeys(
-            ("gpt-4o*", "gpt-4.5*", "chatgpt-4o*", "gpt-5-chat*", "gpt-5.*-chat*"), 16_384
-        ),
-        **dict.fromkeys(("gpt-5", "gpt-5-*"), 128_000),
-        **dict.fromkeys(("gpt-5.1*", "gpt-5.2*", "gpt-5.3*", "gpt-5.4*", "gpt-5.5*"), 128_000),
-        "gpt-5-pro*": 272_000,
-        "gpt-5.3-codex-spark*": 32_000,
-        **dict.fromkeys(("gpt-4.1*", "o1-preview*"), 32_768),
-        "o1-mini*": 65_536,
-        **dict.fromkeys(("o1", "o1-2*", "o1-pro*", "o3*", "o4*", "codex-mini*"), 100_000),
-    }
-)
-
 
 def searches_in_chat(model: str) -> bool:
     """Whether the model may search the web in chat completions: of OpenAI's models, only those with
@@ -93,7 +51,8 @@ def is_vendors_own(model: str) -> bool:
 
 def most_tokens(model: str) -> int | None:
     """The token limit of the model's answers, None if it is unknown."""
-    return _MOST_TOKENS.find(model)
+    limit: int | None = _takes("limit", model)
+    return limit
 
 
 @lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)

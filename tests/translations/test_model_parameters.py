@@ -10,7 +10,7 @@ import pytest
 
 from engine.translations import languages, target_languages, translation
 from engine.translations.language import RequestLine
-from engine.translations.openai_models import parameters
+from engine.translations.model_parameters import parameters
 from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
