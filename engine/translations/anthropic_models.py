@@ -13,6 +13,7 @@ most models of other vendors that speak this language accept.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from engine.translations.model_parameters import models
@@ -45,6 +46,7 @@ class Model:
 _UNKNOWN = Model(max_tokens=8192)
 
 
+@lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def model_called(name: str) -> Model:
     """The capabilities of a model, by its name at a vendor or cloud."""
     return models("anthropic", Model).find(name.lower().replace(".", "-")) or _UNKNOWN

@@ -135,8 +135,10 @@ class ParameterWriter(LimitedWriter[Model]):
     def number(self, field: str) -> float | None:
         """The value of a field, None for none. Raises WrongType."""
         raw: Raw | None = getattr(self._request, field)
+        if raw is None:
+            return None
         value = number(raw)
-        if value is None and raw is not None:
+        if value is None:
             raise WrongType(self._request.place_of(field), "a number")
         return value
 

@@ -11,6 +11,7 @@ Not verified: that models whose names are newer than this table are like Gemini 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.translations.model_parameters import models, parameters
 
@@ -38,6 +39,7 @@ class Model:
     generation_3: bool = False
 
 
+@lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def model_called(name: str) -> Model:
     """What is known of a model; a name that no entry covers counts as one of today's."""
     model: Model | None = models("gemini", Model).find(name.lower())
@@ -45,6 +47,7 @@ def model_called(name: str) -> Model:
     return model
 
 
+@lru_cache(maxsize=1000)
 def most_tokens(name: str) -> int | None:
     """The most tokens that a model can answer with, None where that is not known."""
     limit: int | None = parameters("gemini")["limit"].find(name.lower())
