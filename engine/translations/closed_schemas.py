@@ -190,7 +190,9 @@ class _Closer:
                 _KINDS[kind](self, rest, result)
 
     def _object(self, rest: Json, result: Json) -> None:
-        if _is_open(rest) and not ("properties" in rest and _is_any(rest)):
+        # Nearly every schema lets members that it does not name be anything, by saying nothing.
+        says_nothing = "properties" in rest and rest.get("additionalProperties", True) in (True, {})
+        if _is_open(rest) and not says_nothing:
             self.changed["additionalProperties"] = None
         if "patternProperties" in rest:
             self.changed["patternProperties"] = None
@@ -231,12 +233,6 @@ _KINDS = {"object": _Closer._object, "array": _Closer._array, "string": _Closer.
 def _is_type(value: Any) -> bool:
     words = value if isinstance(value, list) else [value]
     return all(isinstance(each, str) for each in words)
-
-
-def _is_any(schema: Json) -> bool:
-    """Whether the members of an object that it does not name may be anything, which nearly every
-    schema says by saying nothing."""
-    return schema.get("additionalProperties", True) in (True, {})
 
 
 def _has_circles(document: Json) -> bool:

@@ -62,11 +62,9 @@ def _takes(schema: dict[str, Any]) -> bool:
     if schema.get("additionalProperties", True) is not False:
         return False
     names = properties if isinstance(properties, dict) else {}
-    return isinstance(required, list) and names.keys() <= _texts(required)
-
-
-def _texts(values: list[Any]) -> set[str]:
-    return {each for each in values if isinstance(each, str)}
+    return isinstance(required, list) and names.keys() <= {
+        o for o in required if isinstance(o, str)
+    }
 
 
 def _types(schema: dict[str, Any]) -> list[Any]:

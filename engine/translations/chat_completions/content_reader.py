@@ -108,10 +108,6 @@ def _read_part(part: Part, place: str, unread: list[str]) -> Block:
     return block
 
 
-def _read_unknown(part: UnknownObject, place: str, unread: list[str]) -> Block:
-    return Foreign(language=NAME, kind=part.kind or "", raw=part.raw)
-
-
 def _read_thoughts(part: Foreign) -> Reasoning | None:
     """The thoughts in a part, as Mistral writes them; None for a part of another form."""
     thoughts = value_of(_THOUGHTS, part.raw)
@@ -119,14 +115,6 @@ def _read_thoughts(part: Foreign) -> Reasoning | None:
         return None
     text = "".join(piece.text for piece in thoughts.thinking)
     return Reasoning(text=text, signature=Signature(NAME, _THINKING), place=part.place)
-
-
-def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
-    return Text(text=part.text or "")
-
-
-def _read_refusal(part: RefusalPart, place: str, unread: list[str]) -> Block:
-    return Refusal(text=part.refusal or "")
 
 
 def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
@@ -158,12 +146,14 @@ def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
 
 
 _PARTS: dict[type[JsonObject], Callable[[Any, str, list[str]], Block]] = {
-    TextPart: _read_text,
-    RefusalPart: _read_refusal,
+    TextPart: lambda part, place, unread: Text(text=part.text or ""),
+    RefusalPart: lambda part, place, unread: Refusal(text=part.refusal or ""),
     ImagePart: _read_image,
     AudioPart: _read_audio,
     FilePart: _read_file,
-    UnknownObject: _read_unknown,
+    UnknownObject: lambda part, place, unread: Foreign(
+        language=NAME, kind=part.kind or "", raw=part.raw
+    ),
 }
 
 

@@ -87,7 +87,7 @@ def _write_tools(
         elif tool.language == NAME:
             tools.append(tool.raw)
         else:
-            _lose_tool(tool, losses)
+            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
     if tools:
         body["tools"] = tools
     if not any(isinstance(tool, Tool) for tool in request.tools):
@@ -107,10 +107,6 @@ def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
     if "context_size" in options:
         document["search_context_size"] = options["context_size"]
     return document
-
-
-def _lose_tool(tool: BuiltInTool, losses: Losses) -> None:
-    losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
 
 
 def _tool(tool: Tool, names: ToolNames, losses: Losses, *, same_language: bool) -> Json:

@@ -99,7 +99,10 @@ class MediaWriter:
             data = base64.b64encode(source.text.encode()).decode()
             return _media("txt", {"bytes": data}) if block.kind == "document" else "it is a text"
         if isinstance(source, Inline):
-            word = _image_format(source.data) if block.kind == "image" else ""
+            word = ""
+            if block.kind == "image":
+                heads = (each for head, each in _IMAGES.items() if source.data.startswith(head))
+                word = next(heads, "")
             word = word or _format(block.kind, source.media_type)
             return _media(word, {"bytes": source.data}) if word else _unknown(source.media_type)
         if isinstance(source, Link) and source.url.startswith("s3://"):
@@ -124,10 +127,6 @@ class MediaWriter:
 
 def _media(word: str, source: Any) -> Json:
     return {"format": word, "source": source}
-
-
-def _image_format(data: str) -> str:
-    return next((word for head, word in _IMAGES.items() if data.startswith(head)), "")
 
 
 def _format(kind: str, media_type: str) -> str:

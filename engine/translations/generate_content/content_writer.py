@@ -186,8 +186,9 @@ class ContentWriter:
         uri = ""
         if isinstance(source, UploadedFile) and source.language == NAME:
             uri = source.id
-        elif isinstance(source, Link) and self._model.links and _is_readable(source):
-            uri = source.url
+        elif isinstance(source, Link) and self._model.links:
+            # The vendor reads links to the web, and to its own cloud's storage.
+            uri = source.url if source.is_web or source.url.startswith("gs://") else ""
         if not uri:
             self._lose(block)
             return None
@@ -209,11 +210,6 @@ class ContentWriter:
         elif isinstance(block, Media) and isinstance(block.source, Link) and self._model.links:
             reason = NOT_WEB
         self._losses.add(block.place, reason)
-
-
-def _is_readable(link: Link) -> bool:
-    """Whether the vendor can read a link: one of the web, or of its own cloud's storage."""
-    return link.is_web or link.url.startswith("gs://")
 
 
 def _response(block: ToolResult) -> Json | Raw:

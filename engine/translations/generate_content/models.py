@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from urllib.parse import quote
 
 from engine.translations.model_parameters import models, parameters
 
@@ -39,6 +40,15 @@ class Model:
     generation_3: bool = False
 
 
+_COLLECTIONS = ("models/", "tunedModels/")
+"""What a model's name may begin with where it is no name alone."""
+
+
+def full_name(model: str) -> str:
+    """The name of a model as the vendor writes it: `models/NAME`."""
+    return model if model.startswith(_COLLECTIONS) else f"models/{model}"
+
+
 @lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def model_called(name: str) -> Model:
     """What is known of a model; a name that no entry covers counts as one of today's."""
@@ -48,6 +58,12 @@ def model_called(name: str) -> Model:
 
 
 @lru_cache(maxsize=1000)
+def path_of(model: str, method: str) -> str:
+    """The path of a method of a model."""
+    collection, _, name = full_name(model).partition("/")
+    return f"/{collection}/{quote(name, safe='')}:{method}"
+
+
 def most_tokens(name: str) -> int | None:
     """The most tokens that a model can answer with, None where that is not known."""
     limit: int | None = parameters("gemini")["limit"].find(name.lower())

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 from msgspec import Raw
 
 from engine.translations.generate_content.config_writer import ConfigWriter
 from engine.translations.generate_content.content_writer import ContentWriter
 from engine.translations.generate_content.fields import NAME
-from engine.translations.generate_content.models import Model, model_called
+from engine.translations.generate_content.models import Model, model_called, path_of
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.call_filters import lose_one_call
@@ -54,15 +53,11 @@ def write_tools(
     config = _config(request.tool_choice, names) if functions else {}
     if functions and searches:  # the vendor demands the one, which excludes the other
         config["includeServerSideToolInvocations"] = True
-        _replace_auto(config)
+        calling = config.get("functionCallingConfig", {})
+        if calling.get("mode") == "AUTO":
+            calling["mode"] = "VALIDATED"
     if config:
         body["toolConfig"] = config
-
-
-def _replace_auto(config: Json) -> None:
-    calling = config.get("functionCallingConfig", {})
-    if calling.get("mode") == "AUTO":
-        calling["mode"] = "VALIDATED"
 
 
 def _searches(request: ChatRequest, losses: Losses) -> list[BuiltInTool]:
@@ -105,8 +100,6 @@ def _config(choice: ToolChoice | None, names: ToolNames) -> Json:
 
 
 _CONFIG = ("generationConfig", "generation_config")
-_COLLECTIONS = ("models/", "tunedModels/")
-"""What a model's name may begin with where it is no name alone."""
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -123,18 +116,11 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
             body["generationConfig"] = config
         first_call = lose_one_call(request, losses)
     query = "alt=sse" if request.stream else ""
-    path = _path(model, stream=request.stream)
+    method = "streamGenerateContent" if request.stream else "generateContent"
     encoded = encode_chat(body, request)
-    return TargetRequest(encoded, path, query, names.originals, first_call=first_call)
-
-
-def _path(model: str, *, stream: bool) -> str:
-    collection = "models/"
-    if model.startswith(_COLLECTIONS):
-        head, slash, model = model.partition("/")
-        collection = head + slash
-    method = "streamGenerateContent" if stream else "generateContent"
-    return f"/{collection}{quote(model, safe='')}:{method}"
+    return TargetRequest(
+        encoded, path_of(model, method), query, names.originals, first_call=first_call
+    )
 
 
 def _write_vendor_members(request: ChatRequest, body: Json) -> None:

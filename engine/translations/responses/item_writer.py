@@ -53,7 +53,8 @@ class ItemWriter:
         items: list[Any] = []
         parts: list[Any] = []
         for block in message.blocks:
-            if isinstance(block, _PARTS) or _is_part(block):
+            is_own_part = isinstance(block, Foreign) and block.kind.startswith(PART)
+            if is_own_part or isinstance(block, _PARTS):
                 part = self._part(block, message.role)
                 if part is not None:
                     parts.append(part)
@@ -172,8 +173,3 @@ class ItemWriter:
             return {"type": "input_audio", "input_audio": audio}
         self._losses.add(block.place, why_not(block))
         return None
-
-
-def _is_part(block: Block) -> bool:
-    """Whether a block that only this language has stands inside of a message."""
-    return isinstance(block, Foreign) and block.kind.startswith(PART)

@@ -245,9 +245,7 @@ class Writer:
             item, self._message = write_message(self._item, self._message), None
         if item is None:
             return b""
-        return self._item_done(as_incomplete(item) if cut else item)
-
-    def _item_done(self, item: Any) -> bytes:
+        item = as_incomplete(item) if cut else item
         output = self._item_event("done", item)
         self._items.output.append(item)
         return output
