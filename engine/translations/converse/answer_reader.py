@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from engine.translations.converse.answer_fields import ERRORS, read_finish
 from engine.translations.converse.answer_shapes import ANSWER, STREAM_EVENT, Block, Ending
 from engine.translations.converse.block_reader import BlockReader, refuse_unknown
-from engine.translations.converse.fields import ERRORS, read_finish
 from engine.translations.neutral.events import End, Event, Finish, Start
 from engine.translations.neutral.members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.translations.converse.answer_fields import read_signature
 from engine.translations.converse.answer_shapes import Block as BlockShape
 from engine.translations.converse.answer_shapes import Citation as CitationShape
 from engine.translations.converse.answer_shapes import Image, Reasoning, ToolUse, Words
-from engine.translations.converse.fields import read_signature
 from engine.translations.neutral import content
 from engine.translations.neutral.arguments import arguments_of
 from engine.translations.neutral.content import (

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.translations.converse.fields import NAME, write_reasoning
+from engine.translations.converse.answer_fields import NAME, write_reasoning
 from engine.translations.converse.models import Model
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Raw
 
-from engine.translations.generate_content.config_writer import ConfigWriter
 from engine.translations.generate_content.content_writer import ContentWriter
 from engine.translations.generate_content.fields import NAME
 from engine.translations.generate_content.models import Model, model_called, path_of
+from engine.translations.generate_content.parameter_writer import ParameterWriter
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.call_filters import lose_one_call
@@ -112,7 +112,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         _write_vendor_members(request, body)
     else:
         write_tools(request, body, names, facts, losses)
-        if config := ConfigWriter(request, facts, losses).config():
+        if config := ParameterWriter(request, facts, losses).config():
             body["generationConfig"] = config
         first_call = lose_one_call(request, losses)
     query = "alt=sse" if request.stream else ""
@@ -128,7 +128,7 @@ def _write_vendor_members(request: ChatRequest, body: Json) -> None:
     if request.tools:
         body["tools"] = _vendor_tools(request.tools)
     extra = dict(request.extra)
-    config: Json = ConfigWriter.sampling(request)
+    config: Json = ParameterWriter.sampling(request)
     for name in _CONFIG:
         if name in extra:
             config.update(OBJECT.decode(extra.pop(name)))

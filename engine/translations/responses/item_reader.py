@@ -25,7 +25,7 @@ from engine.translations.responses.caller_tools import (
     read_tools,
     text_arguments,
 )
-from engine.translations.responses.part_reader import read_content, required
+from engine.translations.responses.content_reader import read_content, required
 from engine.translations.responses.request_shapes import (
     CallItem,
     CustomCallItem,

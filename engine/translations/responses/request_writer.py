@@ -27,7 +27,7 @@ from engine.translations.openai_request_fields import (
     write_verbosity,
 )
 from engine.translations.responses.answer_fields import NAME
-from engine.translations.responses.item_writer import ItemWriter
+from engine.translations.responses.content_writer import ItemWriter
 
 _SMALLEST_LIMIT = 16
 _LONGEST_NAME = 128

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from engine.translations.converse.fields import (
+from engine.translations.converse.answer_fields import (
     NAME,
     read_error,
     read_finish,

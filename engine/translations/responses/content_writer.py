@@ -24,7 +24,7 @@ from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.neutral.signatures import is_mark
 from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
-from engine.translations.responses.part_reader import PART
+from engine.translations.responses.content_reader import PART
 
 _PARTS = (Text, Refusal, Media)
 """Blocks that are parts of messages, not items."""

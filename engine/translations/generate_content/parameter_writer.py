@@ -23,7 +23,7 @@ _MOST_STOPS = 5
 _PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
-class ConfigWriter(LimitedWriter[Model]):
+class ParameterWriter(LimitedWriter[Model]):
     """Writes the parameters of a caller of another language, as the model accepts them."""
 
     def config(self) -> Json:
