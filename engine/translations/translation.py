@@ -161,12 +161,12 @@ class StreamTranslator:
     @property
     def started(self) -> bool:
         """Whether the answer has begun: the usage that its beginning tells has been read."""
-        return self._output.started
+        return self._output.law.started
 
     @property
     def ended(self) -> bool:
         """Whether the answer is complete; later events change nothing."""
-        return self._output.ended
+        return self._output.law.ended
 
     def event(self, data: bytes) -> bytes:
         """Translate one event by its data: complete events, or `b""` for none. Raises BrokenAnswer
@@ -250,27 +250,19 @@ def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput |
 
 
 class _StreamOutput:
-    """The output for the caller of neutral events: a stream, event by event. `started`: the Start
-    has come; `ended`: they are complete."""
+    """The output for the caller of neutral events: a stream, event by event. `law` says how far
+    they are."""
 
     def __init__(self, writer: StreamWriter, law: Law, changes: _Changes | None) -> None:
         self._writer = writer
         self._changes = changes
-        self._law = law
+        self.law = law
         self._events: list[bytes] = []
-
-    @property
-    def started(self) -> bool:
-        return self._law.started
-
-    @property
-    def ended(self) -> bool:
-        return self._law.ended
 
     def add(self, events: Iterable[Event], size: int) -> None:
         """Add events that were read from `size` bytes. Raises BrokenAnswer if one is against the
         law."""
-        law = self._law
+        law = self.law
         for event in events if self._changes is None else self._changes.undo(events):
             law.check(event)
             self._events.append(self._writer.write(event))
@@ -296,21 +288,13 @@ class _WholeOutput:
         self._changes = changes
         caller = exchange.translation.source
         any_arguments = caller.text_arguments == "all"
-        self._assembly = Assembly(caller.name, usage, any_arguments=any_arguments)
-
-    @property
-    def started(self) -> bool:
-        return self._assembly.started
-
-    @property
-    def ended(self) -> bool:
-        return self._assembly.ended
+        self.law = Assembly(caller.name, usage, any_arguments=any_arguments)
 
     def add(self, events: Iterable[Event], size: int) -> None:
         self._size += size
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
-        add = self._assembly.add
+        add = self.law.add
         for event in events if self._changes is None else self._changes.undo(events):
             add(event)
 
@@ -319,4 +303,4 @@ class _WholeOutput:
 
     def end(self) -> bytes:
         exchange = self._exchange
-        return exchange.translation.source.write_answer(self._assembly.answer(), exchange.request)
+        return exchange.translation.source.write_answer(self.law.answer(), exchange.request)
