@@ -16,12 +16,7 @@ from engine.translations.neutral.content import Json, mark
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.parameters import LimitedWriter
-from engine.translations.neutral.request import (
-    BuiltInTool,
-    ChatRequest,
-    Tool,
-    callable_tools,
-)
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
 from engine.translations.neutral.web_search import read_web_search
 
 _WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}
