@@ -21,10 +21,7 @@ from engine.translations.neutral.content import Json
 from engine.translations.neutral.members import WrongType
 
 _FORMATS = frozenset(
-    (
-        *("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6"),
-        "uuid",
-    )
+    (*("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6"), "uuid")
 )
 _DEFINITIONS = ("$defs", "definitions")
 _REFERENCES = tuple(f"#/{name}/" for name in _DEFINITIONS)

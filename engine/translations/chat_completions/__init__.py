@@ -31,15 +31,8 @@ LANGUAGE = Language(
     without_seals=without_seals,
     hints=Patterns(
         (
-            *(
-                "metadata",
-                "user",
-                "safety_identifier",
-                "service_tier",
-                "messages.name",
-                "verbosity",
-            ),
-            *("prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
+            *("metadata", "user", "safety_identifier", "service_tier", "messages.name"),
+            *("verbosity", "prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
             "web_search_options.search_context_size",
             *("*.provider_specific_fields", "*.provider_specific_fields.*", "*.extra_content"),
         )

@@ -68,11 +68,7 @@ def write_finish(finish: Finish, stops: Sequence[str], *, has_refusal: bool) -> 
     members: Json = {"stop_reason": reason, "stop_sequence": sequence}
     if reason == "refusal":
         explanation = finish.explanation or None
-        members["stop_details"] = {
-            "type": "refusal",
-            "category": None,
-            "explanation": explanation,
-        }
+        members["stop_details"] = {"type": "refusal", "category": None, "explanation": explanation}
     return members
 
 

@@ -45,10 +45,7 @@ _PLACES = {
     "schema": "output_config.format.schema",
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
-_HARMLESS = {
-    "type": Raw(b'"custom"'),
-    "allowed_callers": Raw(b'["direct"]'),
-}
+_HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
 _DEFERRED = "defer_loading"
 _REFERENCE = "tool_reference"
 _SEARCH = "tool_search_tool"

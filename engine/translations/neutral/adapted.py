@@ -23,9 +23,7 @@ def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
     if request.language == language or not _may_have_substitutes(request):
         return request
     return replace(
-        request,
-        tools=_tools(request),
-        messages=[_message(message) for message in request.messages],
+        request, tools=_tools(request), messages=[_message(message) for message in request.messages]
     )
 
 

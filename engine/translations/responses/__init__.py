@@ -34,12 +34,8 @@ LANGUAGE = Language(
         (
             *("metadata", "user", "safety_identifier", "service_tier", "prompt_cache_*"),
             *(*CACHE_MARKS, "stream_options", "include", "client_metadata"),
-            *(
-                "text.verbosity",
-                "tools.search_content*",
-                "tools.search_context_size",
-                "input.content.detail",
-            ),
+            *("text.verbosity", "tools.search_content*", "tools.search_context_size"),
+            "input.content.detail",
         )
     ),
     features=FEATURES,

@@ -232,8 +232,4 @@ class CitedTexts:
         text, part, place = self._texts[position]
         annotations = part["annotations"]
         annotations.append(write_annotation(text.citations[-1], len(text.text)))
-        return {
-            **place,
-            "annotation_index": len(annotations) - 1,
-            "annotation": annotations[-1],
-        }
+        return {**place, "annotation_index": len(annotations) - 1, "annotation": annotations[-1]}
