@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from engine.translations.anthropic_models import SMALLEST_BUDGET, Model
 from engine.translations.closed_schemas import ClosedSchema, closed_schema
-from engine.translations.neutral.arguments import NO_ARGUMENTS
+from engine.translations.neutral.calls import NO_ARGUMENTS
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType, value_of

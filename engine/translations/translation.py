@@ -23,8 +23,8 @@ from engine.translations.language import (
 )
 from engine.translations.neutral.adapted import with_substitutes, with_unique_calls
 from engine.translations.neutral.answer import Assembly
-from engine.translations.neutral.arguments import LARGEST as LARGEST_NAMES
 from engine.translations.neutral.call_filters import AnswerTool, FirstCall
+from engine.translations.neutral.calls import LARGEST as LARGEST_NAMES
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,

@@ -20,6 +20,7 @@ from engine.translations.chat_completions.answer_shapes import (
     Message,
 )
 from engine.translations.chat_completions.choice_reader import ChoiceReader
+from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import (
     BrokenAnswer,
     End,
@@ -30,7 +31,6 @@ from engine.translations.neutral.events import (
     interrupted,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import name_of_answer
 from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 
 _MOST_CANDIDATES = 128

@@ -14,6 +14,7 @@ from engine.translations.chat_completions.answer_fields import (
     write_finish,
 )
 from engine.translations.neutral.answer import Answer, Candidate
+from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -27,7 +28,6 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_citation, write_logprobs
 from engine.translations.openai_request_fields import write_url

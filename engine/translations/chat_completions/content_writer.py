@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 from engine.translations.chat_completions.answer_fields import NAME, write_thoughts
 from engine.translations.chat_completions.content_reader import TOOL_CALL
 from engine.translations.chat_completions.extra_content import ExtraWriter
+from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -25,7 +26,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra
-from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.signatures import is_mark
 from engine.translations.neutral.turns import results_first

@@ -16,7 +16,7 @@ from engine.translations.chat_completions.answer_fields import (
     write_finish,
 )
 from engine.translations.chat_completions.answer_writer import annotation, image, write_call
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST, answer_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -40,7 +40,6 @@ from engine.translations.neutral.events import (
     Start,
     Tokens,
 )
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_logprobs
 

@@ -28,7 +28,7 @@ from engine.translations.converse.answer_shapes import (
 from engine.translations.converse.answer_shapes import Block as BlockShape
 from engine.translations.converse.answer_shapes import Citation as CitationShape
 from engine.translations.neutral import content
-from engine.translations.neutral.arguments import arguments_of
+from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -52,7 +52,6 @@ from engine.translations.neutral.events import (
     uncarried,
 )
 from engine.translations.neutral.members import NULL, WrongType
-from engine.translations.neutral.names import call_id
 from engine.translations.neutral.open_parts import MessageReader, Part
 from engine.translations.neutral.shapes import is_blank, raw_at
 

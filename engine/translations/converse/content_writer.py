@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.translations.converse.answer_fields import NAME, write_reasoning
 from engine.translations.converse.models import Model
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
 from engine.translations.neutral.content import (
     Block,
     CacheMark,
@@ -27,7 +27,6 @@ from engine.translations.neutral.content import (
     mark_of,
 )
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames, call_id
 
 _IMAGES = {"/9j/": "jpeg", "iVBORw0KGgo": "png", "R0lGOD": "gif", "UklGR": "webp"}
 """The formats of images by the beginnings of their base64: callers often name another."""

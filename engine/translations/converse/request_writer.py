@@ -15,11 +15,10 @@ from engine.translations.converse.content_writer import (
 from engine.translations.converse.models import Model, model_called
 from engine.translations.converse.parameter_writer import ParameterWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
 from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
+from engine.translations.neutral.calls import NO_ARGUMENTS, ToolNames, arguments_schema
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools, merged
 from engine.translations.neutral.request_size import encode_chat

@@ -17,9 +17,9 @@ from engine.translations.generate_content.answer_shapes import (
     documented,
 )
 from engine.translations.generate_content.candidate_reader import CandidateReader
+from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType, decode
-from engine.translations.neutral.names import name_of_answer
 from engine.translations.upstream_errors import is_error
 from engine.values.event_json import json_or_none
 

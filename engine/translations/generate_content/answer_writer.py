@@ -12,7 +12,7 @@ from engine.translations.generate_content.answer_fields import (
 from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.generate_content.fields import NAME, THOUGHT, write_signature
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import arguments_object
 from engine.translations.neutral.content import (
     Block,
     Foreign,

@@ -20,7 +20,7 @@ from engine.translations.generate_content.fields import (
     read_signature,
 )
 from engine.translations.generate_content.partial_arguments import PartialArguments
-from engine.translations.neutral.arguments import arguments_of
+from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -34,7 +34,6 @@ from engine.translations.neutral.events import (
     interrupted,
 )
 from engine.translations.neutral.members import NULL, WrongType
-from engine.translations.neutral.names import call_id
 from engine.translations.neutral.shapes import is_blank, raw_at
 
 _OMISSIBLE = (

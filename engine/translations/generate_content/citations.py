@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST
 from engine.translations.neutral.content import Citation, Json
 from engine.translations.neutral.events import BrokenAnswer, Cite
 from engine.translations.neutral.members import Members

@@ -14,7 +14,7 @@ from engine.translations.generate_content.fields import (
     write_signature,
 )
 from engine.translations.generate_content.models import Model
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import ToolNames, arguments_object
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,
@@ -34,7 +34,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import OBJECT, value_of
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.signatures import is_mark
 
 _OBJECT = msgspec.json.Decoder(dict)

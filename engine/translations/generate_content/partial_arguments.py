@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.members import Members

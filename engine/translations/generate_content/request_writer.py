@@ -13,10 +13,10 @@ from engine.translations.generate_content.parameter_writer import ParameterWrite
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.call_filters import lose_one_call
+from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import OBJECT, WrongType, add_extra
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -17,7 +17,7 @@ from engine.translations.generate_content.answer_writer import (
     write_part,
 )
 from engine.translations.generate_content.citations import GroundingWriter
-from engine.translations.neutral.arguments import are_object
+from engine.translations.neutral.calls import are_object
 from engine.translations.neutral.content import (
     Block,
     Json,

@@ -23,9 +23,9 @@ from engine.translations.messages.answer_shapes import (
     StreamEvent,
 )
 from engine.translations.messages.block_reader import BlockReader
+from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
 from engine.translations.neutral.members import NULL, WrongType
-from engine.translations.neutral.names import name_of_answer
 from engine.translations.neutral.open_parts import MessageReader
 from engine.translations.upstream_errors import is_error
 

@@ -16,7 +16,7 @@ from engine.translations.messages.answer_fields import (
     write_usage,
 )
 from engine.translations.neutral.answer import Answer, complete_blocks
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import answer_id, arguments_object, call_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -28,7 +28,6 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.neutral.names import answer_id, call_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
 

@@ -19,11 +19,10 @@ from engine.translations.messages.answer_shapes import (
     Kind,
 )
 from engine.translations.messages.answer_shapes import Delta as DeltaShape
-from engine.translations.neutral.arguments import LARGEST, arguments_of
+from engine.translations.neutral.calls import LARGEST, arguments_of, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
 from engine.translations.neutral.members import NULL, OBJECT, WrongType, value_of
-from engine.translations.neutral.names import call_id
 from engine.translations.neutral.open_parts import Part
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
 from engine.translations.messages.answer_fields import NAME, write_reasoning
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,
@@ -29,7 +29,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import ToolNames, call_id
 
 _IMAGES = {
     "/9j/": "image/jpeg",

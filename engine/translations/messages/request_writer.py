@@ -16,10 +16,10 @@ from engine.translations.messages.tool_writer import (
     write_choice,
     write_function,
 )
+from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -21,7 +21,7 @@ from engine.translations.messages.answer_writer import (
     open_call,
     refuse_media,
 )
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST, answer_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -33,7 +33,6 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import Cite, Close, Delta, End, Event, Open, Sign, Start
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
 

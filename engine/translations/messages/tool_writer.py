@@ -10,11 +10,10 @@ from typing import Any
 from engine.translations.anthropic_models import Model
 from engine.translations.anthropic_parameters import strict_schema
 from engine.translations.messages.answer_fields import NAME
-from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
 from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
+from engine.translations.neutral.calls import NO_ARGUMENTS, ToolNames, arguments_schema
 from engine.translations.neutral.content import Json, mark
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
 from engine.translations.neutral.web_search import read_web_search

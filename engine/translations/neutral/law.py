@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from engine.translations.neutral.arguments import LARGEST, are_object
+from engine.translations.neutral.calls import LARGEST, are_object
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST
 from engine.translations.neutral.events import BrokenAnswer, Delta, End, Event, Finish
 
 MAX_PARTS = 1_000

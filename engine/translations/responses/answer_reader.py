@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral.calls import call_id, name_of_answer
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -32,7 +33,6 @@ from engine.translations.neutral.events import (
     uncarried,
 )
 from engine.translations.neutral.members import NULL
-from engine.translations.neutral.names import call_id, name_of_answer
 from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks, place_late
+from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -22,7 +23,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
 from engine.translations.openai_answer_fields import write_logprobs

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import arguments_object
 from engine.translations.neutral.content import Json, ToolCall
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, kind_of, present

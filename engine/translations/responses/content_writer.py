@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -19,7 +20,6 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.neutral.signatures import is_mark
 from engine.translations.openai_request_fields import is_sendable, why_not, write_url

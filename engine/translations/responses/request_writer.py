@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.translations.language import TargetRequest
+from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import with_values
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.web_search import read_web_search

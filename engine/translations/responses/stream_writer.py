@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST, answer_id
 from engine.translations.neutral.content import Block, Json, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -26,7 +26,6 @@ from engine.translations.neutral.events import (
     Tokens,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_logprobs
 from engine.translations.responses.answer_fields import PREFIX

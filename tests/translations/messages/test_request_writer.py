@@ -18,6 +18,7 @@ from engine.translations.messages.request_writer import (
     write_turns,
     write_verbatim_parameters,
 )
+from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import (
     Inline,
     Media,
@@ -29,7 +30,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import ChatRequest, Message, Role, Thinking
 from engine.values.wildcard import Patterns
 from tests.support.each import each
