@@ -53,8 +53,9 @@ class ItemWriter:
         items: list[Any] = []
         parts: list[Any] = []
         for block in message.blocks:
-            is_own_part = isinstance(block, Foreign) and block.kind.startswith(PART)
-            if is_own_part or isinstance(block, _PARTS):
+            if isinstance(block, _PARTS) or (
+                isinstance(block, Foreign) and block.kind.startswith(PART)
+            ):
                 part = self._part(block, message.role)
                 if part is not None:
                     parts.append(part)
