@@ -113,7 +113,6 @@ Source = Inline | PlainText | Link | UploadedFile
 class Media(Block):
     """An image, a sound, a video or a document.
 
-
     `name` is its file name or title, and `name_place` the place of that in the request; `detail` is
     the resolution of an image for the model ("low", "high", "auto", "" if not given).
     """

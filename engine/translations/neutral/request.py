@@ -1,6 +1,5 @@
 """A chat request in the neutral form.
 
-
 Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 0.70.
 """
 

@@ -1,6 +1,5 @@
 """JSON that is decoded at once into values of a known shape (`msgspec.Struct`).
 
-
 For values that are only read: members that a shape does not declare are ignored. Every member is
 optional and a null counts as absent, as in `Members`; errors are the same as there.
 
