@@ -54,8 +54,9 @@ class Exchange:
     form, MISSING if it was not parsed; `parts` are the fields of a multipart body. `edits` are the
     gateway's changes to the body: start, end, new bytes.
 
-    `model` is the requested model, `model_span` its span in the body, `model_copies` the spans of
-    its copies: start, end, prefix. `other_models` are those that the request names for the upstream
+    `model` is the requested model, `early_model` its name and what was found by it before the body
+    was parsed, None for nothing; `model_span` its span in the body, `model_copies` the spans of its
+    copies: start, end, prefix. `other_models` are those that the request names for the upstream
     to use instead or besides. `targets` can serve it, in the order of attempts. `takes` are
     the fields from which usage is estimated; None if nothing is used.
 
@@ -83,6 +84,7 @@ class Exchange:
     caller: Caller | None = None
     token: str = ""
     model: str = ""
+    early_model: tuple[str, Any] | None = None
     model_span: tuple[int, int] | None = None
     model_copies: Sequence[tuple[int, int, str]] = ()
     other_models: Sequence[str] = ()

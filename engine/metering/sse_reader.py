@@ -35,7 +35,7 @@ class EventReader:
     def __init__(self, meter: Meter) -> None:
         self.size = 0
         self._spell(meter.key)
-        self._other_key = meter.other_key
+        self._other_key = b'"%b"' % meter.other_key.encode() if meter.other_key else b""
         self._repeats = False  # the first report is read, as later ones may leave counts out
         self._later_repeat = meter.repeats
         self._tally = meter.tally()
@@ -49,7 +49,7 @@ class EventReader:
     def _spell(self, key: str) -> None:
         """Look for the member that holds the counts under this name."""
         self._name, self._key, self._nonempty = key, b'"%b"' % key.encode(), _nonempty(key)
-        self._other_key = ""
+        self._other_key = b""
 
     def feed(self, data: bytes) -> None:
         size = len(data)
@@ -66,14 +66,13 @@ class EventReader:
     def _take(self, data: bytes) -> None:
         """Read events: the first of a stream are a sample, the others may report usage."""
         if self._sample_left > 0:
-            sample = data if self._sample else self._from_output(data)
-            self._sample += sample[: self._sample_left]
-            self._sample_left -= len(sample)
+            self._sample += data if self._sample else self._from_output(data)
+            self._sample_left = SAMPLE - len(self._sample)
         at = data.find(self._key)
         if at < 0:
-            if not self._other_key or (at := data.find(b'"%b"' % self._other_key.encode())) < 0:
+            if not self._other_key or (at := data.find(self._other_key)) < 0:
                 return
-            self._spell(self._other_key)
+            self._spell(self._other_key[1:-1].decode())
         if self._repeats:
             self._last = data
             return
@@ -131,7 +130,7 @@ class EventReader:
 
     def _sampled(self) -> bytes:
         """The sample; events that repeat output are replaced by as many blanks."""
-        sample, repeats = bytes(self._sample), self._output.repeats
+        sample, repeats = bytes(self._sample[:SAMPLE]), self._output.repeats
         if repeats is None or repeats.search(sample) is None:
             return sample
         return b"".join(

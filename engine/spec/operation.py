@@ -113,12 +113,15 @@ class Operation:
         return self.id[len(self.spec) + 1 :]
 
 
+_NO_QUERY = Query.parse("")
+
+
 def check_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> None:
     """Read and check every declared parameter. Raises GatewayError 400."""
     query: Query | None = None
     for parameter in parameters:
         if parameter.place == "query" and query is None:
-            query = Query.parse(exchange.query)
+            query = Query.parse(exchange.query) if exchange.query else _NO_QUERY
         parameter.check(parameter.source(exchange, query))
 
 

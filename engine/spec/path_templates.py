@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -18,6 +19,8 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _MOST_DECODINGS = 4
+_REMEMBERED = 128
+"""Paths with variables whose templates are remembered: most requests name one of few models."""
 Spans = Mapping[str, tuple[int, int]]
 NO_SPANS: Spans = {}
 """The spans of a path without variables."""
@@ -131,10 +134,12 @@ class PathTree:
         self._root = _Node()
         # Paths without variables, as callers write them, by their method.
         self._literals: dict[str, dict[str, Any]] = {}
+        self._match = lru_cache(_REMEMBERED)(self._search)
 
     def add(self, template: str, method: str, value: Any, wide: Collection[str] = ()) -> Any:
         """Add one operation; `wide` names the variables that may hold slashes. Returns the value
         that is found for the template, which is another one if it was added before."""
+        self._match.cache_clear()
         if not ("{" in template or "%" in template):
             return self._literals.setdefault(method, {}).setdefault(template, value)
         node = self._root
@@ -163,6 +168,12 @@ class PathTree:
 
     def find(self, path: str, method: str) -> PathMatch | PathMiss:
         """The template that matches `method` and the raw `path`, which begins with a slash."""
+        values = self._literals.get(method)
+        if values is not None and path in values:
+            return PathMatch(values[path], NO_SPANS)
+        return self._match(path, method)
+
+    def _search(self, path: str, method: str) -> PathMatch | PathMiss:
         segments = path.split("/")
         if segments[0]:
             return PathMiss((), ())

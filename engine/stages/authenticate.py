@@ -130,7 +130,7 @@ def carried(exchange: Exchange, carrier: Carrier) -> str | None:
         return exchange.header(environ_key(carrier.name))
     if carrier.kind == "query":
         try:
-            return Query.parse(exchange.query).get(carrier.name)
+            return Query.parse(exchange.query).get(carrier.name) if exchange.query else None
         except Malformed:
             return None
     if carrier.kind == "subprotocol":

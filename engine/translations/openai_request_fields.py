@@ -257,7 +257,7 @@ def lose_logprobs(request: ChatRequest, losses: Losses) -> None:
 
 def lose_penalties(request: ChatRequest, losses: Losses) -> None:
     """Add the penalties to the losses, where they are not zero."""
-    for name in PENALTIES:
+    for name in PENALTIES if request.presence_penalty or request.frequency_penalty else ():
         if (penalty := getattr(request, name)) is not None and bytes(penalty) not in _ZEROS:
             losses.add(request.place_of(name), "the model takes none")
 

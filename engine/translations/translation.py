@@ -39,7 +39,7 @@ from engine.translations.neutral.law import Law
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
-from engine.translations.neutral.request_size import check_written
+from engine.translations.neutral.request_size import SPARE, check_written
 from engine.translations.neutral.surrogates import Surrogates
 from engine.translations.refusals import (
     UNREADABLE,
@@ -95,11 +95,12 @@ class Translation:
                 if request.missing_turns:
                     refuse_missing_turns(request)
                 adapted.messages = with_unique_calls(adapted.messages)
-                if adapted.tools:
+                if len(adapted.tools) > 1:
                     adapted.tools = with_unique_tools(adapted.tools)
             adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
             target_request = self.target.write_request(adapted, model, losses)
-            check_written(target_request.body, len(body), request.place_of("messages"))
+            if len(target_request.body) > SPARE:
+                check_written(target_request.body, len(body), request.place_of("messages"))
         except UNREADABLE as error:
             raise unreadable_request(error) from error
         refuse_losses(losses, rules, request.model, request.error_details)
@@ -294,9 +295,7 @@ class _WholeOutput:
         self._size += size
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
-        add = self.law.add
-        for event in events if self._changes is None else self._changes.undo(events):
-            add(event)
+        self.law.add(events if self._changes is None else self._changes.undo(events))
 
     def take(self) -> bytes:
         return b""

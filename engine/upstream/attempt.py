@@ -138,7 +138,10 @@ def attempt(
         )
         if result.open is not None:
             result.open.headers = received.headers
-        if received.header("content-type") != JSON or _is_changed(target, translated):
+        # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other
+        # one when it is relayed.
+        becomes_stream = translated is not None and translated.request.stream
+        if becomes_stream or target.edits.responses or received.header("content-type") != JSON:
             result.response = framed_for(target, received, exchange, dialect, translated, content)
         events = _convert(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
@@ -189,12 +192,6 @@ def _report_failure(result: AttemptResult) -> None:
     if result.open is not None and result.failure:
         result.open.response = result.response
         result.open.failed(result.failure)
-
-
-def _is_changed(target: Target, translated: AnyExchange | None) -> bool:
-    """Whether an answer of JSON is edited or becomes a stream: its first bytes are looked at before
-    that. Those of any other are when they are relayed."""
-    return bool(target.edits.responses) or (translated is not None and translated.request.stream)
 
 
 def _convert(

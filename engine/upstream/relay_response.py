@@ -10,6 +10,7 @@ import orjson
 from gevent import GreenletExit
 
 from engine.dialects import Dialect
+from engine.dialects.interface.error_forms import ERROR
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.exchange.interruption import interruption
@@ -31,7 +32,6 @@ from engine.upstream.error_response import (
 )
 from engine.upstream.first_content import FirstContent
 from engine.upstream.stream_judge import (
-    ERROR,
     MAX_EVENT_END,
     ReportedError,
     StreamJudge,
@@ -208,9 +208,10 @@ class _EventStream:
         """The events that arrive, up to the end of the stream or its failure; `b""` while the
         pipeline is blocked. Raises UpstreamFailure."""
         pipeline, clean = self.pipeline, self._clean
+        relay_data = self._relay_translated if self._is_translated else self._relay
         quiet = 0.0  # seconds since the last bytes
         while self._failure is None:
-            on_data = self._relay if pipeline.try_send is not None else None
+            on_data = relay_data if pipeline.try_send is not None else None
             beat = None if self._beat is None else min(self._beat, self._idle - quiet)
             try:
                 data = self._watch.read(self._response, on_data, beat)
@@ -238,6 +239,15 @@ class _EventStream:
         if events is data and events.find(ERROR) < 0:  # nearly all events
             self._keep(events)
             self._send(events)
+        else:
+            self._relay_checked(events)
+
+    def _relay_translated(self, data: bytes) -> None:
+        """The same with events of our own: the end of a translation is judged by itself."""
+        events = self._clean(data)
+        if self._filter.failure is None and events.find(ERROR) < 0:
+            if events:
+                self._send(events)
         else:
             self._relay_checked(events)
 

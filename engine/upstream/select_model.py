@@ -47,10 +47,13 @@ class SelectModel:
         self._catalog = catalog
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
-        expression = self._expression
-        value, exchange.model_span = expression.check(exchange)
-        name = _name(value, expression, self._default, exchange)
-        model = self._find(name, exchange)
+        expression, early = self._expression, exchange.early_model
+        if early is not None and expression.place == "path":
+            name, model = early
+        else:
+            value, exchange.model_span = expression.check(exchange)
+            name = _name(value, expression, self._default, exchange)
+            model = self._find(name, exchange)
         exchange.model, exchange.record.requested_entry = name, model.name
         if model.choices and model.may_choose(exchange):
             check_choices(exchange, model, self._catalog)
@@ -64,7 +67,7 @@ class SelectModel:
         request is needed for that or the body is large. Raises GatewayError 403 or 404."""
         name = named_early(self._expression, exchange)
         if 0 < len(name) <= _MAX_NAME:
-            self._find(name, exchange)
+            exchange.early_model = name, self._find(name, exchange)
 
     def check_head(self, exchange: Exchange, following: Handler) -> Response:
         """A stage before the body is received, on routes whose head names the model."""

@@ -1,7 +1,7 @@
 """Finds the errors that a relayed stream reports in its events, and judges whether it is complete.
 
 Only events with the word `error` are parsed as they pass. The first and the last events are
-kept, and parsed at the end of the stream: they show other forms of errors, and whether it has its
+kept, and read at the end of the stream: they show other forms of errors, and whether it has its
 end.
 """
 
@@ -12,12 +12,11 @@ from collections import deque
 from typing import Any
 
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import event_document
+from engine.dialects.interface.error_forms import ERROR, OTHER_SIGNS, event_document
 from engine.upstream import retry
 from engine.upstream.client.failures import Truncated
 from engine.values.redaction import Redaction
 
-ERROR = b"error"
 _MAX_READS = 8
 """The number of reads whose events are kept for the end."""
 MAX_EVENT_END = 65_536
@@ -51,14 +50,16 @@ class StreamJudge:
     def check(self, events: bytes) -> bytes:
         """The events up to one that reports an error, which sets `failure`; without our credentials
         where they have the word `error`. Clean events are returned as the same object."""
-        if events.find(ERROR) < 0:
+        at = events.find(ERROR)
+        if at < 0:
             return events
-        start = 0
-        while (end := events.find(b"\n\n", start)) >= 0:
-            event = events[start : end + 2]
-            if event.find(ERROR) >= 0 and not self._may_pass(event):
+        while at >= 0:
+            start = events.rfind(b"\n\n", 0, at)
+            start = 0 if start < 0 else start + 2
+            end = events.find(b"\n\n", at) + 2
+            if not self._may_pass(events[start:end]):
                 return self._redaction.redact(events[:start])
-            start = end + 2
+            at = events.find(ERROR, end)
         return self._redaction.redact(events)
 
     def _may_pass(self, event: bytes) -> bool:
@@ -74,23 +75,30 @@ class StreamJudge:
 
     def end(self) -> None:
         """Judge the last events of a stream without a failure."""
-        documents = _documents(b"".join(self._last))
-        for document in documents:
-            if document != self.error and self._dialect.is_error_event(document):
-                self.failure = ReportedError(document)
-                return
-        has_end = self._dialect.ends(documents)
-        if has_end is None:  # pings, say: how the stream began shows what its end would be
-            has_end = self._dialect.ends([*_documents(self.first), *documents])
-        if has_end is False:
+        last = b"".join(self._last)
+        if OTHER_SIGNS.search(last) is not None:
+            for document in _documents(last.split(b"\n\n")):
+                if document != self.error and self._dialect.is_error_event(document):
+                    self.failure = ReportedError(document)
+                    return
+        if not self._has_end(last):
             self.failure = Truncated()
             self.failure.request_sent = self.failure.response_started = True
 
+    def _has_end(self, last: bytes) -> bool:
+        """Whether a stream has its end, which is most often one of its last two events."""
+        if self._dialect.ends(_documents(last.rsplit(b"\n\n", 3)[-3:])):
+            return True
+        documents = _documents(last.split(b"\n\n"))
+        has_end = self._dialect.ends(documents)
+        if has_end is None:  # pings, say: how the stream began shows what its end would be
+            has_end = self._dialect.ends([*_documents(self.first.split(b"\n\n")), *documents])
+        return has_end is not False
 
-def _documents(events: bytes) -> list[Any]:
+
+def _documents(events: list[bytes]) -> list[Any]:
     """The JSON of clean events but comments."""
-    parts = events.split(b"\n\n")
-    return [event_document(event) for event in parts if event and event[:1] != b":"]
+    return [event_document(event) for event in events if event and event[:1] != b":"]
 
 
 def are_comments(events: bytes) -> bool:

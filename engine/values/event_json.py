@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
+
+_DATA = re.compile(rb"^data: (.*)", re.MULTILINE)
 
 
 def json_or_none(text: bytes) -> Any:
@@ -17,5 +20,4 @@ def json_or_none(text: bytes) -> Any:
 
 def event_json(event: bytes) -> Any:
     """The JSON value of a clean event's data; None for data that is not JSON, like `[DONE]`."""
-    lines = [line[6:] for line in event.split(b"\n") if line.startswith(b"data: ")]
-    return json_or_none(b"\n".join(lines))
+    return json_or_none(b"\n".join(_DATA.findall(event)))

@@ -116,7 +116,7 @@ def test_any_number_of_guesses_keeps_no_caller_from_being_found(directory, looku
     """Those who ask at the same moment are looked up in a few batches, callers among them."""
     guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(5000)]
     callers = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
-    gevent.joinall([*guesses, *callers], timeout=30)
+    gevent.joinall([*guesses, *callers], timeout=PATIENCE)
     assert [greenlet.get(block=False) for greenlet in callers] == [ANNA, BERT]
     assert not any(greenlet.get(block=False) for greenlet in guesses)
     assert sorted(lookups.batches) == [5002 % 256, *[256] * 19]
@@ -126,7 +126,7 @@ def test_any_number_of_guesses_keeps_no_caller_from_being_found(directory, looku
 def test_guesses_that_push_each_other_out_of_memory_are_all_answered(lookups, clock):
     directory = TokenCache({}, lookups, size=3, clock=clock)
     guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(100)]
-    gevent.joinall(guesses, timeout=30)
+    gevent.joinall(guesses, timeout=PATIENCE)
     assert [greenlet.get(block=False) for greenlet in guesses] == [None] * 100
 
 
@@ -136,7 +136,7 @@ def test_a_known_token_is_looked_up_again_among_guesses(directory, lookups, cloc
     guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(400)]
     assert directory.get("a") is ANNA
     assert "a" in lookups.digests[1:]
-    gevent.joinall(guesses, timeout=30)
+    gevent.joinall(guesses, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
@@ -147,7 +147,7 @@ def test_one_lookup_serves_all_greenlets_that_wait_for_a_token(directory, lookup
     gevent.idle()
     assert lookups.digests == [hashed]
     goes_on.set()
-    gevent.joinall(greenlets, timeout=10)
+    gevent.joinall(greenlets, timeout=PATIENCE)
     assert [greenlet.get(block=False) for greenlet in greenlets] == [caller] * 50
     assert lookups.digests == [hashed]
 
@@ -159,7 +159,7 @@ def test_killing_a_waiting_greenlet_does_not_block_the_others(directory, lookups
     gevent.idle()
     first.kill()
     goes_on.set()
-    assert second.get(timeout=10) is ANNA
+    assert second.get(timeout=PATIENCE) is ANNA
 
 
 def test_different_tokens_are_looked_up_in_one_batch(directory, lookups):
@@ -169,7 +169,7 @@ def test_different_tokens_are_looked_up_in_one_batch(directory, lookups):
     gevent.idle()
     assert lookups.batches == [2]
     goes_on.set()
-    assert [greenlet.get(timeout=10) for greenlet in greenlets] == [ANNA, BERT]
+    assert [greenlet.get(timeout=PATIENCE) for greenlet in greenlets] == [ANNA, BERT]
 
 
 def test_a_new_token_does_not_wait_for_a_running_batch(directory, lookups):
@@ -181,7 +181,7 @@ def test_a_new_token_does_not_wait_for_a_running_batch(directory, lookups):
     assert directory.get("b") is BERT
     assert not first.ready()
     goes_on.set()
-    assert first.get(timeout=10) is ANNA
+    assert first.get(timeout=PATIENCE) is ANNA
 
 
 def test_no_more_than_four_batches_are_under_way(directory, lookups):
@@ -193,7 +193,7 @@ def test_no_more_than_four_batches_are_under_way(directory, lookups):
         gevent.idle()
     assert lookups.batches == [1] * 4
     goes_on.set()
-    gevent.joinall(greenlets, timeout=10, raise_error=True)
+    gevent.joinall(greenlets, timeout=PATIENCE, raise_error=True)
     assert sorted(lookups.batches) == [1, 1, 1, 1, 6]
 
 
@@ -202,7 +202,7 @@ def test_an_unexpected_exception_is_raised_in_all_waiters_and_blocks_no_later_lo
 ):
     lookups.fails = ZeroDivisionError()
     greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
-    gevent.joinall(greenlets, timeout=10)
+    gevent.joinall(greenlets, timeout=PATIENCE)
     assert [type(greenlet.exception) for greenlet in greenlets] == [ZeroDivisionError] * 2
     lookups.fails = None
     assert directory.get("a") is ANNA
@@ -279,7 +279,7 @@ def test_a_single_lookup_probes_the_records(directory, lookups, clock):
     assert [greenlet.dead for greenlet in (first, *greenlets)] == [False, True, True, True]
     goes_on.set()
     greenlets.append(first)
-    gevent.joinall(greenlets, timeout=10, raise_error=True)
+    gevent.joinall(greenlets, timeout=PATIENCE, raise_error=True)
 
 
 def test_a_known_caller_does_not_wait_for_records_that_are_away(directory, lookups, clock):

@@ -21,7 +21,7 @@ from tests.support.dns_server import dns_server
 from tests.support.recording import ReceivedRequest, Recorder, Wire, answer, ask, recorder
 from tests.support.running import Running, gateway
 from tests.support.small import COMPLETION, chat, project
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 ANSWER = answer(json.dumps(COMPLETION).encode())
 METRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -63,7 +63,7 @@ def serving(
 
 def details(running: Running) -> dict[str, object]:
     """The details of the upstream at `/readyz`."""
-    connection = http.client.HTTPConnection("127.0.0.1", running.telemetry, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", running.telemetry, timeout=PATIENCE)
     connection.request("GET", "/readyz")
     with connection.getresponse() as response:
         state: dict[str, object] = json.loads(response.read())["upstreams"]["main"]
@@ -72,7 +72,7 @@ def details(running: Running) -> dict[str, object]:
 
 
 def metrics(running: Running, name: str) -> list[float]:
-    connection = http.client.HTTPConnection("127.0.0.1", running.telemetry, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", running.telemetry, timeout=PATIENCE)
     connection.request("GET", "/metrics")
     with connection.getresponse() as response:
         text = response.read().decode()

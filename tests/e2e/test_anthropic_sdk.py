@@ -11,6 +11,7 @@ from anthropic import Anthropic, AsyncAnthropic, Omit
 from openai import OpenAI
 
 from tests.support.running import ALL, LIMITED, Platform
+from tests.support.waiting import PATIENCE
 
 MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
 TURNS = [{"role": "user", "content": MESSAGE}]
@@ -23,7 +24,7 @@ WEATHER = {
 
 @pytest.fixture(scope="module")
 def client(platform: Platform) -> Iterator[Anthropic]:
-    with Anthropic(base_url=platform.url, api_key=ALL, max_retries=0, timeout=20) as sdk:
+    with Anthropic(base_url=platform.url, api_key=ALL, max_retries=0, timeout=PATIENCE) as sdk:
         yield sdk
 
 

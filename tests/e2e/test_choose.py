@@ -25,7 +25,7 @@ from tests.support.running import (
     replaced,
     shipped,
 )
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 _UPSTREAMS = """
   openai-2:
@@ -146,7 +146,9 @@ def test_at_the_end_nothing_is_in_flight(platform: Platform) -> None:
 def in_flight(platform: Platform, entry: str) -> float:
     """The requests in flight at the targets of an entry of `models`, of all for ""."""
     url = f"http://127.0.0.1:{platform.gateway.telemetry}/metrics"
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=10) as page:
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+        url, timeout=PATIENCE
+    ) as page:
         text = page.read().decode()
     return sum(
         sample.value

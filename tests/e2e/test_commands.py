@@ -374,7 +374,11 @@ def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
         output = running.output()
         curl = output[output.index("  curl -N") : output.index("Python, with")]
         result = subprocess.run(
-            ["bash", "-c", curl], capture_output=True, text=True, timeout=20, env=environment()
+            ["bash", "-c", curl],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env=environment(),
         )
         assert "data: [DONE]" in result.stdout, result.stderr
         python = output[output.index("  from openai") : output.index("Model names")]
@@ -383,7 +387,7 @@ def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
             [sys.executable, "-c", script],
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=PATIENCE,
             env=environment(),
         )
         assert ran.stdout.strip() == "Hello!", ran.stderr

@@ -36,6 +36,7 @@ from tests.support.running import (
     pointed_at,
     shipped,
 )
+from tests.support.waiting import PATIENCE
 
 TURNS = [{"role": "user", "content": "one two three four"}]
 FINE = b'{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}'
@@ -44,11 +45,11 @@ NOBODY = "mw-" + "0" * 64
 
 def of_openai(platform: Platform | Running, token: str = ALL, retries: int = 0) -> OpenAI:
     url = f"{platform.url}/v1"
-    return OpenAI(base_url=url, api_key=token, max_retries=retries, timeout=20)
+    return OpenAI(base_url=url, api_key=token, max_retries=retries, timeout=PATIENCE)
 
 
 def of_anthropic(platform: Platform | Running, token: str = ALL, retries: int = 0) -> Anthropic:
-    return Anthropic(base_url=platform.url, api_key=token, max_retries=retries, timeout=20)
+    return Anthropic(base_url=platform.url, api_key=token, max_retries=retries, timeout=PATIENCE)
 
 
 def of_google(platform: Platform | Running, token: str = ALL) -> genai.Client:

@@ -12,6 +12,7 @@ from google.genai import types
 from openai import DefaultHttpxClient
 
 from tests.support.running import ALL, LIMITED, Platform
+from tests.support.waiting import PATIENCE
 
 MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
 FLASH = "gemini-2.5-flash"
@@ -31,7 +32,7 @@ def client(platform: Platform) -> Iterator[genai.Client]:
 
 @pytest.fixture(scope="module")
 def http(platform: Platform) -> Iterator[DefaultHttpxClient]:
-    with DefaultHttpxClient(base_url=platform.url, timeout=20) as http_client:
+    with DefaultHttpxClient(base_url=platform.url, timeout=PATIENCE) as http_client:
         yield http_client
 
 

@@ -33,7 +33,7 @@ from tests.support.running import (
     shipped,
 )
 from tests.support.small import COMPLETION, chat, project
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 PRICES = """
 prices:
@@ -241,7 +241,7 @@ def in_progress(front: Running, upstream: Recorder, name: str, count: int) -> It
     try:
         for wire in wires:
             wire.send(chat(name))
-            assert arrived.acquire(timeout=10)
+            assert arrived.acquire(timeout=PATIENCE)
         upstream.speak = respond
         yield wires
     finally:

@@ -14,6 +14,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 from tests.support.running import ALL, Platform
+from tests.support.waiting import PATIENCE
 
 MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
 TURNS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": MESSAGE}]
@@ -32,7 +33,7 @@ WEATHER = {
 
 @pytest.fixture(scope="module")
 def client(platform: Platform) -> Iterator[OpenAI]:
-    with OpenAI(base_url=f"{platform.url}/v1", api_key=ALL, max_retries=0, timeout=20) as sdk:
+    with OpenAI(base_url=f"{platform.url}/v1", api_key=ALL, max_retries=0, timeout=PATIENCE) as sdk:
         yield sdk
 
 

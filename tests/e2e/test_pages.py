@@ -13,6 +13,7 @@ import pytest
 from tests.support.blocks import block, blocks
 from tests.support.ports import free_port
 from tests.support.tutorial import Shell, shell_in
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("curl") or not shutil.which("bash"), reason="needs bash and curl"
@@ -63,7 +64,7 @@ def test_a_gateway_of_your_own(shell: Shell, page: str) -> None:
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/v1/models", headers={"authorization": f"Bearer {secret}"}
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         assert b"gpt-4o" in answer.read()
     reload = block("docs/how-to/rolling-restart.md", "modelway reload")
     assert "serves since" in succeed(shell, reload.text.strip())

@@ -22,6 +22,7 @@ from tests.support.recording import (
 )
 from tests.support.running import ALL, Running, gateway
 from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import PATIENCE
 
 LARGE = json.dumps(
     {"model": "one", "messages": [{"role": "user", "content": "hello " * 20}] * 50_000}
@@ -124,7 +125,7 @@ def test_a_refusal_reaches_a_caller_who_sends_all_of_a_large_body_first(
     front: Running, client: str
 ) -> None:
     ask(front.port, chat("rate"))
-    connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=PATIENCE)
     headers = {"Authorization": f"Bearer {ALL}", "Content-Type": "application/json"}
     pieces = (LARGE[at : at + 65_536] for at in range(0, len(LARGE), 65_536))
     with closing(connection):

@@ -29,7 +29,7 @@ from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
 from tests.support.running import Running, engine, environment, gateway, modelway
 from tests.support.small import COMPLETION, chat, project
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
 PACE, EVENTS = 0.1, 30
@@ -245,7 +245,7 @@ def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(deployment: Deployment
     with socket.create_server(("127.0.0.1", 0)) as silent:
         deployment.edit("\nroutes:", f"\n{records_at(silent)}\nroutes:")
         deployment.running.process.send_signal(signal.SIGHUP)
-        silent.settimeout(20.0)
+        silent.settimeout(PATIENCE)
         with silent.accept()[0]:  # from the trial, which waits for an answer now
             deployment.running.process.send_signal(sig)
             assert deployment.running.process.wait(20.0) == 0
@@ -281,7 +281,7 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
             preexec_fn=lambda: signal.signal(sig, signal.SIG_DFL),
         )
         try:
-            silent.settimeout(20.0)
+            silent.settimeout(PATIENCE)
             with silent.accept()[0]:  # from the trial, which waits for an answer now
                 process.send_signal(sig)
                 assert process.wait(20.0) == 128 + sig

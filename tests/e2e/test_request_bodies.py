@@ -11,6 +11,7 @@ import pytest
 from tests.support.recording import Recorder, Wire, answer, ask, assert_error, recorder, request
 from tests.support.running import ALL, Running, gateway
 from tests.support.small import COMPLETION, project
+from tests.support.waiting import PATIENCE
 
 TARGET = "/v1/chat/chat/completions"
 BODY = json.dumps({"model": "one", "messages": []}).encode()
@@ -63,7 +64,7 @@ def test_a_body_that_never_ends_is_408(port: int, target: str, chunked: bool) ->
                     break
             except TimeoutError:
                 continue
-        wire.sock.settimeout(10)
+        wire.sock.settimeout(PATIENCE)
         assert_error(wire.answer(), 408, "request_timeout")
         assert time.monotonic() - start >= TOTAL - 0.1
         assert wire.rest() == b""

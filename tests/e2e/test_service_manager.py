@@ -13,6 +13,7 @@ import pytest
 from tests.support.recording import recorder
 from tests.support.running import gateway
 from tests.support.small import project
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def systemd() -> Iterator[tuple[socket.socket, str]]:
     ):
         path = f"{folder}/notify"
         sock.bind(path)
-        sock.settimeout(20)
+        sock.settimeout(PATIENCE)
         yield sock, path
 
 

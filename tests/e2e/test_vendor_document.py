@@ -28,6 +28,7 @@ from tests.support.running import (
     modelway,
     start,
 )
+from tests.support.waiting import PATIENCE
 
 HERE = ROOT
 SHARED = Path(os.environ.get("MODELWAY_SHARED") or HERE.parent / "shared")
@@ -73,7 +74,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def client(running: Running) -> Iterator[OpenAI]:
-    with OpenAI(base_url=f"{running.url}/v1", api_key=ALL, max_retries=0, timeout=20) as sdk:
+    with OpenAI(base_url=f"{running.url}/v1", api_key=ALL, max_retries=0, timeout=PATIENCE) as sdk:
         yield sdk
 
 

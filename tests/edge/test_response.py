@@ -28,6 +28,7 @@ from engine.upstream.relay_response import relay
 from tests.support.documents import exchange
 from tests.support.peer import Peer, read_request, serving
 from tests.support.upstreams import WATCHER, Client, returned_headers, target
+from tests.support.waiting import PATIENCE
 
 OPENAI = dialects.get("openai")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -121,7 +122,7 @@ def test_a_stream_reaches_a_caller_byte_by_byte_without_other_wakeups(slow: bool
         )
         client.close()
     near.close()
-    assert unchunked(reader.get(timeout=10)) == body_bytes
+    assert unchunked(reader.get(timeout=PATIENCE)) == body_bytes
     far.close()
     assert len(offered) > 3
     assert all(offered)

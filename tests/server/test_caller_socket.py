@@ -56,7 +56,7 @@ def test_send_waits_until_all_is_sent(pair: tuple[Any, Any]) -> None:
 
     reader = gevent.spawn(read)
     CallerSocket(near).send(bytes(size))
-    assert reader.get(timeout=10) == size
+    assert reader.get(timeout=PATIENCE) == size
 
 
 def test_send_waits_no_longer_than_the_timeout(pair: tuple[Any, Any]) -> None:

@@ -444,3 +444,10 @@ def test_a_literal_with_an_escape_matches_the_decoded_path():
     assert match(tree("/a%20b"), "/a%20b") == ("/a%20b", {})
     assert match(tree("/a%2Fb"), "/a%2Fb") == ("/a%2Fb", {})
     assert match(tree("/a%2Fb"), "/a/b") is None
+
+
+def test_a_template_that_is_added_behind_a_search_is_found() -> None:
+    paths = tree("/v1/{a}")
+    assert match(paths, "/v1/models/m") is None
+    paths.add("/v1/models/{model}", "GET", "added")
+    assert match(paths, "/v1/models/m") == ("added", {"model": "m"})

@@ -95,6 +95,27 @@ def test_an_error_after_content_is_no_complete_answer(
     assert "boom" in document["error"]["message"]
 
 
+WITHOUT_THE_WORD = {
+    "vLLM": event({"choices": [{"index": 0, "delta": {}, "finish_reason": "abort"}]}),
+    "DeepSeek": REASON.replace(b'"error"', b'"insufficient_system_resource"'),
+    "response": event({"type": "response.failed", "response": {}}),
+    "escaped": event({"base_resp": {"status_code": 1000}}).replace(b"base", b"\\u0062ase"),
+}
+
+
+@pytest.mark.parametrize("form", WITHOUT_THE_WORD)
+def test_an_error_without_the_word_is_found_at_the_end(form: str) -> None:
+    relayed = Relayed("openai", CONTENT["openai"], WITHOUT_THE_WORD[form], DONE)
+    assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
+
+
+def test_only_the_event_with_an_error_is_judged() -> None:
+    text = CONTENT["openai"].replace(b"hi", b"an error")
+    pieces = [text, CONTENT["openai"], ERRORS["error"], CONTENT["openai"]]
+    relayed = Relayed("openai", CONTENT["openai"], b"".join(pieces))
+    assert relayed.data == CONTENT["openai"] + b"".join(pieces[:3])
+
+
 @pytest.mark.parametrize("error", [NAMED, REASON], ids=["named", "finish reason"])
 def test_an_error_that_only_its_name_or_reason_tells_is_one(error: bytes) -> None:
     relayed = Relayed("openai", CONTENT["openai"], error, DONE)

@@ -19,6 +19,8 @@ LONGEST_TEXT = 500
 
 _ERROR_NAME = b"event: error\n"
 _MEMBERS = ("message", "msg", "type", "param", "code", "status")
+_SIGNS = frozenset({"error", "object", "code", "base_resp"})
+"""One of these members is in every error that its type does not tell."""
 _SUCCESS = (0, "0", 200, "200", "ok", "OK", "success", "Success")
 _ANSWER_MEMBERS = ("type", "object", "choices", "candidates", "content", "output", "data")
 # platform.minimax.io, "Error codes": the HTTP status that other vendors give the same error.
@@ -32,6 +34,13 @@ _BASE_RESP = {
 }
 FAILED_REASONS = ("error", "abort", "insufficient_system_resource")
 """Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek."""
+
+ERROR = b"error"
+OTHER_SIGNS = re.compile(
+    rb'"(?:code|base_resp|response\.failed|abort|insufficient_system_resource)"|\\u00[2-7]'
+)
+"""Events that report an error have the word `error`, or one of these: names in the other forms, or
+an escaped character of ASCII, as no encoder writes it in a name."""
 
 _TEXTS = (
     *("message", "msg", "error_description", "error_msg", "error_message", "errorMessage"),
@@ -71,12 +80,14 @@ def reported_error(document: Any) -> dict[str, Any] | None:
     """
     if not isinstance(document, dict):
         return None
+    if _SIGNS.isdisjoint(document):  # nearly every event
+        return _members(document) if document.get("type") == "error" else None
     if error := document.get("error"):
         return error if isinstance(error, dict) else {"message": error_text(document)}
     if document.get("type") == "error" or document.get("object") == "error":
         return _members(document)
     if "code" not in document and "base_resp" not in document:
-        return None  # nearly every event
+        return None
     base = document.get("base_resp")
     if isinstance(base, dict) and type(code := base.get("status_code")) is int and code:
         status = _BASE_RESP.get(code)

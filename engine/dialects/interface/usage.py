@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert
@@ -161,6 +162,8 @@ class TokenParts(Struct, frozen=True):
 
 
 NO_PARTS = TokenParts()
+_rare = attrgetter("cache_write", "audio", "image")
+"""The parts that few reports have, and without which there are no others of their kind."""
 
 
 def token_usage(
@@ -172,11 +175,13 @@ def token_usage(
     if of_input is NO_PARTS and of_output is NO_PARTS:
         return Usage(tokens_in, tokens_out, images=images, source="upstream")
     cached = min(of_input.cached, tokens_in)
+    reasoning = min(of_output.reasoning, tokens_out)
+    if not (any(_rare(of_input)) or any(_rare(of_output))):
+        return Usage(tokens_in, tokens_out, cached, reasoning, images, source="upstream")
     write = min(of_input.cache_write, tokens_in - cached)
     audio = min(of_input.audio, tokens_in)
     image = min(of_input.image, tokens_in - audio)
     cached_audio = min(of_input.cached_audio, cached, audio)
-    reasoning = min(of_output.reasoning, tokens_out)
     voice = min(of_output.audio, tokens_out - reasoning)
     return Usage(
         input=tokens_in,
@@ -231,10 +236,9 @@ def object_in(holder: dict[str, Any], *members: str) -> dict[str, Any]:
     """The first of these members that is an object; an empty one, with a line in the log for what
     is something else, for none."""
     for member in members:
-        value = holder.get(member)
-        if isinstance(value, dict):
-            return value
-        if value:
+        if value := holder.get(member):
+            if isinstance(value, dict):
+                return value
             _ignore(member, type(value).__name__)
     return {}
 

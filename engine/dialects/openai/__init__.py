@@ -56,28 +56,28 @@ def has_content(document: Any) -> bool:
     return any(_choice_has_content(choice) for choice in choices if isinstance(choice, dict))
 
 
-# The last events of the streams whose events have a type, by the beginning of it.
-_LAST_EVENTS = {
-    "response.": ("response.completed", "response.incomplete", "response.failed"),
-    "transcript.text.": ("transcript.text.done",),
-    "image_generation.": ("image_generation.completed",),
-    "image_edit.": ("image_edit.completed",),
-    "speech.audio.": ("speech.audio.done",),
-}
+# The last events of the streams whose events have a type, and the beginnings of these types.
+_LAST_EVENTS = frozenset(
+    {"response.completed", "response.incomplete", "response.failed", "transcript.text.done"}
+    | {"image_generation.completed", "image_edit.completed", "speech.audio.done"}
+)
+_TYPES = ("response.", "transcript.text.", "image_generation.", "image_edit.", "speech.audio.")
+_END_MARKER = END_MARKER.decode()
 
 
 def ends(documents: Sequence[Any]) -> bool | None:
     """Events with a type have a last one. A chat ends with a finish reason or `[DONE]`: some
     servers leave out the one, some the other."""
     events = [document for document in documents if isinstance(document, dict)]
-    kinds = [kind for event in events if isinstance(kind := event.get("type"), str)]
-    for start, last in _LAST_EVENTS.items():
-        if any(kind.startswith(start) for kind in kinds):
-            return any(kind in last for kind in kinds)
+    kinds = {kind for event in events if isinstance(kind := event.get("type"), str)}
+    if not kinds.isdisjoint(_LAST_EVENTS):
+        return True
+    if any(kind.startswith(_TYPES) for kind in kinds):
+        return False
     chunks = [choices for event in events if isinstance(choices := event.get("choices"), list)]
     if not chunks:
         return None
-    return END_MARKER.decode() in documents or any(map(_finish_reasons, chunks))
+    return _END_MARKER in documents or any(map(_finish_reasons, chunks))
 
 
 def _finish_reasons(choices: list[Any]) -> list[Any]:

@@ -50,7 +50,9 @@ def is_error_event(document: Any) -> bool:
     """Whether the JSON of an event reports an error; `response.failed` does."""
     if not isinstance(document, dict):
         return False
-    if document.get("type") == "response.failed" or _failed_choice(document) is not None:
+    if document.get("type") == "response.failed":
+        return True
+    if "choices" in document and _failed_choice(document) is not None:
         return True
     return reported_error(document) is not None
 

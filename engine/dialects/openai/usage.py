@@ -56,8 +56,10 @@ def usage_of(document: Any) -> Usage | None:
 
 def _counts(document: dict[str, Any]) -> dict[str, Any]:
     """The object that holds the counts, which vendors put in several places; empty for none."""
-    if usage := object_in(document, "usage"):
+    usage: Any = document.get("usage")
+    if usage and isinstance(usage, dict):
         return usage
+    object_in(document, "usage")  # says in the log that it is something else
     places = []
     groq, meta, choices = (document.get(key) for key in ("x_groq", "meta", "choices"))
     if isinstance(groq, dict):
@@ -150,6 +152,8 @@ def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:
     audio, image = details.audio_tokens or 0, details.image_tokens or 0
     if not (cached or audio or image or write):
         return NO_PARTS
+    if not (audio or image):
+        return TokenParts(cached=cached, cache_write=write)
     of_cached = counts_in(object_in(members, "cached_tokens_details"), _Media)
     return TokenParts(
         audio=audio,

@@ -177,7 +177,8 @@ def read_annotations(annotations: Raw) -> list[Citation]:
     if bytes(annotations)[:1] != b"[":
         return []
     shapes = ANNOTATIONS.read(annotations, "annotations") or ()
-    return [read_citation(each.url_citation) for each in shapes if each.url_citation is not None]
+    pages = [each.url_citation for each in shapes if each is not None]
+    return [read_citation(page) for page in pages if page is not None]
 
 
 def citations_in(citations: Iterable[Citation], block_start: int, candidate: int) -> Iterator[Cite]:

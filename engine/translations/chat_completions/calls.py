@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import BrokenAnswer
@@ -10,10 +10,12 @@ from engine.translations.neutral.members import OBJECT, value_of
 
 
 class CallNumbers:
-    """The running numbers of the calls of one choice. `count` is how many have begun."""
+    """The running numbers of the calls of one choice. `count` is how many have begun; `is_partial`
+    says whether the last of them lacks some of its arguments."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_partial: Callable[[], bool]) -> None:
         self.count = 0
+        self._is_partial = is_partial
         self._calls: dict[int, tuple[int, str]] = {}
         """The number and the id of the last call of each index."""
 
@@ -21,13 +23,16 @@ class CallNumbers:
         """The running number of the call of a fragment.
 
         Some vendors give every call the same index, or none at all: another id is another call, and
-        so is a name without an index.
+        so is a name without an index. Others count the fragments of one call: what has neither id
+        nor name goes on with a call that is not complete.
         """
         index_or_last = -1 if index is None else index
         number, last_id = self._calls.get(index_or_last, (-1, ""))
         is_new = number < 0 or (bool(name) and bool(vendor_id) and vendor_id != last_id)
         if index is None and name and not vendor_id:
             is_new = True
+        if is_new and not name and not vendor_id and self._is_partial():
+            number, is_new = self.count - 1, False
         if is_new:
             number = self.count
             self.count += 1
@@ -44,14 +49,18 @@ class AnnouncedCalls:
     """
 
     def __init__(self) -> None:
-        self._calls: dict[int, ToolCall] = {}
+        self.waiting: dict[int, ToolCall] = {}
+        """The calls that have not begun."""
         self._names: dict[int, str] = {}
         """The names of the calls that have begun."""
         self.signatures: dict[int, str] = {}
         """Those of the calls that have one."""
 
-    def __bool__(self) -> bool:
-        return bool(self._calls)
+    @property
+    def lacks_arguments(self) -> bool:
+        """Whether the last call has its name and no arguments."""
+        call = next(reversed(self.waiting.values()), None)
+        return call is not None and bool(call.name) and not call.arguments
 
     def has_begun(self, number: int, name: str) -> bool:
         """Whether a call has begun. Raises BrokenAnswer for more of its name behind that."""
@@ -62,19 +71,20 @@ class AnnouncedCalls:
 
     def add(self, number: int, call_id: str, name: str, arguments: str) -> bool:
         """Take a fragment of a call that has not begun. Returns whether its arguments begin."""
-        call = self._calls.get(number)
+        call = self.waiting.get(number)
         if call is None:
-            call = self._calls[number] = ToolCall(id=call_id, name="")
+            call = self.waiting[number] = ToolCall(id=call_id, name="")
         if name != call.name:  # some vendors repeat it
             call.name += name
-        call.arguments += arguments
+        if call.arguments or arguments != "null":  # some servers write it for none
+            call.arguments += arguments
         return bool(call.name and call.arguments)
 
     def take(self, last: int | None = None) -> Iterator[tuple[int, ToolCall, str]]:
         """The calls in their order, up to the `last` or all: they begin now. With each its number,
         and its arguments up to now."""
-        for number in [*self._calls]:
-            call = self._calls.pop(number)
+        for number in [*self.waiting]:
+            call = self.waiting.pop(number)
             self._names[number] = call.name
             arguments, call.arguments = call.arguments, ""
             yield number, call, arguments

@@ -80,8 +80,8 @@ class ChoiceReader:
         self._opened: set[Key] = set()
         self._arguments: list[str] = []
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
-        self._calls = CallNumbers()
         self._announced = AnnouncedCalls()
+        self._calls = CallNumbers(self._has_partial_call)
         self._citations: list[Citation] = []
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
@@ -90,7 +90,7 @@ class ChoiceReader:
     @property
     def has_begun(self) -> bool:
         """Whether the choice has had any content."""
-        return bool(self._opened or self._announced)
+        return bool(self._opened or self._announced.waiting)
 
     def delta(self, delta: Message, events: list[Event]) -> None:
         """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""
@@ -129,7 +129,8 @@ class ChoiceReader:
     def close(self) -> Iterator[Event]:
         """Everything that waited, and the end of the last block."""
         events: list[Event] = []
-        self._begin_calls(events)
+        if self._announced.waiting or self._message_signature:
+            self._begin_calls(events)
         self._close(events)
         for key, (block, texts) in self._waiting.items():
             yield from events
@@ -240,7 +241,7 @@ class ChoiceReader:
     ) -> None:
         """Add a text to a block, which `block` makes: now, or when the open call is complete."""
         if key != self._open:
-            if self._announced and key[0] not in ("call", _SIGNATURE):
+            if self._announced.waiting and key[0] not in ("call", _SIGNATURE):
                 self._begin_calls(events)
             if self._must_wait():
                 self._wait(key, block, text)
@@ -268,11 +269,15 @@ class ChoiceReader:
 
     def _must_wait(self) -> bool:
         """Whether no block can begin, or go on, before the open call has ended."""
-        if self._waiting:
-            return True
-        if self._open is None or self._open[0] != "call":
-            return False
-        return not is_complete("".join(self._arguments))
+        return bool(self._waiting) or self._in_call()
+
+    def _in_call(self) -> bool:
+        """Whether the open block is a call whose arguments are not complete."""
+        is_call = self._open is not None and self._open[0] == "call"
+        return is_call and not is_complete("".join(self._arguments))
+
+    def _has_partial_call(self) -> bool:
+        return self._announced.lacks_arguments or (not self._waiting and self._in_call())
 
     def _begin(self, events: list[Event], key: Key, block: Block) -> None:
         if key[0] == "call" and key in self._opened:

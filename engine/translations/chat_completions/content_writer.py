@@ -27,7 +27,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.request import ChatRequest, Message, merged
-from engine.translations.neutral.signatures import is_mark
+from engine.translations.neutral.signatures import is_mark, is_of
 from engine.translations.neutral.turns import results_first
 from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 
@@ -100,7 +100,9 @@ class MessageWriter:
                 call = self._call(block)
                 calls.append(call if signatures is None else signatures.sign(call))
             elif isinstance(block, Reasoning):
-                if not block.text:
+                if is_mark(block):
+                    continue
+                if not block.text and (self._gemini or is_of(block, NAME)):
                     signatures = signatures or ExtraWriter(gemini=self._gemini)
                     if signatures.take(block, calls, values):
                         continue
@@ -116,9 +118,7 @@ class MessageWriter:
             members, foreign_thoughts = write_thoughts(thoughts)
             values |= members
             for block in foreign_thoughts:
-                if not is_mark(block):
-                    reason = "these thoughts are another vendor's"
-                    self._losses.add(block.place, reason, hint=True)
+                self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
         if not (parts or calls):
             return []
         values = {"content": _simple(parts) if parts else None, **values}

@@ -158,7 +158,7 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
     values = {
         limit_field(model): request.max_tokens,
         **_sampling(request, model, effort, losses),
-        "stop": _stops(request, model, losses) or None,
+        "stop": (_stops(request, model, losses) or None) if request.stop else None,
         "n": request.candidates,
         "seed": request.seed,
         "presence_penalty": request.presence_penalty,
@@ -172,8 +172,6 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
 
 
 def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
-    if not request.stop:
-        return []
     most = None if request.language == NAME else most_stops(model)
     if most is None or len(request.stop) <= most:
         return request.stop

@@ -1,8 +1,8 @@
 """Messages in one piece and the events of their streams -> neutral events.
 
-A stream is `message_start`, then each block as `content_block_start`, deltas and
-`content_block_stop`, then `message_delta` with the reason of the end (it may come again) and
-`message_stop`. `ping` and events of kinds not known here say nothing.
+A stream is `message_start` (some servers leave it out), then each block as `content_block_start`,
+deltas and `content_block_stop`, then `message_delta` with the reason of the end (it may come again)
+and `message_stop`. `ping` and events of kinds not known here say nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
         block = BlockReader(f"{name}:{index}")
         yield from block.open(raw, f"content[{index}]")
         yield from block.end()
-    if not message.stop_reason:
+    if not (message.stop_reason or message.content):
         raise BrokenAnswer("the upstream's answer ended before it was complete")
     yield End(finishes={0: read_finish(message)})
 
@@ -72,24 +72,33 @@ class Reader(MessageReader[BlockReader]):
         if self._ended:
             return ()
         event = STREAM_EVENT.read(data)
-        kind, blocks = event.type, self._blocks
-        if kind == "content_block_delta":  # nearly every event
-            if event.index == blocks.index and blocks.current is not None:
-                return blocks.current.delta(event.delta, "delta")
-            block = self._block(event.index)
-            return blocks.in_order(block, block.delta(event.delta, "delta"))
-        if kind == "content_block_start":
-            raw = BEGIN_EVENT.read(data).content_block
-            if raw == NULL:
-                raise WrongType("content_block", "an object")
-            block = self._block(event.index)
-            return blocks.in_order(block, block.open(raw, "content_block"))
-        if kind == "content_block_stop":
-            block = self._block(event.index)
-            return blocks.in_order(block, block.end())
-        if kind == "error":
+        blocks, is_delta = self._blocks, event.type == "content_block_delta"
+        if is_delta and event.index == blocks.index and blocks.current is not None:
+            return blocks.current.delta(event.delta, "delta")  # nearly every event
+        if is_delta or event.type in ("content_block_start", "content_block_stop"):
+            if self._started:
+                return self._read_block(event, data)
+            return (self._start(Head(), data), *self._read_block(event, data))
+        if event.type == "error":
             raise ERRORS.inside(msgspec.json.decode(data))
         return self._read_frame(event, data)
+
+    def _read_block(self, event: StreamEvent, data: bytes) -> Iterable[Event]:
+        """The events of a block."""
+        blocks = self._blocks
+        if self._finish is not None:
+            if event.type == "content_block_stop" and event.index in blocks:
+                return ()  # the end of the message is its end
+            raise BrokenAnswer("the upstream's answer has a block out of order")
+        block = blocks.at(event.index)
+        if event.type == "content_block_delta":
+            return blocks.in_order(block, block.delta(event.delta, "delta"))
+        if event.type == "content_block_stop":
+            return blocks.in_order(block, block.end())
+        raw = BEGIN_EVENT.read(data).content_block
+        if raw == NULL:
+            raise WrongType("content_block", "an object")
+        return blocks.in_order(block, block.open(raw, "content_block"))
 
     def _read_frame(self, event: StreamEvent, data: bytes) -> Iterable[Event]:
         """The events around the blocks."""

@@ -31,6 +31,9 @@ from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
 
+_ORDERED = frozenset({Reasoning, ToolCall})
+"""Blocks with a place of their own among the others."""
+
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     """A message. Its model has the caller's name: clients compare names, and send thoughts back to
@@ -40,7 +43,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     finish = write_finish(
         candidate.finish,
         request.stop,
-        has_refusal=any(isinstance(block, Refusal) for block in blocks),
+        has_refusal=Refusal in map(type, blocks),
     )
     message: Json = {
         "id": answer_id(PREFIX, answer.id or request.id),
@@ -57,6 +60,8 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
 def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
     """The blocks as they are written, with a mark before the first call of an answer without the
     thoughts that were asked for."""
+    if _ORDERED.isdisjoint(map(type, blocks)):
+        return [part for block in blocks if (part := _block(block, hide=False)) is not None]
     content: list[Any] = []
     held: list[Any] = []
     needs_mark, holds = thinks_on_budget(request), holds_thoughts(request)

@@ -29,9 +29,9 @@ def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
 
 def _may_have_substitutes(request: ChatRequest) -> bool:
     blocks = chain.from_iterable(map(_blocks, request.messages))
-    kinds = {*map(type, blocks), *map(type, request.tools)}
-    own = Foreign in kinds or BuiltInTool in kinds
-    return own or bool(request.loaded_tools or request.deferred_tools)
+    if Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools):
+        return True
+    return bool(request.loaded_tools or request.deferred_tools)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
@@ -76,7 +76,7 @@ def _block(block: Block) -> Block:
     return block.substitute or block if isinstance(block, Foreign) else block
 
 
-_PARTS = frozenset({ToolCall, ToolResult})
+_PARTS = (ToolCall, ToolResult)
 
 
 def with_unique_calls(messages: list[Message]) -> list[Message]:
@@ -86,16 +86,17 @@ def with_unique_calls(messages: list[Message]) -> list[Message]:
     A result belongs to the last turn with calls. If several calls of a turn have the same id, the
     first result belongs to the first of them.
     """
-    if _PARTS.isdisjoint(map(type, chain.from_iterable(map(_blocks, messages)))):
+    kinds = list(map(type, chain.from_iterable(map(_blocks, messages))))
+    if kinds.count(ToolCall) < 2 and kinds.count(ToolResult) < 2:
         return messages
-    blocks = list(chain.from_iterable(map(_blocks, messages)))
-    call_ids = [each.id for each in blocks if isinstance(each, ToolCall)]
-    result_ids = [each.id for each in blocks if isinstance(each, ToolResult)]
+    blocks = chain.from_iterable(map(_blocks, messages))
+    ids = [(type(each), each.id) for each in blocks if isinstance(each, _PARTS)]
+    if len(set(ids)) == len(ids):
+        return messages
+    call_ids = [call_id for kind, call_id in ids if kind is ToolCall]
     if len(set(call_ids)) < len(call_ids):
         renaming = _Renaming(set(call_ids))
         messages = [renaming.message(message) for message in messages]
-    elif len(set(result_ids)) == len(result_ids):
-        return messages
     return _without_repeated_results(messages)
 
 

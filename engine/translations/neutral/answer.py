@@ -66,8 +66,7 @@ def complete_blocks(candidate: Candidate) -> list[Block]:
 def collect(events: Iterable[Event]) -> Answer:
     """The answer of all of its events. Raises BrokenAnswer for events against the law."""
     assembly = Assembly()
-    for event in events:
-        assembly.add(event)
+    assembly.add(events)
     return assembly.answer()
 
 
@@ -100,11 +99,10 @@ class Assembly(Law):
         self._texts: dict[int, list[str]] = {}
         """The deltas of the open block of each candidate."""
 
-    def add(self, event: Event) -> None:
-        """Add the next event. Raises BrokenAnswer if it is against the law."""
-        self.check(event)
-        if isinstance(event, Delta):
-            self._texts[event.candidate].append(event.text)
+    def add(self, events: Iterable[Event]) -> None:
+        """Add the next events. Raises BrokenAnswer if one is against the law."""
+        for event in events:
+            self._checks.get(type(event), Law.check)(self, event)
 
     def answer(self) -> Answer:
         """The answer. Raises BrokenAnswer if the last event is missing."""
@@ -124,13 +122,16 @@ class Assembly(Law):
         )
 
     def _add_start(self, event: Start) -> None:
-        self._check_start(event)
-        self._start = event
+        self._start, self._checks = event, self._between  # only the End tells usage
 
     def _add_open(self, event: Open) -> None:
         self._check_open(event)
         self._contents.setdefault(event.candidate, []).append(event.block)
         self._texts[event.candidate] = []
+
+    def _add_delta(self, event: Delta) -> None:
+        self.check(event)
+        self._texts[event.candidate].append(event.text)
 
     def _add_sign(self, event: Sign) -> None:
         self._check_inside(event)
@@ -167,6 +168,7 @@ class Assembly(Law):
 Assembly._before = {Start: Assembly._add_start}
 Assembly._between = {
     Open: Assembly._add_open,
+    Delta: Assembly._add_delta,
     Sign: Assembly._add_sign,
     Cite: Assembly._add_cite,
     Tokens: Assembly._add_tokens,

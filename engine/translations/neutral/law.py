@@ -94,16 +94,17 @@ class Law:
         self._checks = self._between
 
     def _check_open(self, event: Open) -> None:
-        if event.candidate in self._open:
+        candidate, block = event.candidate, event.block
+        if candidate in self._open:
             raise _disorder(event)
-        if event.candidate in self._cut_calls:
-            raise _wrong_arguments(self._cut_calls[event.candidate])
-        if isinstance(event.block, Foreign):
-            event.block = self._carried(event.block)
-        self._open[event.candidate] = event.block
-        self._candidates.add(event.candidate)
-        if isinstance(event.block, ToolCall):
-            self._callers.add(event.candidate)
+        if candidate in self._cut_calls:
+            raise _wrong_arguments(self._cut_calls[candidate])
+        if isinstance(block, Foreign):
+            block = event.block = self._carried(block)
+        self._open[candidate] = block
+        self._candidates.add(candidate)
+        if isinstance(block, ToolCall):
+            self._callers.add(candidate)
         self._blocks += 1
         if self._blocks > MOST_BLOCKS:
             raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} blocks")
@@ -152,10 +153,10 @@ class Law:
         for candidate, name in self._cut_calls.items():
             if event.finishes[candidate].stop != "length":
                 raise _wrong_arguments(name)
-        event.finishes = {
-            candidate: agreed(finish, calls=candidate in self._callers)
-            for candidate, finish in event.finishes.items()
-        }
+        for candidate, finish in event.finishes.items():
+            if candidate in self._callers or finish.stop == "tool_calls":
+                agreed_finish = agreed(finish, calls=candidate in self._callers)
+                event.finishes = {**event.finishes, candidate: agreed_finish}
         if self._usage is not None:
             event.usage = self._usage()
         self.ended, self._checks = True, {}
@@ -209,4 +210,5 @@ def _wrong_arguments(name: str) -> BrokenAnswer:
 
 
 def _disorder(event: Event) -> BrokenAnswer:
-    return BrokenAnswer(f"the upstream's answer has a {type(event).__name__} out of order")
+    kind = type(event).__name__.lower()
+    return BrokenAnswer(f"the upstream's answer has its parts out of order: {kind}")

@@ -5,6 +5,7 @@ Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 
 
 from __future__ import annotations
 
+from operator import attrgetter, eq
 from typing import Any, Literal
 
 from msgspec import Raw, Struct
@@ -14,6 +15,7 @@ from engine.translations.neutral.content import Block, CacheMark, Extra, Text
 from engine.translations.neutral.members import WrongType
 
 Role = Literal["system", "user", "assistant"]
+_role = attrgetter("role")
 
 
 class Message(Struct, kw_only=True, gc=False):
@@ -218,14 +220,17 @@ def with_unique_tools(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInToo
 
 def merged(messages: list[Message]) -> list[Message]:
     """The messages, with adjacent ones of the same role joined to one."""
+    roles = list(map(_role, messages))
+    if not any(map(eq, roles, roles[1:])):
+        return messages
     result: list[Message] = []
-    last: Message | None = None
-    is_copy = False
-    for message in messages:
-        if last is None or last.role != message.role:
+    last_role, is_copy = "", False
+    for role, message in zip(roles, messages, strict=True):
+        if role != last_role:
             result.append(message)
-            last, is_copy = message, False
+            last_role, is_copy = role, False
             continue
+        last = result[-1]
         if not is_copy:
             last = replace(last, blocks=list(last.blocks), extra=dict(last.extra))
             result[-1], is_copy = last, True

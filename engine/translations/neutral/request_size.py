@@ -63,6 +63,8 @@ _SYSTEM = ("system", "instructions", "systemInstruction")
 
 def encode_chat(document: dict[str, Any], request: ChatRequest) -> bytes:
     """The JSON of a chat request for a target. Raises TooLarge."""
+    if request.size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
+        return text  # nearly always
 
     def place_of(member: str) -> str:
         if member in _SYSTEM and request.system:
@@ -78,11 +80,9 @@ def encode_request(
     """The JSON of a request for a target, for a caller's request of `size` bytes. `place_of`
     returns where the caller wrote a member of the document. Raises TooLarge, before more than the
     most and one batch is encoded."""
+    if size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
+        return text
     most = most_bytes(size)
-    if size <= _ENCODED_AT_ONCE:
-        text = _encode(document)
-        if len(text) <= most:
-            return text
     pieces: list[bytes] = []
     written = 0
     for name, value in document.items():

@@ -63,7 +63,8 @@ class Reader(Protocol[_T_co]):
 
 class Shape(Generic[_T]):
     """The shape of a text that upstreams write. Members that it declares are *needed*, or *kept*:
-    passed on if they are well formed, else left out. Others are *ignored*.
+    passed on if they are well formed, else left out, of a list only those that are not; `""` in
+    `kept` is the whole text. Others are *ignored*.
 
     A value of another type is read as what it says: a number as a text and the other way round, an
     object as the text of its JSON where a text is that of an object (`json_texts`), and as the only
@@ -117,10 +118,11 @@ class Shape(Generic[_T]):
         try:
             return _with_change(text, steps, lambda raw: _convert(raw, kind, is_json=is_json))
         except _CannotAmend:
-            kept = next((at for at, step in enumerate(steps) if step in self._kept), None)
+            kept = next((at for at, step in enumerate(("", *steps)) if step in self._kept), None)
             if kept is None:
                 raise
-            return _with_change(text, steps[: kept + 1], lambda _: None)
+            is_list = isinstance(next(iter(steps[kept:]), None), int)
+            return _with_change(text, steps[: kept + is_list], lambda _: None)
 
 
 class _CannotAmend(Exception):

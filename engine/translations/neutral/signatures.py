@@ -32,6 +32,11 @@ def is_mark(thoughts: Reasoning) -> bool:
     return not thoughts.text and thoughts.signature == NO_SIGNATURE
 
 
+def is_of(thoughts: Reasoning, language: str) -> bool:
+    """Whether thoughts are signed by a vendor of a language."""
+    return thoughts.signature is not None and thoughts.signature.language == language
+
+
 def seal(signature: Signature, language: str) -> str:
     """The text for a caller of `language`: a signature of that language is not sealed."""
     if signature.language == language:

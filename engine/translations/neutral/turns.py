@@ -122,6 +122,8 @@ def from_user_to_user(
         if content := write(turn, turn is continued):
             sources.append(turn)
             written_turns.append({"role": turn.role, "content": content})
+    if sources and sources[0].role == sources[-1].role == "user":  # nearly always
+        return written_turns
     early = list(takewhile(_is_assistants, sources))
     for turn in early:
         losses.add(turn.place, "a conversation begins with the user's turn")

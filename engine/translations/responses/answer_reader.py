@@ -86,10 +86,9 @@ _CALLERS = (
 def read_answer(body: bytes) -> Iterator[Event]:
     """The events of an answer in one piece. Raises WrongType, BrokenAnswer or UpstreamError."""
     response = RESPONSE.read(body)
-    has_error = is_error(response.error)
-    if has_error and response.status is None:
+    if response.status is None and is_error(response.error):
         raise ERRORS.inside(msgspec.json.decode(body))
-    if response.output is None and not has_error:
+    if response.output is None and not is_error(response.error):
         ERRORS.refuse(body)
         raise BrokenAnswer("the upstream's answer has no output")
     head = HEAD.read(body)

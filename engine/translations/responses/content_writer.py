@@ -26,6 +26,8 @@ from engine.translations.openai_request_fields import is_sendable, why_not, writ
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
 from engine.translations.responses.content_reader import PART
 
+_TEXT = {"type", "text"}
+
 _PARTS = (Text, Refusal, Media)
 """Blocks that are parts of messages, not items."""
 
@@ -76,8 +78,9 @@ class ItemWriter:
             role = "developer" if message.role == "system" else message.role
             item: Json = {"role": role, "content": parts}
             return [item | message.extra if self._same_language else item]
-        if all(part["type"] == "output_text" for part in parts):
-            return [{"role": "assistant", "content": "".join(part["text"] for part in parts)}]
+        texts = [part["text"] for part in parts if part["type"] == "output_text"]
+        if len(texts) == len(parts):
+            return [{"role": "assistant", "content": "".join(texts)}]
         self._messages += 1
         item_id = f"msg_{self._messages}"  # required; it names nothing that is stored
         members = {"type": "message", "id": item_id, "status": "completed"}
@@ -125,9 +128,8 @@ class ItemWriter:
         parts = [part for each in block.content if (part := self._part(each, "user")) is not None]
         if block.is_error:
             parts.insert(0, {"type": "input_text", "text": "Error: "})
-        if all(part.get("type") == "input_text" and len(part) == 2 for part in parts):
-            return "".join(part["text"] for part in parts)
-        return parts
+        texts = [part["text"] for part in parts if part.keys() == _TEXT]
+        return "".join(texts) if len(texts) == len(parts) else parts
 
     def _part(self, block: Block, role: str) -> Any:
         """One part; None for a block without content and for one that cannot be said."""

@@ -95,11 +95,11 @@ class OpenItem(Part):
     def delta(self, event: TextDelta, block_type: type[Block]) -> Iterable[Event]:
         """More of a block of a type."""
         events: list[Event] = []
-        if self._block is None and block_type in (Text, Refusal):
+        if not isinstance(self._block, block_type):
+            if self._block is not None or block_type not in (Text, Refusal):
+                raise BrokenAnswer("the upstream's answer has text outside of its item")
             self.kind = self.kind or "message"
             events += self._open(block_type())
-        if not isinstance(self._block, block_type):
-            raise BrokenAnswer("the upstream's answer has text outside of its item")
         if event.delta:
             self._has_text = True
             events.append(Delta(event.delta))

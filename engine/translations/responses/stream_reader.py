@@ -1,7 +1,8 @@
 """The events of a responses stream -> neutral events.
 
 Each event names the item that it belongs to, and several items may be open at once. Blocks may not,
-so what comes of an item while the one before it is not done waits for that.
+so what comes of an item while the one before it is not done waits for that. Some servers leave out
+the events before the first item.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from engine.translations.responses.answer_shapes import (
     HEAD_EVENT,
     STREAM_EVENT,
     TEXT_DELTA,
+    Head,
     Response,
 )
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
@@ -70,12 +72,12 @@ class Reader:
             if event.output_index == items.index and items.current is not None:  # nearly always
                 return items.current.delta(delta, block_type)
             item = items.at(event.output_index)
-            return items.in_order(item, item.delta(delta, block_type))
+            return self._behind_start(items.in_order(item, item.delta(delta, block_type)), data)
         if (read := ITEM_READERS.get(kind)) is not None:
             if kind in LATER and event.output_index not in items:
                 return ()  # its item is done
             item = items.at(event.output_index)
-            return items.in_order(item, read(item, data))
+            return self._behind_start(items.in_order(item, read(item, data)), data)
         if kind == "error":
             raise ERRORS.inside(msgspec.json.decode(data))
         if not kind.startswith("response."):
@@ -90,12 +92,14 @@ class Reader:
         return ()
 
     def _start(self, data: bytes) -> Iterable[Event]:
-        head = None if self._started else HEAD_EVENT.read(data).response
-        if head is None:
+        if self._started:
             return ()
-        self._started = True
+        self._started, head = True, HEAD_EVENT.read(data).response or Head()
         self._name = name_of_answer(head.id, data)
         return (read_start(head),)
+
+    def _behind_start(self, events: Iterable[Event], data: bytes) -> Iterable[Event]:
+        return events if self._started else (*self._start(data), *events)
 
     def _new_item(self) -> OpenItem:
         self._count += 1
@@ -109,6 +113,7 @@ class Reader:
         if response is None:
             raise WrongType("response", "an object")
         output = response.output or ()
+        yield from self._start(data)
 
         def last(index: int, item: OpenItem) -> Iterable[Event]:
             return item.rest(output[index]) if index < len(output) else item.end()

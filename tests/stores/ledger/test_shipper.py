@@ -17,6 +17,7 @@ from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import usage
 from engine.stores.records.usage import UsageTable
 from tests.support.journals import append_entries, unowned_file
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -360,7 +361,7 @@ def test_two_shippers_share_the_work(records, tmp_path, clock):
     for shipper in shippers:
         append_entries(shipper.journal, 20)  # the same ids in both
     greenlets = [gevent.spawn(shipper.round) for shipper in shippers]
-    gevent.joinall(greenlets, timeout=30, raise_error=True)
+    gevent.joinall(greenlets, timeout=PATIENCE, raise_error=True)
     assert count(records) == 8 * 50 + 20
     assert sum(shipper.shipped for shipper in shippers) == 8 * 50 + 40
     for shipper in shippers:
@@ -405,7 +406,7 @@ def test_a_locked_sqlite_does_not_block_other_greenlets(tmp_path):
         gevent.sleep(0.001)
     assert not shipping.ready()
     lock.execute("COMMIT")
-    shipping.get(timeout=30)
+    shipping.get(timeout=PATIENCE)
     assert count(database) == 5
 
 

@@ -87,7 +87,7 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        until(lambda: shipper.round() or shipper.shipped > 100, patience=60)
+        until(lambda: not is_away() and shipper.shipped > 100, patience=60)
         killer = threading.Timer(0.05, primary.kill)
         killer.start()
         until(is_away, patience=60)

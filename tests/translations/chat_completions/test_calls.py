@@ -31,7 +31,7 @@ def test_a_call_begins_when_its_name_and_arguments_are_there(
     assert begins == [False] * (len(fragments) - 1) + [True]
     [(number, call, first)] = calls.take()
     assert (number, call.id, call.name, call.arguments, first) == (0, "c", name, "", arguments)
-    assert not calls
+    assert not calls.waiting
 
 
 def test_calls_begin_in_their_order_up_to_one() -> None:
@@ -78,6 +78,22 @@ Numbered = tuple[int | None, str, str]
     ],
 )
 def test_numbers(fragments: list[Numbered], numbers: list[int]) -> None:
-    calls = CallNumbers()
+    calls = CallNumbers(lambda: False)
     assert [calls.number(*fragment) for fragment in fragments] == numbers
     assert calls.count == max(numbers) + 1
+
+
+def test_a_fragment_without_id_and_name_goes_on_with_the_call_that_is_not_complete() -> None:
+    partial = [True, True, False]
+    calls = CallNumbers(lambda: partial.pop(0))
+    fragments = [(0, "a", "f"), (1, "", ""), (2, "", ""), (3, "", "")]
+    assert [calls.number(*fragment) for fragment in fragments] == [0, 0, 0, 1]
+
+
+def test_the_last_call_lacks_arguments_behind_its_name() -> None:
+    calls = AnnouncedCalls()
+    lacking = []
+    for number, name, arguments in [(0, "", ""), (0, "f", ""), (1, "", ""), (1, "g", "null")]:
+        calls.add(number, "c", name, arguments)
+        lacking.append(calls.lacks_arguments)
+    assert lacking == [False, True, False, True]

@@ -105,7 +105,8 @@ NAMED = AnswerShape(Named, {"kept"}, {"name"})
         (b'{"index":7.9}', Named(index=7)),
         (b'{"flag":"true","inner":[{"text":3}]}', Named(flag=True, inner=[Inner(text="3")])),
         (b'{"flag":"false"}', Named(flag=False)),
-        (b'{"kept":[{"text":["a"]}],"raw":1.50}', Named(raw=Raw(b"1.50"))),
+        (b'{"kept":[{"text":["a"]}],"raw":1.50}', Named(kept=[], raw=Raw(b"1.50"))),
+        (b'{"kept":["a",{"text":"b"},{"text":["c"]}]}', Named(kept=[Inner(text="b")])),
         (b'{"kept":"later","index":2.0}', Named(index=2)),
     ],
 )

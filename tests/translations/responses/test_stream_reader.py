@@ -270,8 +270,7 @@ def test_citations_and_log_probabilities() -> None:
         ([CREATED, added(**MESSAGE), part(**TEXT)], "without its last event"),
         ([CREATED, added(**CALL), delta("output_text", "a")], "text outside of its item"),
         ([CREATED, delta("function_call_arguments", "a")], "text outside of its item"),
-        ([CREATED, added(**THOUGHT), added(**CALL)], "Open out of order"),
-        ([COMPLETED], "End out of order"),
+        ([CREATED, added(**THOUGHT), added(**CALL)], "parts out of order"),
         ([CREATED, added(type="function_call", id="fc_1")], "without a name"),
     ],
 )

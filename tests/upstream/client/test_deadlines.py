@@ -170,7 +170,7 @@ def test_cancelling_does_not_reach_a_greenlet_whose_wait_has_ended(pair: tuple[A
     assert watched.wait(20)
     timer.cancel(OSError("too late"))
     cancelled.set()
-    assert greenlet.get(timeout=20) == "unharmed"
+    assert greenlet.get(timeout=PATIENCE) == "unharmed"
 
 
 # Watching: the event loop handles what arrives.
