@@ -1,4 +1,4 @@
-"""What Anthropic's models accept, by their names.
+"""What Anthropic's models accept, by their names: the table is in the file of the provider.
 
 Sources: the limits, and which models take a temperature: models.dev, 2 July 2026 (a test compares
 them); efforts, adaptive thoughts and instructions between turns: the list of models in the vendor's
@@ -12,12 +12,11 @@ most models of other vendors that speak this language accept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
-from engine.values.wildcard import ByName
-
-_ALL_EFFORTS = ("low", "medium", "high", "xhigh", "max")
+from engine.translations.model_parameters import models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,52 +44,12 @@ class Model:
 
 
 _UNKNOWN = Model(max_tokens=8192)
-_CLAUDE_3 = Model(max_tokens=4096, thinking="never")
-_OPUS_4 = Model(max_tokens=32_000)
-_SONNET_4 = Model(max_tokens=64_000)
-_CLAUDE_4_5 = Model(max_tokens=64_000, sampling="one", json_schema=True)
-_SONNET_4_6 = replace(
-    _CLAUDE_4_5, thinking="both", efforts=("low", "medium", "high", "max"), prefill=False
-)
-_OPUS_4_6 = replace(_SONNET_4_6, max_tokens=128_000)
-_OPUS_4_7 = replace(_OPUS_4_6, thinking="adaptive", efforts=_ALL_EFFORTS, sampling="none")
-_CLAUDE_5 = replace(_OPUS_4_7, system_turns=True)
-_FABLE_5 = replace(_CLAUDE_5, thinking="always")
-_FABLE_5_1 = replace(_FABLE_5, forced_tools=False)
-
-_MODELS = ByName(
-    {
-        "*": _UNKNOWN,
-        "*claude*": _CLAUDE_5,
-        "*claude-haiku-*": replace(_CLAUDE_5, max_tokens=64_000),
-        "*claude-3-*": _CLAUDE_3,
-        "*claude-3-5-*": replace(_CLAUDE_3, max_tokens=8192),
-        "*claude-3-7-*": _SONNET_4,
-        "*claude-opus-4*": _OPUS_4,
-        "*claude-4-opus*": _OPUS_4,
-        "*claude-opus-4-1*": replace(_OPUS_4, sampling="one"),
-        "*claude-sonnet-4*": _SONNET_4,
-        "*claude-4-sonnet*": _SONNET_4,
-        "*claude-opus-4-5*": _CLAUDE_4_5,
-        "*claude-sonnet-4-5*": _CLAUDE_4_5,
-        "*claude-haiku-4-5*": _CLAUDE_4_5,
-        "*claude-sonnet-4-6*": _SONNET_4_6,
-        "*claude-opus-4-6*": _OPUS_4_6,
-        "*claude-opus-4-7*": _OPUS_4_7,
-        "*claude-opus-4-8*": _CLAUDE_5,
-        "*claude-opus-5-5*": _FABLE_5_1,
-        "*claude-fable-*": _FABLE_5,
-        "*claude-fable-5-*": _FABLE_5_1,
-        "*claude-mythos-*": _FABLE_5,
-        "*claude-mythos-5-*": _FABLE_5_1,
-        "*claude-mythos-preview*": replace(_FABLE_5, system_turns=False),
-    }
-)
 
 
+@lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def model_called(name: str) -> Model:
     """The capabilities of a model, by its name at a vendor or cloud."""
-    return _MODELS.find(name.lower().replace(".", "-")) or _UNKNOWN
+    return models("anthropic", Model).find(name.lower().replace(".", "-")) or _UNKNOWN
 
 
 def most_tokens(name: str) -> int | None:

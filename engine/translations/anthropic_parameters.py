@@ -10,24 +10,22 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from engine.translations.anthropic_models import (
-    SMALLEST_BUDGET,
-    Model,
-)
+from engine.translations.anthropic_models import SMALLEST_BUDGET, Model
 from engine.translations.closed_schemas import ClosedSchema, closed_schema
-from engine.translations.neutral.arguments import NO_ARGUMENTS
+from engine.translations.neutral.calls import NO_ARGUMENTS
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import WrongType, value_of
 from engine.translations.neutral.parameters import (
+    LimitedWriter,
     budget_of,
     effort_of,
     is_wide,
     known_thinking,
     nearest_effort,
+    number,
 )
-from engine.translations.neutral.request import ChatRequest, OutputFormat, Thinking, Tool
-
-Json = dict[str, Any]
+from engine.translations.neutral.request import OutputFormat, Thinking, Tool
 
 _DEFAULT_EFFORT = "high"
 _SMALLEST_TOP_P_WITH_THOUGHTS = 0.95
@@ -45,18 +43,11 @@ _REASONS = {
     "type": "each schema needs a type",
     "allOf": "these schemas cannot be joined",
 }
-_NUMBER = msgspec.json.Decoder(float)
 _NO_ARGUMENTS = Raw(msgspec.json.encode(NO_ARGUMENTS))
 
 
-class ParameterWriter:
+class ParameterWriter(LimitedWriter[Model]):
     """Writes the parameters of one request within the limits of a model."""
-
-    def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
-        self._request, self._model, self._losses = request, model, losses
-
-    def _lose(self, field: str, reason: str = "", *, hint: bool = False) -> None:
-        self._losses.add(self._request.place_of(field), reason, hint=hint)
 
     def thinking(self, max_tokens: int) -> Json:
         """The members `thinking` and `output_config.effort` for a caller of another language."""
@@ -146,10 +137,10 @@ class ParameterWriter:
         raw: Raw | None = getattr(self._request, field)
         if raw is None:
             return None
-        try:
-            return _NUMBER.decode(raw)
-        except msgspec.DecodeError as error:
-            raise WrongType(self._request.place_of(field), "a number") from error
+        value = number(raw)
+        if value is None:
+            raise WrongType(self._request.place_of(field), "a number")
+        return value
 
     def answer_form(self, *, thinks: bool) -> tuple[Literal["", "format", "tool"], Raw]:
         """How a schema of the answer is enforced: by `output_config.format`, by a tool that the
@@ -231,10 +222,8 @@ def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:
 
 
 def _is_of_object(schema: Raw) -> bool:
-    try:
-        return bool(_SCHEMA.decode(schema).type == "object")
-    except msgspec.DecodeError:
-        return False
+    value = value_of(_SCHEMA, schema)
+    return value is not None and bool(value.type == "object")
 
 
 def metadata_of(user: str) -> dict[str, Any]:

@@ -17,15 +17,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.members import WrongType
 
-Json = dict[str, Any]
-
 _FORMATS = frozenset(
-    (
-        *("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6"),
-        "uuid",
-    )
+    (*("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6"), "uuid")
 )
 _DEFINITIONS = ("$defs", "definitions")
 _REFERENCES = tuple(f"#/{name}/" for name in _DEFINITIONS)
@@ -191,7 +187,9 @@ class _Closer:
                 _KINDS[kind](self, rest, result)
 
     def _object(self, rest: Json, result: Json) -> None:
-        if _is_open(rest) and not ("properties" in rest and _is_any(rest)):
+        # Nearly every schema lets members that it does not name be anything, by saying nothing.
+        says_nothing = "properties" in rest and rest.get("additionalProperties", True) in (True, {})
+        if _is_open(rest) and not says_nothing:
             self.changed["additionalProperties"] = None
         if "patternProperties" in rest:
             self.changed["patternProperties"] = None
@@ -232,12 +230,6 @@ _KINDS = {"object": _Closer._object, "array": _Closer._array, "string": _Closer.
 def _is_type(value: Any) -> bool:
     words = value if isinstance(value, list) else [value]
     return all(isinstance(each, str) for each in words)
-
-
-def _is_any(schema: Json) -> bool:
-    """Whether the members of an object that it does not name may be anything, which nearly every
-    schema says by saying nothing."""
-    return schema.get("additionalProperties", True) in (True, {})
 
 
 def _has_circles(document: Json) -> bool:

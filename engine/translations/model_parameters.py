@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from engine.source import files
 from engine.source.reader import read
 from engine.values.wildcard import ByName
+
+_M = TypeVar("_M")
+_Rows = list[dict[str, Any]]
 
 Tables = Mapping[str, ByName[Any]]
 """What models take, by parameter: a text, a number, or a tuple of texts."""
@@ -18,12 +23,25 @@ Tables = Mapping[str, ByName[Any]]
 @cache
 def parameters(provider: str) -> Tables:
     """The tables in the file of a provider. It is read once: a few milliseconds."""
+    return {name: _table(rows) for name, rows in _document(provider).items()}
+
+
+@cache
+def models(provider: str, kind: type[_M]) -> ByName[_M]:
+    """All that the models of a provider accept, each as a value of this kind."""
+    rows = _document(provider)["models"]
+    takes = {name: row["takes"] for row in rows for name in row["models"]}
+    return ByName({name: msgspec.convert(each, kind) for name, each in takes.items()})
+
+
+@cache
+def _document(provider: str) -> dict[str, _Rows]:
     path = files.PROVIDERS / f"{provider}.yaml"
-    document = read(path.read_text("utf-8"), str(path)).value
-    return {name: _table(rows) for name, rows in document["parameters"].items()}
+    document: dict[str, _Rows] = read(path.read_text("utf-8"), str(path)).value["parameters"]
+    return document
 
 
-def _table(rows: list[dict[str, Any]]) -> ByName[Any]:
+def _table(rows: _Rows) -> ByName[Any]:
     values = {}
     for row in rows:
         takes = row["takes"]

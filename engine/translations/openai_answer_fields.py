@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.translations.neutral.content import Citation
+from engine.translations.neutral.content import Citation, Json
 from engine.translations.neutral.events import TokenLogprob, UpstreamError
 from engine.translations.upstream_errors import AnswerErrors, error_of
 
@@ -28,9 +28,6 @@ class UrlCitation(Struct):
     title: str | None = None
     start_index: int | None = None
     end_index: int | None = None
-
-
-Json = dict[str, Any]
 
 
 def read_logprobs(tokens: list[Token] | None) -> list[TokenLogprob]:

@@ -1,8 +1,8 @@
 """What OpenAI's models accept, by their names. Other vendors' models take what most accept.
 
-Parameters are in the file of the provider (`model_parameters.py`), with their sources. Of the rest:
-which names there are: openai-python 3.52.0; limits of answers: models.dev, 2 July 2026 (a test
-compares them). Not verified: the 16,384 tokens of gpt-5-chat, for which models.dev has 128,000.
+Parameters are in the file of the provider (`model_parameters.py`), with their sources; which names
+there are: openai-python 3.52.0. A test compares them with models.dev, 2 July 2026. Not verified:
+the 16,384 tokens of gpt-5-chat, for which models.dev has 128,000.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.translations.neutral.parameters import (
     unknown_effort,
 )
 from engine.translations.neutral.request import Thinking
-from engine.values.wildcard import ByName, Patterns
+from engine.values.wildcard import Patterns
 
 _DEFAULT_EFFORTS = ("low", "medium", "high")
 
@@ -37,25 +37,6 @@ _VENDORS_OWN = Patterns(
     )
 )
 
-_MOST_TOKENS = ByName[int](
-    {
-        "gpt-3.5-*": 4096,
-        "gpt-4": 8192,
-        "gpt-4-*": 8192,
-        **dict.fromkeys(("gpt-4-turbo*", "gpt-4-*-preview", "gpt-4o-2024-05-13"), 4096),
-        **dict.fromkeys(
-            ("gpt-4o*", "gpt-4.5*", "chatgpt-4o*", "gpt-5-chat*", "gpt-5.*-chat*"), 16_384
-        ),
-        **dict.fromkeys(("gpt-5", "gpt-5-*"), 128_000),
-        **dict.fromkeys(("gpt-5.1*", "gpt-5.2*", "gpt-5.3*", "gpt-5.4*", "gpt-5.5*"), 128_000),
-        "gpt-5-pro*": 272_000,
-        "gpt-5.3-codex-spark*": 32_000,
-        **dict.fromkeys(("gpt-4.1*", "o1-preview*"), 32_768),
-        "o1-mini*": 65_536,
-        **dict.fromkeys(("o1", "o1-2*", "o1-pro*", "o3*", "o4*", "codex-mini*"), 100_000),
-    }
-)
-
 
 def searches_in_chat(model: str) -> bool:
     """Whether the model may search the web in chat completions: of OpenAI's models, only those with
@@ -70,7 +51,8 @@ def is_vendors_own(model: str) -> bool:
 
 def most_tokens(model: str) -> int | None:
     """The token limit of the model's answers, None if it is unknown."""
-    return _MOST_TOKENS.find(model)
+    limit: int | None = _takes("limit", model)
+    return limit
 
 
 @lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)

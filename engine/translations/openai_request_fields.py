@@ -3,9 +3,11 @@ sampling, sources of content, and the reason why a block is not supported."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from mimetypes import MimeTypes
 from typing import Any, Literal, TypeGuard
+from urllib.parse import unquote_to_bytes
 
 from msgspec import Raw
 
@@ -14,12 +16,12 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     Source,
     UploadedFile,
 )
-from engine.translations.neutral.data_url import checked_base64, data_url, read_data_url
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import present
@@ -29,7 +31,36 @@ from engine.translations.openai_models import reasoning_effort, samples, takes_v
 from engine.translations.strict_schemas import is_strict
 from engine.values.wildcard import Patterns
 
-Json = dict[str, Any]
+
+def read_data_url(url: str, place: str) -> Inline:
+    """The media type, in lower case and without parameters, and the content in base64.
+
+    Raises WrongType.
+    """
+    head, comma, data = url[5:].partition(",")
+    if not comma:
+        raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
+    media_type, *parameters = (part.strip() for part in head.split(";"))
+    if "base64" in (parameter.lower() for parameter in parameters):
+        checked_base64(data, place)
+    else:
+        data = base64.b64encode(unquote_to_bytes(data)).decode()
+    return Inline(media_type.lower() or "text/plain", data)
+
+
+def checked_base64(data: str, place: str) -> str:
+    """The text, which is base64. Raises WrongType."""
+    try:
+        base64.b64decode(data, validate=True)
+    except ValueError as error:  # binascii.Error, or characters outside of ASCII
+        raise WrongType(place, "a data URL whose data is base64") from error
+    return data
+
+
+def data_url(content: Inline) -> str:
+    """The URL of a content."""
+    return f"data:{content.media_type};base64,{content.data}"
+
 
 SHARED_MEMBERS = (
     *("metadata", "service_tier", "safety_identifier"),

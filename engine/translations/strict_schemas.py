@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-import msgspec
 from msgspec import Raw
+from msgspec.json import Decoder
+
+from engine.translations.neutral.members import value_of
 
 _NOT_TAKEN = frozenset(
     (
@@ -20,6 +22,7 @@ _NOT_TAKEN = frozenset(
     )
 )
 _SAY_TYPE = frozenset(("type", "anyOf", "$ref", "enum", "const"))
+_DOCUMENT = Decoder(dict[str, Any])
 _MAPS = ("properties", "$defs", "definitions")
 _LARGEST_CACHED = 20_000
 
@@ -33,11 +36,8 @@ def is_strict(schema: Raw | None) -> bool:
 
 
 def _is_strict(text: bytes) -> bool:
-    try:
-        document = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    if not isinstance(document, dict) or document.get("type") != "object":
+    document = value_of(_DOCUMENT, text)
+    if document is None or document.get("type") != "object":
         return False
     pending: list[Any] = [document]
     while pending:
@@ -62,11 +62,9 @@ def _takes(schema: dict[str, Any]) -> bool:
     if schema.get("additionalProperties", True) is not False:
         return False
     names = properties if isinstance(properties, dict) else {}
-    return isinstance(required, list) and names.keys() <= _texts(required)
-
-
-def _texts(values: list[Any]) -> set[str]:
-    return {each for each in values if isinstance(each, str)}
+    return isinstance(required, list) and names.keys() <= {
+        o for o in required if isinstance(o, str)
+    }
 
 
 def _types(schema: dict[str, Any]) -> list[Any]:

@@ -21,9 +21,10 @@ from engine.translations.language import (
     TargetLanguage,
     TargetRequest,
 )
+from engine.translations.neutral.adapted import with_substitutes, with_unique_calls
 from engine.translations.neutral.answer import Assembly
-from engine.translations.neutral.answer_tool import AnswerTool
-from engine.translations.neutral.arguments import LARGEST as LARGEST_NAMES
+from engine.translations.neutral.call_filters import AnswerTool, FirstCall
+from engine.translations.neutral.calls import LARGEST as LARGEST_NAMES
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -36,13 +37,10 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.one_call import FirstCall
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.request_size import SPARE, check_written
-from engine.translations.neutral.substitutes import with_substitutes
 from engine.translations.neutral.surrogates import Surrogates
-from engine.translations.neutral.unique_calls import with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,
     LossRules,
@@ -164,12 +162,12 @@ class StreamTranslator:
     @property
     def started(self) -> bool:
         """Whether the answer has begun: the usage that its beginning tells has been read."""
-        return self._output.started
+        return self._output.law.started
 
     @property
     def ended(self) -> bool:
         """Whether the answer is complete; later events change nothing."""
-        return self._output.ended
+        return self._output.law.ended
 
     def event(self, data: bytes) -> bytes:
         """Translate one event by its data: complete events, or `b""` for none. Raises BrokenAnswer
@@ -253,27 +251,19 @@ def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput |
 
 
 class _StreamOutput:
-    """The output for the caller of neutral events: a stream, event by event. `started`: the Start
-    has come; `ended`: they are complete."""
+    """The output for the caller of neutral events: a stream, event by event. `law` says how far
+    they are."""
 
     def __init__(self, writer: StreamWriter, law: Law, changes: _Changes | None) -> None:
         self._writer = writer
         self._changes = changes
-        self._law = law
+        self.law = law
         self._events: list[bytes] = []
-
-    @property
-    def started(self) -> bool:
-        return self._law.started
-
-    @property
-    def ended(self) -> bool:
-        return self._law.ended
 
     def add(self, events: Iterable[Event], size: int) -> None:
         """Add events that were read from `size` bytes. Raises BrokenAnswer if one is against the
         law."""
-        law = self._law
+        law = self.law
         for event in events if self._changes is None else self._changes.undo(events):
             law.check(event)
             self._events.append(self._writer.write(event))
@@ -299,25 +289,17 @@ class _WholeOutput:
         self._changes = changes
         caller = exchange.translation.source
         any_arguments = caller.text_arguments == "all"
-        self._assembly = Assembly(caller.name, usage, any_arguments=any_arguments)
-
-    @property
-    def started(self) -> bool:
-        return self._assembly.started
-
-    @property
-    def ended(self) -> bool:
-        return self._assembly.ended
+        self.law = Assembly(caller.name, usage, any_arguments=any_arguments)
 
     def add(self, events: Iterable[Event], size: int) -> None:
         self._size += size
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
-        self._assembly.add(events if self._changes is None else self._changes.undo(events))
+        self.law.add(events if self._changes is None else self._changes.undo(events))
 
     def take(self) -> bytes:
         return b""
 
     def end(self) -> bytes:
         exchange = self._exchange
-        return exchange.translation.source.write_answer(self._assembly.answer(), exchange.request)
+        return exchange.translation.source.write_answer(self.law.answer(), exchange.request)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.translations import languages, target_languages
-from engine.translations.features import Feature
-from engine.translations.language import Language, RequestLine, TargetLanguage
+from engine.translations.language import Feature, Language, RequestLine, TargetLanguage
 from engine.translations.translation import LossRules, Translation
 from engine.values.errors import GatewayError
 

@@ -10,7 +10,7 @@ from engine.translations.chat_completions.request_writer import write_request
 from engine.translations.chat_completions.seals import without_seals
 from engine.translations.chat_completions.stream_writer import Writer
 from engine.translations.language import Language
-from engine.translations.neutral.cache_marks import CACHE_MARKS
+from engine.translations.neutral.content import CACHE_MARKS
 from engine.translations.openai_answer_fields import read_error
 from engine.translations.openai_models import most_tokens
 from engine.values.wildcard import Patterns
@@ -31,15 +31,8 @@ LANGUAGE = Language(
     without_seals=without_seals,
     hints=Patterns(
         (
-            *(
-                "metadata",
-                "user",
-                "safety_identifier",
-                "service_tier",
-                "messages.name",
-                "verbosity",
-            ),
-            *("prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
+            *("metadata", "user", "safety_identifier", "service_tier", "messages.name"),
+            *("verbosity", "prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
             "web_search_options.search_context_size",
             *("*.provider_specific_fields", "*.provider_specific_fields.*", "*.extra_content"),
         )

@@ -1,19 +1,21 @@
-"""What answers and streams of chat completions have in common: usage, reasons to stop, images and
-thoughts."""
+"""What answers and streams of chat completions have in common: usage, reasons to stop, images,
+sources and thoughts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from engine.translations.chat_completions.answer_shapes import Image, Message, TextPart
-from engine.translations.neutral.content import Link, Media, Reasoning, Signature
-from engine.translations.neutral.data_url import read_data_url
-from engine.translations.neutral.events import Finish, Stop
-from engine.translations.neutral.members import Members, WrongType
+from engine.translations.chat_completions.answer_shapes import ANNOTATIONS, Image, Message, TextPart
+from engine.translations.neutral.content import Citation, Json, Link, Media, Reasoning, Signature
+from engine.translations.neutral.events import Cite, Finish, Stop
+from engine.translations.neutral.members import Members, WrongType, value_of
 from engine.translations.neutral.signatures import seal, unseal
+from engine.translations.openai_answer_fields import read_citation
+from engine.translations.openai_request_fields import read_data_url
 from engine.values.usage import Usage
 
 NAME = "chat_completions"
@@ -21,8 +23,6 @@ PREFIX = "chatcmpl-"
 REASONING_MEMBERS = ("reasoning_content", "reasoning")
 """Members with the text of thoughts that vendors have added: DeepSeek and others the first,
 OpenRouter and others the second."""
-
-Json = dict[str, Any]
 
 STOPS: dict[str, Stop] = {
     "stop": "end",
@@ -166,10 +166,28 @@ def write_thoughts(blocks: list[Reasoning]) -> tuple[Json, list[Reasoning]]:
 def _entry(signature: str, text: str) -> Json | None:
     """The entry of `reasoning_details` with this signature; None for one that is not such an entry,
     which callers can make up."""
-    try:
-        entry = _OBJECT.decode(signature)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    if text:
+    entry = value_of(_OBJECT, signature)
+    if entry is not None and text:
         entry["summary" if entry.get("type") == _SUMMARY else "text"] = text
     return entry
+
+
+def read_annotations(annotations: Raw) -> list[Citation]:
+    """The sources in a member of an answer; none in one of another form."""
+    if bytes(annotations)[:1] != b"[":
+        return []
+    shapes = ANNOTATIONS.read(annotations, "annotations") or ()
+    pages = [each.url_citation for each in shapes if each is not None]
+    return [read_citation(page) for page in pages if page is not None]
+
+
+def citations_in(citations: Iterable[Citation], block_start: int, candidate: int) -> Iterator[Cite]:
+    """What the open block of text cites, which begins at `block_start` of all text. The vendor
+    counts from the beginning of all; a span that begins in an earlier block is told without its
+    place."""
+    for citation in citations:
+        start, end = citation.start, citation.end
+        inside = start is not None and end is not None and start >= block_start
+        citation.start = start - block_start if inside and start is not None else None
+        citation.end = end - block_start if inside and end is not None else None
+        yield Cite(citation, candidate)

@@ -18,9 +18,9 @@ from engine.translations.chat_completions.answer_shapes import (
     Completion,
     Logprobs,
     Message,
-    WholeChoice,
 )
 from engine.translations.chat_completions.choice_reader import ChoiceReader
+from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import (
     BrokenAnswer,
     End,
@@ -31,7 +31,6 @@ from engine.translations.neutral.events import (
     interrupted,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import name_of_answer
 from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 
 _MOST_CANDIDATES = 128
@@ -110,7 +109,7 @@ class Reader:
         """Whether the last chunk has usage."""
         return self._last is not None and bytes(self._last.usage) not in _NO_USAGE
 
-    def _read_choices(self, choices: Sequence[Choice | WholeChoice]) -> Iterator[Event]:
+    def _read_choices(self, choices: Sequence[Choice]) -> Iterator[Event]:
         for position, choice in enumerate(choices):
             yield from self._read_choice(position, choice)
 
@@ -120,7 +119,7 @@ class Reader:
         self._id = name_of_answer(head.id, data)
         return Start(id=head.id or "", model=head.model or "", created=head.created or 0)
 
-    def _read_choice(self, position: int, choice: Choice | WholeChoice) -> Iterable[Event]:
+    def _read_choice(self, position: int, choice: Choice) -> Iterable[Event]:
         events: list[Event] = []
         index = choice.index or 0
         reader = self._choices.get(index)
@@ -148,9 +147,7 @@ class Reader:
         return reader
 
 
-def _read_other_form(
-    reader: ChoiceReader, choice: Choice | WholeChoice, events: list[Event]
-) -> None:
+def _read_other_form(reader: ChoiceReader, choice: Choice, events: list[Event]) -> None:
     """The content of a choice in a member that others do not have there: a message in a chunk, or a
     delta in an answer in one piece. One that comes after other content repeats it."""
     message, text = bytes(choice.message), bytes(choice.text)

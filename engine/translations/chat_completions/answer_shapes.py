@@ -96,15 +96,9 @@ class Choice(Struct):
     error: Any = None
 
 
-class WholeChoice(Struct):
-    index: int | None = None
+class WholeChoice(Choice):
     delta: Message | None = field(default=None, name="message")
     message: Raw = field(default_factory=Raw, name="delta")
-    text: Raw = Raw()
-    logprobs: Logprobs | None = None
-    finish_reason: str | None = None
-    stop_reason: Any = None
-    error: Any = None
 
 
 class Chunk(Struct):

@@ -14,10 +14,12 @@ from engine.translations.chat_completions.answer_fields import (
     write_finish,
 )
 from engine.translations.neutral.answer import Answer, Candidate
+from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
     Inline,
+    Json,
     Link,
     Media,
     Reasoning,
@@ -26,12 +28,9 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_citation, write_logprobs
 from engine.translations.openai_request_fields import write_url
-
-Json = dict[str, Any]
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:

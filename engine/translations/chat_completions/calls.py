@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import msgspec
-
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import BrokenAnswer
+from engine.translations.neutral.members import OBJECT, value_of
 
 
 class CallNumbers:
@@ -95,9 +94,4 @@ class AnnouncedCalls:
 
 def is_complete(arguments: str) -> bool:
     """Whether the text of arguments cannot go on: it is the JSON of a whole object."""
-    if not arguments.rstrip().endswith("}"):
-        return False
-    try:
-        return isinstance(msgspec.json.decode(arguments), dict)
-    except (msgspec.DecodeError, RecursionError):
-        return False
+    return arguments.rstrip().endswith("}") and value_of(OBJECT, arguments) is not None

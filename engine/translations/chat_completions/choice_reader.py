@@ -19,6 +19,8 @@ from engine.translations.chat_completions.answer_fields import (
     REASONING_MEMBERS,
     STOPS,
     Detail,
+    citations_in,
+    read_annotations,
     read_image,
     read_thinking,
     said_otherwise,
@@ -26,8 +28,7 @@ from engine.translations.chat_completions.answer_fields import (
 from engine.translations.chat_completions.answer_shapes import Call, ContentPart, Function, Message
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.extra_content import read_extra
-from engine.translations.chat_completions.text_citations import citations_in, read_annotations
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST, call_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -50,7 +51,6 @@ from engine.translations.neutral.events import (
     uncarried,
 )
 from engine.translations.neutral.members import Members
-from engine.translations.neutral.names import call_id
 from engine.translations.neutral.shapes import is_blank
 
 Key = tuple[str, int | str]

@@ -8,11 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.chat_completions.answer_fields import (
-    NAME,
-    REASONING_MEMBERS,
-    read_detail,
-)
+from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS, read_detail
 from engine.translations.chat_completions.extra_content import read_request_extra
 from engine.translations.chat_completions.request_shapes import (
     AssistantMessage,
@@ -27,7 +23,6 @@ from engine.translations.chat_completions.request_shapes import (
     ThinkingPart,
     ToolMessage,
 )
-from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -41,8 +36,9 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    read_cache_mark,
 )
-from engine.translations.neutral.members import Members, WrongType, extra_inside
+from engine.translations.neutral.members import Members, WrongType, extra_inside, value_of
 from engine.translations.neutral.objects import JsonObject, ObjectReader, UnknownObject, present
 from engine.translations.openai_request_fields import read_file_data, read_url
 
@@ -112,26 +108,13 @@ def _read_part(part: Part, place: str, unread: list[str]) -> Block:
     return block
 
 
-def _read_unknown(part: UnknownObject, place: str, unread: list[str]) -> Block:
-    return Foreign(language=NAME, kind=part.kind or "", raw=part.raw)
-
-
 def _read_thoughts(part: Foreign) -> Reasoning | None:
     """The thoughts in a part, as Mistral writes them; None for a part of another form."""
-    try:
-        pieces = _THOUGHTS.decode(part.raw).thinking
-    except msgspec.DecodeError:
+    thoughts = value_of(_THOUGHTS, part.raw)
+    if thoughts is None:
         return None
-    text = "".join(piece.text for piece in pieces)
+    text = "".join(piece.text for piece in thoughts.thinking)
     return Reasoning(text=text, signature=Signature(NAME, _THINKING), place=part.place)
-
-
-def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
-    return Text(text=part.text or "")
-
-
-def _read_refusal(part: RefusalPart, place: str, unread: list[str]) -> Block:
-    return Refusal(text=part.refusal or "")
 
 
 def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
@@ -163,12 +146,14 @@ def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
 
 
 _PARTS: dict[type[JsonObject], Callable[[Any, str, list[str]], Block]] = {
-    TextPart: _read_text,
-    RefusalPart: _read_refusal,
+    TextPart: lambda part, place, unread: Text(text=part.text or ""),
+    RefusalPart: lambda part, place, unread: Refusal(text=part.refusal or ""),
     ImagePart: _read_image,
     AudioPart: _read_audio,
     FilePart: _read_file,
-    UnknownObject: _read_unknown,
+    UnknownObject: lambda part, place, unread: Foreign(
+        language=NAME, kind=part.kind or "", raw=part.raw
+    ),
 }
 
 

@@ -8,11 +8,12 @@ from typing import Any, TypeGuard
 from engine.translations.chat_completions.answer_fields import NAME, write_thoughts
 from engine.translations.chat_completions.content_reader import TOOL_CALL
 from engine.translations.chat_completions.extra_content import ExtraWriter
-from engine.translations.neutral.cache_marks import mark
+from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
+    Json,
     Media,
     PlainText,
     Reasoning,
@@ -21,10 +22,10 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    mark,
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra
-from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.signatures import is_mark, is_of
 from engine.translations.neutral.turns import results_first
@@ -32,8 +33,6 @@ from engine.translations.openai_request_fields import is_sendable, why_not, writ
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _MEDIA_OF_RESULT = "(The tool returned this beside its text.)"
-
-Json = dict[str, Any]
 
 
 class MessageWriter:

@@ -14,9 +14,8 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import NAME
-from engine.translations.neutral.content import Reasoning, Signature
-
-Json = dict[str, Any]
+from engine.translations.neutral.content import Json, Reasoning, Signature
+from engine.translations.neutral.members import value_of
 
 _GEMINI = "generate_content"
 """The language of Gemini's own API, which has the same signatures."""
@@ -48,11 +47,8 @@ def read_request_extra(extra: Raw, place: str) -> Reasoning | None:
 
 def _signatures(extra: Raw) -> list[str]:
     """The vendors' signatures. An odd value has none, and costs nobody an answer."""
-    try:
-        members = _VENDORS.decode(extra).values()
-    except (msgspec.DecodeError, RecursionError):
-        return []
-    signatures = [each.get(_SIGNED) for each in members if isinstance(each, dict)]
+    vendors = value_of(_VENDORS, extra) or {}
+    signatures = [each.get(_SIGNED) for each in vendors.values() if isinstance(each, dict)]
     return [each for each in signatures if isinstance(each, str) and each]
 
 

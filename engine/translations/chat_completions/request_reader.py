@@ -24,8 +24,7 @@ from engine.translations.chat_completions.request_shapes import (
     UserMessage,
 )
 from engine.translations.language import RequestLine
-from engine.translations.neutral.cache_marks import read_cache_mark
-from engine.translations.neutral.content import Block, Extra, Text
+from engine.translations.neutral.content import Block, Extra, Text, read_cache_mark
 from engine.translations.neutral.members import Members, WrongType, extra_inside
 from engine.translations.neutral.objects import ObjectReader, UnknownObject, present, raw_members
 from engine.translations.neutral.request import (
@@ -111,10 +110,6 @@ def _read_message(message: MessageObject, place: str, unread: list[str]) -> Mess
     return Message(role=role, blocks=blocks, place=place, extra=message.extra)
 
 
-def _read_result(message: ToolMessage, place: str, unread: list[str]) -> list[Block]:
-    return [read_result(message, place, unread)]
-
-
 def _read_content(
     message: SystemMessage | DeveloperMessage | UserMessage, place: str, unread: list[str]
 ) -> list[Block]:
@@ -126,7 +121,7 @@ _ROLES: dict[type[MessageObject], tuple[Role, Callable[[Any, str, list[str]], li
     DeveloperMessage: ("system", _read_content),
     UserMessage: ("user", _read_content),
     AssistantMessage: ("assistant", read_assistant_blocks),
-    ToolMessage: ("user", _read_result),
+    ToolMessage: ("user", lambda *message: [read_result(*message)]),
 }
 """The role of each kind of message, and what reads its blocks."""
 

@@ -8,8 +8,6 @@ from engine.translations.neutral.objects import JsonObject, UnknownObject
 
 
 class TextPart(JsonObject, tag="text"):
-    """Text."""
-
     text: str | None = None
 
 
@@ -32,15 +30,11 @@ class RefusalPart(JsonObject, tag="refusal"):
 
 
 class ImageUrl(JsonObject):
-    """Where an image is."""
-
     url: str | None = None
     detail: str | None = None
 
 
 class ImagePart(JsonObject, tag="image_url"):
-    """An image."""
-
     image_url: ImageUrl
 
 
@@ -52,8 +46,6 @@ class InputAudio(JsonObject):
 
 
 class AudioPart(JsonObject, tag="input_audio"):
-    """A sound."""
-
     input_audio: InputAudio
 
 
@@ -66,8 +58,6 @@ class FileObject(JsonObject):
 
 
 class FilePart(JsonObject, tag="file"):
-    """A document."""
-
     file: FileObject
 
 
@@ -126,14 +116,10 @@ class AssistantMessage(MessageObject, tag="assistant"):
 
 
 class ToolMessage(MessageObject, tag="tool"):
-    """The result of a call."""
-
     tool_call_id: str | None = None
 
 
 class FunctionObject(JsonObject):
-    """A function."""
-
     name: str | None = None
     description: str | None = None
     parameters: Raw = Raw()
@@ -141,8 +127,6 @@ class FunctionObject(JsonObject):
 
 
 class ToolObject(JsonObject, tag="function"):
-    """The declaration of a function."""
-
     function: FunctionObject
 
 

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.cache_marks import CACHE_MARKS, mark
+from engine.translations.neutral.calls import ToolNames
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json, mark
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import add_extra, with_values
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.web_search import read_web_search
@@ -37,11 +37,8 @@ from engine.translations.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
-from engine.values.wildcard import Patterns
 
-Json = dict[str, Any]
 _RESPONSES = "responses"
-_CACHE_MARKS = Patterns(CACHE_MARKS)
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -54,7 +51,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     body: Json = {"model": model, "messages": writer.write(request)}
     _write_tools(request, body, names, losses, marks=marks)
     if marks:
-        losses.withdraw(_CACHE_MARKS)
+        losses.withdraw(CACHE_MARK_FIELDS)
     _write_output(request, body, losses)
     _write_sampling(request, model, body, losses)
     if request.prefill:
@@ -90,7 +87,7 @@ def _write_tools(
         elif tool.language == NAME:
             tools.append(tool.raw)
         else:
-            _lose_tool(tool, losses)
+            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
     if tools:
         body["tools"] = tools
     if not any(isinstance(tool, Tool) for tool in request.tools):
@@ -110,10 +107,6 @@ def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
     if "context_size" in options:
         document["search_context_size"] = options["context_size"]
     return document
-
-
-def _lose_tool(tool: BuiltInTool, losses: Losses) -> None:
-    losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
 
 
 def _tool(tool: Tool, names: ToolNames, losses: Losses, *, same_language: bool) -> Json:

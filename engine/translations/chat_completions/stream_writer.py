@@ -7,8 +7,6 @@ all in one delta, behind the text.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from engine.translations.chat_completions.answer_fields import (
@@ -18,10 +16,11 @@ from engine.translations.chat_completions.answer_fields import (
     write_finish,
 )
 from engine.translations.chat_completions.answer_writer import annotation, image, write_call
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST, answer_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
+    Json,
     Media,
     Reasoning,
     Refusal,
@@ -41,11 +40,8 @@ from engine.translations.neutral.events import (
     Start,
     Tokens,
 )
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_logprobs
-
-Json = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
 

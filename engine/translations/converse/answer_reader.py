@@ -3,27 +3,180 @@
 A stream is `messageStart`, then each block as `contentBlockStart` (only where a delta does not say
 its kind), deltas and `contentBlockStop`, then `messageStop`, and `metadata` with the usage. Events
 of kinds not known here say nothing.
+
+A tool that the vendor runs, and its result, say nothing to callers of other languages: they are
+passed over. Content of any other kind that is not known here is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+from msgspec import Raw
+
+from engine.translations.converse.answer_fields import ERRORS, read_finish, read_signature
 from engine.translations.converse.answer_shapes import (
     ANSWER,
-    NULL,
     STREAM_EVENT,
-    Block,
     Ending,
+    Image,
+    Reasoning,
+    ToolUse,
+    Words,
 )
-from engine.translations.converse.block_reader import BlockReader, refuse_unknown
-from engine.translations.converse.fields import ERRORS, read_finish
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.open_parts import OpenParts
-from engine.translations.neutral.shapes import raw_at
+from engine.translations.converse.answer_shapes import Block as BlockShape
+from engine.translations.converse.answer_shapes import Citation as CitationShape
+from engine.translations.neutral import content
+from engine.translations.neutral.calls import arguments_of, call_id
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Inline,
+    Media,
+    Signature,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Cite,
+    Close,
+    Delta,
+    End,
+    Event,
+    Finish,
+    Open,
+    Sign,
+    Start,
+    uncarried,
+)
+from engine.translations.neutral.members import NULL, WrongType
+from engine.translations.neutral.open_parts import MessageReader, Part
+from engine.translations.neutral.shapes import is_blank, raw_at
 
-_NO_BLOCK = Block()
+_VENDORS = "server_tool_use"
+"""The type of a call of a tool that the vendor runs."""
+
+_OMISSIBLE = ("toolResult", "cachePoint")
+_BLOCK = msgspec.json.Decoder(dict[str, Raw] | None)
+
+
+def refuse_unknown(block: Raw) -> None:
+    """Raise BrokenAnswer for a block, or a piece of one, with content of a kind not known here."""
+    for kind, raw in (_BLOCK.decode(block) or {}).items():
+        if kind not in ("type", *_OMISSIBLE) and not is_blank(msgspec.json.decode(raw)):
+            raise uncarried(kind)
+
+
+class BlockReader(Part):
+    """Reads one block. A text begins with its first content: an empty one is none."""
+
+    _is_vendors = _has_begun = False
+    """Whether it is a call of a tool that the vendor runs, and whether anything has come of it."""
+
+    _open: Block | None = None
+    _signature: Signature | None = None
+    _image: Image | None = None
+
+    def whole(self, block: BlockShape) -> Iterator[Event]:
+        """A block of an answer in one piece."""
+        yield from self.start(block)
+        thoughts = block.reasoning_content
+        if thoughts is not None and (text := thoughts.reasoning_text) is not None:
+            thoughts = Reasoning(text=text.text, signature=text.signature)
+        yield from self.delta(BlockShape(text=block.text, reasoning_content=thoughts))
+        if (cited := block.citations_content) is not None:
+            yield from self.delta(BlockShape(text=_joined(cited.content)))
+            for citation in cited.citations or ():
+                yield from self.delta(BlockShape(citation=citation))
+        yield from self.end()
+
+    def start(self, start: BlockShape | None) -> Iterator[Event]:
+        """The block begins; one whose kind is in its deltas may begin without this."""
+        if self._has_begun:
+            raise BrokenAnswer("the upstream's answer has a block out of order")
+        self._has_begun = True
+        if start is None:
+            return
+        self._image = start.image
+        call = start.tool_use
+        self._is_vendors = call is not None and call.type == _VENDORS
+        if call is not None and not self._is_vendors:
+            yield self._call(call)
+            if arguments := arguments_of(call.input):
+                yield Delta(arguments)
+
+    def delta(self, delta: BlockShape, data: bytes = b"{}") -> Iterator[Event]:
+        """More of the block; `data` is the JSON text of its event."""
+        self._has_begun = True
+        if delta.text:
+            yield from self._text(Text(), delta.text)
+        elif delta.tool_use is not None:
+            yield from self._arguments(arguments_of(delta.tool_use.input))
+        elif delta.reasoning_content is not None:
+            yield from self._thoughts(delta.reasoning_content)
+        elif delta.citation is not None:
+            yield from self._cite(delta.citation)
+        elif delta.image is None:
+            refuse_unknown(raw_at(data, "contentBlockDelta", "delta"))
+        elif self._image is not None:
+            self._image.source = delta.image.source
+
+    def end(self) -> Iterator[Event]:
+        """The block is complete."""
+        if self._signature is not None:
+            yield Sign(self._signature)
+        if (image := self._image) is not None and image.source is not None:
+            source = Inline(f"image/{image.format or 'png'}", image.source.bytes or "")
+            self._open = Media(kind="image", source=source)
+            yield Open(self._open)
+        if self._open is not None:
+            yield Close()
+
+    def _call(self, call: ToolUse) -> Event:
+        if not call.name:
+            raise WrongType("toolUse.name", "a string that is not empty")
+        self._open = ToolCall(id=call.tool_use_id or call_id(f"{call.name}:"), name=call.name)
+        return Open(self._open)
+
+    def _arguments(self, text: str) -> Iterator[Event]:
+        if text and not self._is_vendors:
+            if not isinstance(self._open, ToolCall):
+                raise BrokenAnswer("the upstream's answer has arguments outside of a tool call")
+            yield Delta(text)
+
+    def _text(self, block: Text | content.Reasoning, text: str) -> Iterator[Event]:
+        yield from self._open_as(block)
+        if text:
+            yield Delta(text)
+
+    def _open_as(self, block: Text | content.Reasoning) -> Iterator[Event]:
+        if self._open is None:
+            self._open = block
+            yield Open(block)
+        elif type(self._open) is not type(block):
+            raise BrokenAnswer("the upstream's answer has blocks of two kinds in one")
+
+    def _thoughts(self, thoughts: Reasoning) -> Iterator[Event]:
+        signature = read_signature(thoughts.signature, thoughts.redacted_content)
+        if thoughts.text or signature is not None:
+            yield from self._text(content.Reasoning(), thoughts.text or "")
+        self._signature = signature or self._signature
+
+    def _cite(self, shape: CitationShape) -> Iterator[Event]:
+        web = None if shape.location is None else shape.location.web
+        if web is not None and web.url:
+            yield from self._open_as(Text())
+            cited = _joined(shape.source_content)
+            yield Cite(Citation(url=web.url, title=shape.title or "", cited=cited))
+
+
+def _joined(words: list[Words] | None) -> str:
+    return "".join(each.text or "" for each in words or ())
+
+
+_NO_BLOCK = BlockShape()
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
@@ -48,14 +201,11 @@ def _read_ending(ending: Ending) -> Finish:
     return read_finish(ending.stop_reason, ending.additional_model_response_fields)
 
 
-class Reader:
-    """Reads the events of one stream. Several blocks may be open at once; those that are not
-    complete at the end of the message are so then."""
+class Reader(MessageReader[BlockReader]):
+    """Reads the events of one stream."""
 
     def __init__(self) -> None:
-        self._blocks = OpenParts(BlockReader)
-        self._started = self._ended = False
-        self._finish: Finish | None = None
+        super().__init__(BlockReader)
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one event of the stream."""
@@ -88,19 +238,8 @@ class Reader:
         ERRORS.refuse(data)
         return ()
 
-    def end(self) -> Iterable[Event]:
-        """The last event. Raises BrokenAnswer for an answer that is not complete."""
-        if self._ended:
-            return ()
-        if not self._started or self._blocks.current is not None or self._finish is None:
-            raise BrokenAnswer("the upstream's answer ended before it was complete")
-        self._ended = True
-        return (End(finishes={0: self._finish}),)
-
     def _block(self, index: int | None) -> BlockReader:
-        """The block at an index."""
-        if not self._started or self._finish is not None:
-            raise BrokenAnswer("the upstream's answer has a block out of order")
+        block = super()._block(index)
         if index is None:
             raise WrongType("contentBlockIndex", "a whole number")
-        return self._blocks.at(index)
+        return block

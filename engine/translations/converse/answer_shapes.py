@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral.members import NULL
 from engine.translations.neutral.shapes import Shape
-
-NULL = Raw(b"null")
 
 
 class ExtraFields(Struct):

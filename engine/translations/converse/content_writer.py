@@ -2,27 +2,149 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.translations.converse.fields import NAME, Json, write_reasoning
-from engine.translations.converse.media_writer import MediaWriter
+from engine.translations.converse.answer_fields import NAME, write_reasoning
 from engine.translations.converse.models import Model
-from engine.translations.neutral.arguments import arguments_object
-from engine.translations.neutral.cache_marks import mark_of
+from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
 from engine.translations.neutral.content import (
     Block,
     CacheMark,
     Foreign,
+    Inline,
+    Json,
+    Link,
     Media,
+    PlainText,
     Reasoning,
     Refusal,
     Text,
     ToolCall,
     ToolResult,
+    mark_of,
 )
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames, call_id
+
+_IMAGES = {"/9j/": "jpeg", "iVBORw0KGgo": "png", "R0lGOD": "gif", "UklGR": "webp"}
+"""The formats of images by the beginnings of their base64: callers often name another."""
+
+_FORMATS: dict[str, dict[str, str]] = {
+    "image": {f"image/{name}": name for name in ("png", "jpeg", "gif", "webp")},
+    "video": {
+        **{f"video/{name}": name for name in ("mp4", "webm", "mpeg")},
+        "video/x-matroska": "mkv",
+        "video/quicktime": "mov",
+        "video/x-flv": "flv",
+        "video/x-ms-wmv": "wmv",
+        "video/3gpp": "three_gp",
+        "video/mpg": "mpg",
+    },
+    "audio": {
+        **{f"audio/{name}": name for name in ("aac", "flac", "mp4", "ogg", "opus", "pcm", "webm")},
+        "audio/mpeg": "mp3",
+        "audio/mp3": "mp3",
+        "audio/wav": "wav",
+        "audio/x-wav": "wav",
+    },
+    "document": {
+        "application/pdf": "pdf",
+        "text/csv": "csv",
+        "text/html": "html",
+        "text/markdown": "md",
+        "application/msword": "doc",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+        "application/vnd.ms-excel": "xls",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+        "application/json": "txt",
+    },
+}
+"""The vendor's words for media types."""
+
+_ILLEGAL = re.compile(r"[^A-Za-z0-9\s()\[\]-]+")
+_SPACE = re.compile(r"\s+")
+_LONGEST_NAME = 190  # of 200: a number may follow
+
+
+class MediaWriter:
+    """Writes the media of one request; `kinds` are those that the model takes."""
+
+    def __init__(self, losses: Losses, kinds: frozenset[str]) -> None:
+        self._losses, self._kinds = losses, kinds
+        self._names: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        """The last number behind a name that several documents have."""
+
+    def write(self, block: Media) -> Json | None:
+        """The block; None for one that cannot be sent, which is a loss."""
+        media = self._media(block)
+        if isinstance(media, str):
+            self._losses.add(block.place, media)
+            return None
+        if block.detail not in ("", "auto"):
+            self._losses.add(f"{block.place}.detail", "every image is looked at alike", hint=True)
+        if block.kind == "document":
+            media = {"name": self._name(block), **media}
+        return {block.kind: media}
+
+    def _media(self, block: Media) -> Json | str:
+        """The format and the source, or the reason why there are none."""
+        source = block.source
+        if block.kind not in self._kinds:
+            return f"the model takes no {block.kind}"
+        if isinstance(source, PlainText):
+            data = base64.b64encode(source.text.encode()).decode()
+            return _media("txt", {"bytes": data}) if block.kind == "document" else "it is a text"
+        if isinstance(source, Inline):
+            word = ""
+            if block.kind == "image":
+                heads = (each for head, each in _IMAGES.items() if source.data.startswith(head))
+                word = next(heads, "")
+            word = word or _format(block.kind, source.media_type)
+            return _media(word, {"bytes": source.data}) if word else _unknown(source.media_type)
+        if isinstance(source, Link) and source.url.startswith("s3://"):
+            word = _format(block.kind, source.media_type) or _ending(block.kind, source.url)
+            place = {"s3Location": {"uri": source.url}}
+            return _media(word, place) if word else _unknown(source.media_type)
+        if isinstance(source, Link):
+            return "the upstream reads no links but those to Amazon S3 (s3://)"
+        return "the file was uploaded to another vendor"
+
+    def _name(self, block: Media) -> str:
+        """The name of a document, of the characters that the vendor accepts, which no other one
+        has."""
+        legal = _SPACE.sub(" ", _ILLEGAL.sub(" ", block.name)).strip()[:_LONGEST_NAME].strip()
+        base = name = legal or "document"
+        while name in self._names:
+            self._numbers[base] = self._numbers.get(base, 1) + 1
+            name = f"{base} {self._numbers[base]}"
+        self._names.add(name)
+        return name
+
+
+def _media(word: str, source: Any) -> Json:
+    return {"format": word, "source": source}
+
+
+def _format(kind: str, media_type: str) -> str:
+    """The vendor's word for a media type, "" for one that it does not take."""
+    word = _FORMATS[kind].get(media_type, "")
+    return "txt" if not word and kind == "document" and media_type.startswith("text/") else word
+
+
+def _ending(kind: str, url: str) -> str:
+    """The format that the end of a URL names."""
+    ending = url.rpartition(".")[2].lower()
+    words = {*_FORMATS[kind].values(), *(("txt",) if kind == "document" else ())}
+    ending = {"jpg": "jpeg"}.get(ending, ending)
+    return ending if ending in words else ""
+
+
+def _unknown(media_type: str) -> str:
+    return f"the upstream takes no {media_type or 'content of an unknown type'}"
+
 
 MOST_CACHE_POINTS = 4
 

@@ -1,4 +1,4 @@
-"""What Bedrock's models accept in Converse, by their names.
+"""What Bedrock's models accept in Converse, by their names: the table is in the provider's file.
 
 Sources: the service model of botocore 1.44 (bedrock-runtime 2023-09-30); the vendor's pages
 "Supported models and model features", "Prompt caching", "Get validated JSON results from models"
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.translations import anthropic_models
-from engine.values.wildcard import ByName
+from engine.translations.model_parameters import models
 
 _ALL_MEDIA = frozenset({"image", "audio", "video", "document"})
 
@@ -41,13 +41,6 @@ class Model:
 
 _PARAMETERS = anthropic_models.Model(max_tokens=0, thinking="never", prefill=False)
 _OTHER = Model(parameters=_PARAMETERS)
-_WITH_SCHEMA = Model(parameters=replace(_PARAMETERS, json_schema=True))
-_NOVA = Model(
-    parameters=_PARAMETERS,
-    top_k=("inferenceConfig", "topK"),
-    media=frozenset({"image", "video", "document"}),
-    caches=frozenset({"system", "messages"}),
-)
 _CLAUDE = replace(
     _OTHER,
     claude=True,
@@ -56,26 +49,13 @@ _CLAUDE = replace(
     caches=frozenset({"tools", "system", "messages"}),
 )
 
-_MODELS = ByName(
-    {
-        "*amazon.nova-*": _NOVA,
-        # With an effort of "high" the model takes neither a temperature nor a limit of tokens.
-        "*amazon.nova-2-*": replace(_NOVA, thinking="reasoningConfig", efforts=("low", "medium")),
-        "*openai.gpt-oss*": replace(
-            _WITH_SCHEMA, thinking="reasoning_effort", efforts=("low", "medium", "high")
-        ),
-        "*qwen.qwen3*": _WITH_SCHEMA,
-        "*deepseek.v3*": _WITH_SCHEMA,
-    }
-)
-
 
 def model_called(name: str) -> Model:
     """What is known of a model, under its id, the id of an inference profile, or an ARN."""
     low = name.lower()
     if "claude" in low:
         return replace(_CLAUDE, parameters=anthropic_models.model_called(low))
-    return _MODELS.find(low) or _OTHER
+    return models("bedrock", Model).find(low) or _OTHER
 
 
 def most_tokens(name: str) -> int | None:

@@ -8,24 +8,21 @@ from typing import Any
 from msgspec import Raw
 
 from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
-from engine.translations.converse.fields import Json
 from engine.translations.converse.models import Model
-from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.one_call import lose_one_call
+from engine.translations.neutral.call_filters import lose_one_call
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.parameters import (
+    LimitedWriter,
     effort_of,
     is_wide,
     known_thinking,
     nearest_effort,
 )
-from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.translations.neutral.request import Thinking
 
 
-class ParameterWriter:
+class ParameterWriter(LimitedWriter[Model]):
     """Writes the parameters of one request, as this model accepts them."""
-
-    def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
-        self._request, self._model, self._losses = request, model, losses
 
     def write_thinking(self, body: Json, anthropic: AnthropicWriter) -> bool:
         """How much the model is to reason; whether it is one of Anthropic's and does. `anthropic`
@@ -150,9 +147,6 @@ class ParameterWriter:
         """Note what this language has no parameter for."""
         if self._request.user:
             self._lose("user", hint=True)
-
-    def _lose(self, field: str, reason: str = "", *, hint: bool = False) -> None:
-        self._losses.add(self._request.place_of(field), reason, hint=hint)
 
 
 def _inference(body: Json) -> Json:

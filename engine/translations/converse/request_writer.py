@@ -6,27 +6,116 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
-from engine.translations.converse.content_writer import ContentWriter, limit_cache_points
-from engine.translations.converse.fields import Json
+from engine.translations.anthropic_parameters import strict_schema
+from engine.translations.converse.content_writer import (
+    ContentWriter,
+    cache_point,
+    limit_cache_points,
+)
 from engine.translations.converse.models import Model, model_called
 from engine.translations.converse.parameter_writer import ParameterWriter
-from engine.translations.converse.tool_writer import ToolWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.cache_marks import CACHE_MARKS
-from engine.translations.neutral.content import Block
+from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
+from engine.translations.neutral.calls import NO_ARGUMENTS, ToolNames, arguments_schema
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import ChatRequest, Message, merged
+from engine.translations.neutral.parameters import LimitedWriter
+from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools, merged
 from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.turns import (
     from_user_to_user,
+    hoisted,
     lose_last_instructions,
     results_before_others,
     texts_only,
 )
-from engine.values.wildcard import Patterns
 
-_CACHE_MARKS = Patterns(CACHE_MARKS)
+
+class ToolWriter(LimitedWriter[Model]):
+    """Writes the tools of one request, as this model accepts them."""
+
+    def __init__(
+        self, request: ChatRequest, names: ToolNames, model: Model, losses: Losses
+    ) -> None:
+        super().__init__(request, model, losses)
+        self._names = names
+
+    def write(self, messages: list[Json]) -> Json:
+        """The value of `toolConfig` for a conversation of these written messages, empty for none.
+        The vendor demands the tools that were called before; it cannot forbid a call of them."""
+        choice, called = self._request.tool_choice, _called(messages)
+        forbidden = choice is not None and choice.mode == "none"
+        if forbidden and called and self._functions():
+            self._lose("tool_choice", "calls cannot be forbidden once there were some")
+        tools: list[Json] = []
+        for tool in () if forbidden and not called else self._functions():
+            tools.append(self._tool(tool))
+            if tool.cache and "tools" in self._model.caches:
+                tools.append(cache_point(tool.cache))
+        if not tools:
+            return {"tools": called} if called else {}
+        config: Json = {"tools": tools}
+        if demand := self._choice():
+            config["toolChoice"] = demand
+        return config
+
+    def add_answer_tool(self, config: Json) -> str:
+        """Add the tool whose arguments are the answer, and demand that it or another one is called.
+        Returns its name, "" where no text is answered, since a call is demanded anyway."""
+        choice, output = self._request.tool_choice, self._request.output
+        assert output is not None
+        if choice is not None and choice.mode == "any":
+            return ""
+        tools = config.get("tools", [])
+        name = answer_tool_name({o["toolSpec"]["name"] for o in tools if "toolSpec" in o})
+        tool = {"name": name, "description": answer_tool_description(output)}
+        may_call = bool(self._functions()) and (choice is None or choice.mode != "none")
+        config["tools"] = [*tools, {"toolSpec": {**tool, "inputSchema": {"json": output.schema}}}]
+        config["toolChoice"] = {"any": {}} if may_call else {"tool": {"name": name}}
+        return name
+
+    def lose_others(self) -> None:
+        """Note the tools that other vendors run."""
+        for tool in self._request.tools:
+            if not isinstance(tool, Tool):
+                reason = f"the tool '{tool.name}' is run by another vendor"
+                self._losses.add(tool.place, reason)
+
+    def _functions(self) -> list[Tool]:
+        """The functions that may be called."""
+        return [tool for tool in callable_tools(self._request) if isinstance(tool, Tool)]
+
+    def _tool(self, tool: Tool) -> Json:
+        spec: Json = {"name": self._names.legal(tool.name)}
+        if tool.description.strip():
+            spec["description"] = tool.description
+        schema = strict_schema(tool, self._model.parameters, self._losses)
+        spec["inputSchema"] = {"json": schema or arguments_schema(tool)}
+        if schema is not None:
+            spec["strict"] = True
+        return {"toolSpec": spec}
+
+    def _choice(self) -> Json:
+        choice = self._request.tool_choice
+        if choice is None or choice.mode != "any":
+            return {}
+        if not self._model.parameters.forced_tools:
+            self._lose("tool_choice", "the model chooses itself whether to call")
+            return {}
+        if len(choice.names) == 1:
+            return {"tool": {"name": self._names.legal(choice.names[0])}}
+        return {"any": {}}
+
+
+def _called(messages: list[Json]) -> list[Json]:
+    """The declarations of the tools that were called before."""
+    names = {
+        block["toolUse"]["name"]: None
+        for message in messages
+        for block in message["content"]
+        if "toolUse" in block
+    }
+    return [{"toolSpec": {"name": o, "inputSchema": {"json": NO_ARGUMENTS}}} for o in names]
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -37,7 +126,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     body = write_turns(request, writer, facts, losses)
     answer_tool, first_call = _write_parameters(request, body, names, facts, losses)
     if facts.caches:
-        losses.withdraw(_CACHE_MARKS)
+        losses.withdraw(CACHE_MARK_FIELDS)
         contents = [body.get("toolConfig", {}).get("tools", []), body.get("system", [])]
         limit_cache_points(contents + [each["content"] for each in body["messages"]])
     method = "converse-stream" if request.stream else "converse"
@@ -80,13 +169,7 @@ def _write_parameters(
 
 def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
     """The members `messages` and, unless empty, `system`."""
-    system: list[Block] = list(request.system)
-    turns: list[Message] = []
-    for message in request.messages:
-        if message.role == "system":
-            system += message.blocks
-        else:
-            turns.append(message)
+    system, turns = hoisted(request)
     turns = merged(turns)
     lose_last_instructions(request.messages, turns, losses)
     messages = from_user_to_user(

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings
-from engine.translations.features import Feature, Features
-from engine.translations.language import BaseLanguage, RequestLine, TargetRequest
+from engine.translations.language import BaseLanguage, Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
 
 _PIXEL = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}

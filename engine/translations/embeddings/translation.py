@@ -99,13 +99,11 @@ class NoStream:
 
     started = ended = False
 
-    def event(self, data: bytes) -> bytes:
+    def event(self, data: bytes = b"") -> bytes:
         """Raises BrokenAnswer."""
         raise BrokenAnswer("the upstream's answer is a stream, which embeddings never are")
 
-    def end(self) -> bytes:
-        """Raises BrokenAnswer."""
-        raise BrokenAnswer("the upstream's answer is a stream, which embeddings never are")
+    end = event
 
     def take(self) -> bytes:
         """Nothing was written."""

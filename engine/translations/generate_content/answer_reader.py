@@ -17,9 +17,9 @@ from engine.translations.generate_content.answer_shapes import (
     documented,
 )
 from engine.translations.generate_content.candidate_reader import CandidateReader
+from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import name_of_answer
+from engine.translations.neutral.members import WrongType, decode
 from engine.translations.upstream_errors import is_error
 from engine.values.event_json import json_or_none
 
@@ -83,7 +83,7 @@ class Reader:
         yield End(finishes=finishes)
 
     def _read_items(self, data: bytes) -> Iterator[Event]:
-        for item in _items(data):
+        for item in decode(_ITEMS, data, "the answer", "an object"):
             if bytes(item)[:1] == b"{":
                 yield from self.read(bytes(item))
 
@@ -112,10 +112,3 @@ class Reader:
                 raise WrongType(place, f"a number from 0 to {_LAST_INDEX}")
             reader = self._candidates[index] = CandidateReader(index, self._name)
         return reader.read(candidate, position, data)
-
-
-def _items(data: bytes) -> list[Raw]:
-    try:
-        return _ITEMS.decode(data)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise WrongType("the answer", "an object") from error

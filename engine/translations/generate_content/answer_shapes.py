@@ -13,9 +13,8 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from engine.translations.generate_content.fields import Fields
+from engine.translations.neutral.members import NULL
 from engine.translations.neutral.shapes import Shape
-
-NULL = Raw(b"null")
 
 
 class Call(Struct, rename="camel"):

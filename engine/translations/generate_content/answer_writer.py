@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from engine.translations.generate_content.answer_fields import (
@@ -14,11 +12,12 @@ from engine.translations.generate_content.answer_fields import (
 from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.generate_content.fields import NAME, THOUGHT, write_signature
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import arguments_object
 from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     Reasoning,
@@ -30,8 +29,6 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.members import OBJECT
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
-
-Json = dict[str, Any]
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:

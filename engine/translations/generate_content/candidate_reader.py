@@ -9,12 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.answer_fields import read_finish, read_logprobs
-from engine.translations.generate_content.answer_shapes import (
-    NULL,
-    Call,
-    Candidate,
-    Part,
-)
+from engine.translations.generate_content.answer_shapes import Call, Candidate, Part
 from engine.translations.generate_content.citations import CitationReader
 from engine.translations.generate_content.fields import (
     NAME,
@@ -25,15 +20,8 @@ from engine.translations.generate_content.fields import (
     read_signature,
 )
 from engine.translations.generate_content.partial_arguments import PartialArguments
-from engine.translations.neutral.arguments import arguments_of
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Reasoning,
-    Signature,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.calls import arguments_of, call_id
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Close,
@@ -45,8 +33,7 @@ from engine.translations.neutral.events import (
     Tokens,
     interrupted,
 )
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import call_id
+from engine.translations.neutral.members import NULL, WrongType
 from engine.translations.neutral.shapes import is_blank, raw_at
 
 _OMISSIBLE = (

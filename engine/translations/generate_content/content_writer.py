@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
@@ -16,12 +14,13 @@ from engine.translations.generate_content.fields import (
     write_signature,
 )
 from engine.translations.generate_content.models import Model
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import ToolNames, arguments_object
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     PlainText,
@@ -34,11 +33,8 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import OBJECT
-from engine.translations.neutral.names import ToolNames
+from engine.translations.neutral.members import OBJECT, value_of
 from engine.translations.neutral.signatures import is_mark
-
-Json = dict[str, Any]
 
 _OBJECT = msgspec.json.Decoder(dict)
 
@@ -189,8 +185,9 @@ class ContentWriter:
         uri = ""
         if isinstance(source, UploadedFile) and source.language == NAME:
             uri = source.id
-        elif isinstance(source, Link) and self._model.links and _is_readable(source):
-            uri = source.url
+        elif isinstance(source, Link) and self._model.links:
+            # The vendor reads links to the web, and to its own cloud's storage.
+            uri = source.url if source.is_web or source.url.startswith("gs://") else ""
         if not uri:
             self._lose(block)
             return None
@@ -214,20 +211,11 @@ class ContentWriter:
         self._losses.add(block.place, reason)
 
 
-def _is_readable(link: Link) -> bool:
-    """Whether the vendor can read a link: one of the web, or of its own cloud's storage."""
-    return link.is_web or link.url.startswith("gs://")
-
-
 def _response(block: ToolResult) -> Json | Raw:
     """The object that stands for a tool's result."""
     text = "".join(each.text for each in block.content if isinstance(each, Text))
     if block.is_error:
         return {"error": text}
-    if text.lstrip().startswith("{"):
-        try:
-            _OBJECT.decode(text)
-            return Raw(text.encode())
-        except (msgspec.DecodeError, RecursionError):
-            pass  # text that only looks like an object
+    if text.lstrip().startswith("{") and value_of(_OBJECT, text) is not None:
+        return Raw(text.encode())
     return {"result": text}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.translations.features import Feature, Features, each_alone
+from engine.translations.language import Feature, Features, each_alone
 
 _TOOLS = [{"functionDeclarations": [{"name": "look", "parameters": {"type": "OBJECT"}}]}]
 _ANY = {"functionCallingConfig": {"mode": "ANY"}}

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Raw
 
 from engine.translations.neutral.content import Inline, Link, Media, Signature, Source, UploadedFile
-from engine.translations.neutral.members import OBJECT, Members
+from engine.translations.neutral.members import NULL, OBJECT, Members
 from engine.translations.neutral.signatures import NO_SIGNATURE, SEAL, seal, unseal
 from engine.values.proto_json import json_name
 
@@ -22,7 +22,6 @@ SEAL_BASE64 = base64.b64encode(SEAL.encode()).decode()
 PART = "part"
 """The name under which a block keeps the text of the part that it was read from."""
 
-_NULL = Raw(b"null")
 _SIGNED = ("thought", "thoughtSignature")
 
 _TO_STANDARD = str.maketrans("-_", "+/")
@@ -57,7 +56,7 @@ def documented_names(members: dict[str, Raw]) -> dict[str, Raw]:
 def vendor_part(raw: Raw) -> dict[str, Raw]:
     """The members of a part as the vendor gets it back, without a thought's mark and signature."""
     members = documented_names(OBJECT.decode(raw))
-    return {name: raw for name, raw in members.items() if raw != _NULL and name not in _SIGNED}
+    return {name: raw for name, raw in members.items() if raw != NULL and name not in _SIGNED}
 
 
 def _documented(name: str, names: Container[str]) -> str:

@@ -1,4 +1,4 @@
-"""What Gemini's models accept, by their names.
+"""What Gemini's models accept, by their names: the tables are in the file of the provider.
 
 Sources: limits of answers, and which models think: models.dev, 2 July 2026 (a test compares them);
 budgets and levels of thinking, ids and signatures of calls: the vendor's pages "Thinking",
@@ -11,8 +11,10 @@ Not verified: that models whose names are newer than this table are like Gemini 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote
 
-from engine.values.wildcard import ByName
+from engine.translations.model_parameters import models, parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,47 +40,31 @@ class Model:
     generation_3: bool = False
 
 
-_OLD = Model(json_schema=False, links=False, prefill=True)
-_FLASH_2_5 = Model(budgets=(0, 24_576))
+_COLLECTIONS = ("models/", "tunedModels/")
+"""What a model's name may begin with where it is no name alone."""
 
 
-def _generation_3(*levels: str) -> Model:
-    return Model(can_stop=False, levels=levels, penalties=False, generation_3=True)
+def full_name(model: str) -> str:
+    """The name of a model as the vendor writes it: `models/NAME`."""
+    return model if model.startswith(_COLLECTIONS) else f"models/{model}"
 
 
-_GEMINI_3 = _generation_3("minimal", "low", "medium", "high")
-
-_MODELS = ByName(
-    {
-        "gemini-pro": _OLD,
-        "gemini-pro-vision": _OLD,
-        "*gemini-1*": _OLD,
-        "*gemini-2.0*": _OLD,
-        "*gemini-2.5-pro*": Model(budgets=(128, 32_768), can_stop=False, penalties=False),
-        "*gemini-2.5-flash*": _FLASH_2_5,
-        "*gemini-2.5-flash-lite*": Model(budgets=(512, 24_576)),
-        "*gemini-3*": _GEMINI_3,
-        "*gemini-3-pro*": _generation_3("low", "high"),
-        "*gemini-3.1-pro*": _generation_3("low", "medium", "high"),
-        "*gemini-pro-latest*": _generation_3("low", "medium", "high"),
-        "*gemma*": Model(),
-    }
-)
-
-
+@lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def model_called(name: str) -> Model:
     """What is known of a model; a name that no entry covers counts as one of today's."""
-    return _MODELS.find(name.lower()) or _GEMINI_3
+    model: Model | None = models("gemini", Model).find(name.lower())
+    assert model is not None  # `*` is one of the names
+    return model
 
 
-_MOST_TOKENS = ByName[int](
-    {
-        **dict.fromkeys(("gemini-pro", "gemini-pro-vision", "*gemini-1*", "*gemini-2.0*"), 8192),
-        **dict.fromkeys(("*gemini-2.5*", "*gemini-3*"), 65_536),
-    }
-)
+@lru_cache(maxsize=1000)
+def path_of(model: str, method: str) -> str:
+    """The path of a method of a model."""
+    collection, _, name = full_name(model).partition("/")
+    return f"/{collection}/{quote(name, safe='')}:{method}"
 
 
 def most_tokens(name: str) -> int | None:
     """The most tokens that a model can answer with, None where that is not known."""
-    return _MOST_TOKENS.find(name.lower())
+    limit: int | None = parameters("gemini")["limit"].find(name.lower())
+    return limit

@@ -9,15 +9,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.calls import LARGEST
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.members import Members
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]")
 _DEEPEST = 64
 _VALUES = ("numberValue", "boolValue")
-
-Json = dict[str, Any]
 
 
 class PartialArguments:

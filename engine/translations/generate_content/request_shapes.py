@@ -33,8 +33,6 @@ class FileData(VendorObject):
 
 
 class FunctionCall(VendorObject):
-    """A call of a function."""
-
     id: str | None = None
     name: str | None = None
     args: Raw = Raw()
@@ -48,8 +46,6 @@ class ResponsePart(VendorObject):
 
 
 class FunctionResponse(VendorObject):
-    """The result of a call."""
-
     id: str | None = None
     name: str | None = None
     response: Raw = Raw()
@@ -103,8 +99,6 @@ class ToolObject(VendorObject):
 
 
 class ConfigObject(VendorObject):
-    """The parameters of a request."""
-
     max_output_tokens: int | None = None
     candidate_count: int | None = None
     temperature: Raw = Raw()

@@ -3,27 +3,103 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
-from engine.translations.generate_content.config_writer import ConfigWriter
+from msgspec import Raw
+
 from engine.translations.generate_content.content_writer import ContentWriter
 from engine.translations.generate_content.fields import NAME
-from engine.translations.generate_content.models import Model, model_called
-from engine.translations.generate_content.tools_writer import write_tools
+from engine.translations.generate_content.models import Model, model_called, path_of
+from engine.translations.generate_content.parameter_writer import ParameterWriter
+from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.content import Block
+from engine.translations.neutral.call_filters import lose_one_call
+from engine.translations.neutral.calls import ToolNames
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import OBJECT, WrongType, add_extra
-from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.one_call import lose_one_call
-from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, merged
+from engine.translations.neutral.request import (
+    BuiltInTool,
+    ChatRequest,
+    Message,
+    Tool,
+    ToolChoice,
+    merged,
+)
 from engine.translations.neutral.request_size import encode_chat
+from engine.translations.neutral.turns import hoisted
 
-Json = dict[str, Any]
+_NO_PARAMETERS = (Raw(b'{"type":"OBJECT"}'), Raw(b'{"type":"OBJECT","properties":{}}'))
+_MODES = {"auto": "AUTO", "any": "ANY", "none": "NONE"}
+
+
+def write_tools(
+    request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
+) -> None:
+    """The tools of a caller of another language."""
+    functions = [tool for tool in request.tools if isinstance(tool, Tool)]
+    searches = _searches(request, losses)
+    if functions and searches and not model.generation_3:
+        losses.add(searches[0].place, "the model does not search the web beside functions")
+        searches = []
+    tools: list[Json] = []
+    if functions:
+        schemas = None if model.json_schema else SubsetWriter(request.size)
+        declarations = [_function(tool, names, schemas, losses) for tool in functions]
+        tools.append({"functionDeclarations": declarations})
+    if searches:
+        tools.append({"googleSearch": {}})
+    if tools:
+        body["tools"] = tools
+    config = _config(request.tool_choice, names) if functions else {}
+    if functions and searches:  # the vendor demands the one, which excludes the other
+        config["includeServerSideToolInvocations"] = True
+        calling = config.get("functionCallingConfig", {})
+        if calling.get("mode") == "AUTO":
+            calling["mode"] = "VALIDATED"
+    if config:
+        body["toolConfig"] = config
+
+
+def _searches(request: ChatRequest, losses: Losses) -> list[BuiltInTool]:
+    """The web searches, of which the vendor has one without options."""
+    searches = []
+    for tool in request.tools:
+        if isinstance(tool, BuiltInTool) and tool.kind == "web_search":
+            searches.append(tool)
+        elif isinstance(tool, BuiltInTool):
+            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+    return searches
+
+
+def _function(tool: Tool, names: ToolNames, schemas: SubsetWriter | None, losses: Losses) -> Json:
+    """A function; `schemas` writes the schema of its arguments for models that take no JSON
+    Schema."""
+    function: Json = {"name": names.legal(tool.name)}
+    if tool.description:
+        function["description"] = tool.description
+    if tool.schema is not None and schemas is None:
+        function["parametersJsonSchema"] = tool.schema
+    elif tool.schema is not None and schemas is not None:
+        parameters = schemas.write(tool.schema, tool.schema_place)
+        if parameters not in _NO_PARAMETERS:  # an object without members is refused
+            function["parameters"] = parameters
+    if tool.strict:
+        losses.add(tool.strict_place, "arguments are not checked", hint=True)
+    return function
+
+
+def _config(choice: ToolChoice | None, names: ToolNames) -> Json:
+    if choice is None:
+        return {}
+    calling: Json = {"mode": _MODES[choice.mode]}
+    if choice.names and choice.mode != "none":
+        # Names go only with a mode that holds calls to them (ai.google.dev, "Function calling").
+        calling["mode"] = "ANY" if choice.mode == "any" else "VALIDATED"
+        calling["allowedFunctionNames"] = [names.legal(name) for name in choice.names]
+    return {"functionCallingConfig": calling}
+
 
 _CONFIG = ("generationConfig", "generation_config")
-_COLLECTIONS = ("models/", "tunedModels/")
-"""What a model's name may begin with where it is no name alone."""
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -36,22 +112,15 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         _write_vendor_members(request, body)
     else:
         write_tools(request, body, names, facts, losses)
-        if config := ConfigWriter(request, facts, losses).config():
+        if config := ParameterWriter(request, facts, losses).config():
             body["generationConfig"] = config
         first_call = lose_one_call(request, losses)
     query = "alt=sse" if request.stream else ""
-    path = _path(model, stream=request.stream)
+    method = "streamGenerateContent" if request.stream else "generateContent"
     encoded = encode_chat(body, request)
-    return TargetRequest(encoded, path, query, names.originals, first_call=first_call)
-
-
-def _path(model: str, *, stream: bool) -> str:
-    collection = "models/"
-    if model.startswith(_COLLECTIONS):
-        head, slash, model = model.partition("/")
-        collection = head + slash
-    method = "streamGenerateContent" if stream else "generateContent"
-    return f"/{collection}{quote(model, safe='')}:{method}"
+    return TargetRequest(
+        encoded, path_of(model, method), query, names.originals, first_call=first_call
+    )
 
 
 def _write_vendor_members(request: ChatRequest, body: Json) -> None:
@@ -59,7 +128,7 @@ def _write_vendor_members(request: ChatRequest, body: Json) -> None:
     if request.tools:
         body["tools"] = _vendor_tools(request.tools)
     extra = dict(request.extra)
-    config: Json = ConfigWriter.sampling(request)
+    config: Json = ParameterWriter.sampling(request)
     for name in _CONFIG:
         if name in extra:
             config.update(OBJECT.decode(extra.pop(name)))
@@ -95,13 +164,7 @@ def write_turns(
 
     Instructions between turns have no place of their own: they join those at the beginning.
     """
-    system: list[Block] = list(request.system)
-    turns: list[Message] = []
-    for message in request.messages:
-        if message.role == "system":
-            system += message.blocks
-        else:
-            turns.append(message)
+    system, turns = hoisted(request)
     if same_language:
         contents = [_content(turn, writer.parts(turn.blocks)) | turn.extra for turn in turns]
     else:

@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.members import WrongType
-
-Json = dict[str, Any]
 
 _CAPITALS = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 _COUNTS = ("maxItems", "minItems", "minProperties", "maxProperties", "minLength", "maxLength")

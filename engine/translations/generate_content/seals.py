@@ -35,7 +35,7 @@ def _part_changes(content: dict[str, Any], place: JsonPath) -> dict[JsonPath, by
     """The changes of one turn: a part that only carries thoughts is removed."""
     changes: dict[JsonPath, bytes | None] = {}
     for at, part in objects(content, "parts"):
-        name = next((name for name in _NAMES if _is_sealed(part.get(name))), None)
+        name = next((name for name in _NAMES if str(part.get(name)).startswith(SEAL_BASE64)), None)
         if name is None:
             continue
         if part.get("thought") or part.get("text") == "":
@@ -44,7 +44,3 @@ def _part_changes(content: dict[str, Any], place: JsonPath) -> dict[JsonPath, by
             calls = any(call in part for call in _CALLS)
             changes[*place, at, name] = _UNSIGNED_JSON if calls else None
     return changes
-
-
-def _is_sealed(text: Any) -> bool:
-    return isinstance(text, str) and text.startswith(SEAL_BASE64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from engine.translations.generate_content.answer_fields import (
@@ -19,9 +17,10 @@ from engine.translations.generate_content.answer_writer import (
     write_part,
 )
 from engine.translations.generate_content.citations import GroundingWriter
-from engine.translations.neutral.arguments import are_object
+from engine.translations.neutral.calls import are_object
 from engine.translations.neutral.content import (
     Block,
+    Json,
     Reasoning,
     Refusal,
     Signature,
@@ -42,8 +41,6 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
-
-Json = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
 _ANSWER_BEGIN = b'{"candidates":[{"content":{"parts":['

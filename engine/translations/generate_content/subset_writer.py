@@ -14,11 +14,11 @@ from msgspec import Raw
 
 from engine.translations.generate_content.schemas import (
     DEEPEST,
-    Json,
     decode_schema,
     encode_schema,
     too_deep,
 )
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request_size import TooLarge, most_bytes
 

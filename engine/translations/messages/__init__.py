@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from engine.translations.anthropic_models import most_tokens
 from engine.translations.language import Language, TokenCount
-from engine.translations.messages.answer import read_answer, write_answer
 from engine.translations.messages.answer_fields import NAME, read_error
+from engine.translations.messages.answer_reader import Reader, read_answer
+from engine.translations.messages.answer_writer import write_answer
 from engine.translations.messages.features import FEATURES
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
 from engine.translations.messages.seals import without_seals
-from engine.translations.messages.stream_reader import Reader
 from engine.translations.messages.stream_writer import Writer
 from engine.values.wildcard import Patterns
 

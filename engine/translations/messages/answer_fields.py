@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.translations.messages.answer_shapes import Citation as CitationShape
 from engine.translations.messages.answer_shapes import Ending
-from engine.translations.neutral.content import Citation, Signature
+from engine.translations.neutral.content import Citation, Json, Signature
 from engine.translations.neutral.events import Finish, Stop, UpstreamError
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import SEAL, seal, unseal
@@ -17,8 +17,6 @@ from engine.values.usage import Usage
 
 NAME = "messages"
 PREFIX = "msg_"
-
-Json = dict[str, Any]
 
 _REDACTED = "redacted:"
 """Begins the signature of thoughts that come encrypted (`redacted_thinking`)."""
@@ -70,11 +68,7 @@ def write_finish(finish: Finish, stops: Sequence[str], *, has_refusal: bool) -> 
     members: Json = {"stop_reason": reason, "stop_sequence": sequence}
     if reason == "refusal":
         explanation = finish.explanation or None
-        members["stop_details"] = {
-            "type": "refusal",
-            "category": None,
-            "explanation": explanation,
-        }
+        members["stop_details"] = {"type": "refusal", "category": None, "explanation": explanation}
     return members
 
 

@@ -12,7 +12,6 @@ from engine.translations.messages.answer_shapes import (
     CALL_BLOCK,
     DELTA,
     KIND,
-    NULL,
     REDACTED_BLOCK,
     TEXT_BLOCK,
     THINKING_BLOCK,
@@ -20,11 +19,10 @@ from engine.translations.messages.answer_shapes import (
     Kind,
 )
 from engine.translations.messages.answer_shapes import Delta as DeltaShape
-from engine.translations.neutral.arguments import LARGEST, arguments_of
+from engine.translations.neutral.calls import LARGEST, arguments_of, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
-from engine.translations.neutral.members import OBJECT, WrongType
-from engine.translations.neutral.names import call_id
+from engine.translations.neutral.members import NULL, OBJECT, WrongType, value_of
 from engine.translations.neutral.open_parts import Part
 
 
@@ -56,18 +54,10 @@ class ForeignBlock:
                 text = "".join(texts)
                 if name != "partial_json":
                     members[name] = Raw(msgspec.json.encode(text))
-                elif _is_object(text):  # it is not if it was cut off
+                elif value_of(OBJECT, text) is not None:  # it is not if it was cut off
                     members["input"] = Raw(text.encode())
             raw = Raw(msgspec.json.encode(members))
         return Foreign(language=NAME, kind=self._kind, raw=raw, omissible=self._omissible)
-
-
-def _is_object(text: str) -> bool:
-    try:
-        OBJECT.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
 
 
 _BLOCKS: dict[str, type[Block]] = {

@@ -6,16 +6,12 @@ Sources: platform.claude.com/docs, "Bash tool", "Text editor tool" and "Memory t
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.cache_marks import read_cache_mark
+from engine.translations.neutral.content import Json, read_cache_mark
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import Tool
-
-Json = dict[str, Any]
 
 _TEXT: Json = {"type": "string"}
 _LINE: Json = {"type": "integer"}

@@ -20,7 +20,6 @@ from engine.translations.messages.request_shapes import (
     TextBlock,
     ThinkingBlock,
 )
-from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -35,6 +34,7 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    read_cache_mark,
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import JsonObject, UnknownObject, present

@@ -7,14 +7,14 @@ import binascii
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
-from engine.translations.messages.answer_fields import NAME, Json, write_reasoning
-from engine.translations.neutral.arguments import arguments_object
-from engine.translations.neutral.cache_marks import mark, mark_of
+from engine.translations.messages.answer_fields import NAME, write_reasoning
+from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     PlainText,
@@ -24,10 +24,11 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    mark,
+    mark_of,
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import ToolNames, call_id
 
 _IMAGES = {
     "/9j/": "image/jpeg",

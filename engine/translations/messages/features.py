@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.translations.features import Feature, Features, each_alone
+from engine.translations.language import Feature, Features, each_alone
 
 _PIXEL = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
 _PAGE = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}

@@ -13,8 +13,14 @@ from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
-from engine.translations.neutral.cache_marks import read_cache_mark
-from engine.translations.neutral.content import Extra, Foreign, Text, ToolCall, ToolResult
+from engine.translations.neutral.content import (
+    Extra,
+    Foreign,
+    Text,
+    ToolCall,
+    ToolResult,
+    read_cache_mark,
+)
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, kind_of, present, raw_members
 from engine.translations.neutral.parameters import number
@@ -39,10 +45,7 @@ _PLACES = {
     "schema": "output_config.format.schema",
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
-_HARMLESS = {
-    "type": Raw(b'"custom"'),
-    "allowed_callers": Raw(b'["direct"]'),
-}
+_HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
 _DEFERRED = "defer_loading"
 _REFERENCE = "tool_reference"
 _SEARCH = "tool_search_tool"

@@ -10,8 +10,6 @@ from engine.translations.neutral.objects import JsonObject, UnknownObject
 
 
 class TextBlock(JsonObject, tag="text"):
-    """Text with its citations."""
-
     text: str
     citations: Raw = Raw()
 
@@ -30,22 +28,16 @@ class SourceObject(JsonObject):
 
 
 class ImageBlock(JsonObject, tag="image"):
-    """An image."""
-
     source: SourceObject
 
 
 class DocumentBlock(JsonObject, tag="document"):
-    """A document."""
-
     source: SourceObject
     title: str | None = None
     citations: Raw = Raw()
 
 
 class ThinkingBlock(JsonObject, tag="thinking"):
-    """Thoughts with their signature."""
-
     thinking: str | None = None
     signature: str | None = None
 
@@ -57,8 +49,6 @@ class RedactedBlock(JsonObject, tag="redacted_thinking"):
 
 
 class CallBlock(JsonObject, tag="tool_use"):
-    """A call of a tool."""
-
     id: str | None = None
     name: str | None = None
     input: Raw = Raw()

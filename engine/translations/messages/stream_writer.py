@@ -6,43 +6,33 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.messages.answer import (
-    hides_thoughts,
-    holds_thoughts,
-    open_call,
-    refuse_media,
-)
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
-    Json,
     thinks_on_budget,
     write_citation,
     write_finish,
     write_reasoning,
     write_usage,
 )
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.messages.answer_writer import (
+    hides_thoughts,
+    holds_thoughts,
+    open_call,
+    refuse_media,
+)
+from engine.translations.neutral.calls import LARGEST, answer_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
+    Json,
     Reasoning,
     Refusal,
     Signature,
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import (
-    Cite,
-    Close,
-    Delta,
-    End,
-    Event,
-    Open,
-    Sign,
-    Start,
-)
-from engine.translations.neutral.names import answer_id
+from engine.translations.neutral.events import Cite, Close, Delta, End, Event, Open, Sign, Start
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
 

@@ -9,35 +9,33 @@ from typing import Any
 
 from engine.translations.anthropic_models import Model
 from engine.translations.anthropic_parameters import strict_schema
-from engine.translations.messages.answer_fields import NAME, Json
-from engine.translations.neutral.answer_tool import answer_tool_description, answer_tool_name
-from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
-from engine.translations.neutral.cache_marks import mark
+from engine.translations.messages.answer_fields import NAME
+from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
+from engine.translations.neutral.calls import NO_ARGUMENTS, ToolNames, arguments_schema
+from engine.translations.neutral.content import Json, mark
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
+from engine.translations.neutral.parameters import LimitedWriter
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
 from engine.translations.neutral.web_search import read_web_search
 
 _WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}
 
 
-class ToolWriter:
+class ToolWriter(LimitedWriter[Model]):
     """Writes the members `tools` and `tool_choice` of one request, as this model accepts them."""
 
     def __init__(
         self, request: ChatRequest, names: ToolNames, model: Model, losses: Losses
     ) -> None:
-        self._request, self._names, self._model = request, names, model
-        self._losses = losses
+        super().__init__(request, model, losses)
+        self._names = names
 
     def write(self, messages: list[Json]) -> Json:
         """The members, for a conversation of these written messages."""
-        allowed = frozenset(_allowed(self._request.tool_choice))
         tools = [
             declaration
-            for tool in self._request.tools
-            if not (allowed and isinstance(tool, Tool) and tool.name not in allowed)
-            and (declaration := self._tool(tool)) is not None
+            for tool in callable_tools(self._request)
+            if (declaration := self._tool(tool)) is not None
         ]
         if not tools:
             return _called_tools(messages)
@@ -93,8 +91,7 @@ class ToolWriter:
         if "name" in choice:
             choice["name"] = self._names.legal(choice["name"])
         if choice.get("type") in ("any", "tool") and not self._model.forced_tools:
-            place = self._request.place_of("tool_choice")
-            self._losses.add(place, "the model chooses itself whether to call")
+            self._lose("tool_choice", "the model chooses itself whether to call")
             choice["type"] = "auto"
             choice.pop("name", None)
         return choice
@@ -118,14 +115,6 @@ def blocks_of(message: Json) -> list[Json]:
     if isinstance(content, str):
         return []
     return [block for block in content if isinstance(block, dict)]
-
-
-def _allowed(choice: ToolChoice | None) -> tuple[str, ...]:
-    """The only tools that may be declared, since the choice itself cannot name them; empty for all
-    of them."""
-    if choice is None or (choice.mode == "any" and len(choice.names) == 1):
-        return ()
-    return choice.names
 
 
 def write_function(tool: Tool, names: ToolNames | None = None) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from engine.translations.neutral.arguments import are_object
+from engine.translations.neutral.calls import are_object
 from engine.translations.neutral.content import (
     Block,
     Citation,

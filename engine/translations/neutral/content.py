@@ -7,12 +7,15 @@ that read them can write them.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from engine.values.wildcard import Patterns
+
 Extra = dict[str, Raw]
+Json = dict[str, Any]
 CacheMark = Literal["", "5m", "1h"]
 """The lifetime of the prompt cache up to a part; "" for a part without a mark. 5 minutes is the
 vendors' default."""
@@ -110,7 +113,6 @@ Source = Inline | PlainText | Link | UploadedFile
 class Media(Block):
     """An image, a sound, a video or a document.
 
-
     `name` is its file name or title, and `name_place` the place of that in the request; `detail` is
     the resolution of an image for the model ("low", "high", "auto", "" if not given).
     """
@@ -171,3 +173,36 @@ class Foreign(Block):
     raw: Raw
     substitute: Block | None = None
     omissible: bool = False
+
+
+CACHE_MARKS = ("*.cache_control", "*.prompt_cache_breakpoint")
+CACHE_MARK_FIELDS = Patterns(CACHE_MARKS)
+"""Wildcards over the fields."""
+
+_FORMS: dict[CacheMark, dict[str, str]] = {
+    "5m": {"type": "ephemeral"},
+    "1h": {"type": "ephemeral", "ttl": "1h"},
+}
+
+
+def mark(written: Any, cache: CacheMark) -> None:
+    """Add `cache_control` to a part or a tool, unless its JSON is passed on unchanged (Raw)."""
+    if cache and isinstance(written, dict):
+        written["cache_control"] = _FORMS[cache]
+
+
+def read_cache_mark(extra: Extra) -> CacheMark:
+    """The mark of a part, by its unknown members; they stay, because only some targets have a form
+    for the mark."""
+    if (control := extra.get("cache_control")) is not None:
+        return "1h" if b'"1h"' in bytes(control) else "5m"
+    return "5m" if "prompt_cache_breakpoint" in extra else ""
+
+
+def mark_of(block: Block) -> CacheMark:
+    """The mark of a block. Thoughts have none; a result has that of its last marked content."""
+    if block.cache:
+        return "" if isinstance(block, Reasoning) else block.cache
+    if isinstance(block, ToolResult):
+        return next((each.cache for each in reversed(block.content) if each.cache), "")
+    return ""

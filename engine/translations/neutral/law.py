@@ -7,15 +7,8 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from engine.translations.neutral.arguments import LARGEST, are_object
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.calls import LARGEST, are_object
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -136,7 +129,9 @@ class Law:
             raise _disorder(event)
         if isinstance(block, ToolCall) and isinstance(event, Delta):
             self._add_arguments(event)
-        if not isinstance(block, _INSIDE[type(event)]) and not _is_empty(event):
+        if not isinstance(block, _INSIDE[type(event)]) and (
+            not isinstance(event, Delta) or event.text
+        ):
             kind, name = type(event).__name__, type(block).__name__
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
 
@@ -208,10 +203,6 @@ def agreed(finish: Finish, *, calls: bool) -> Finish:
     if finish.stop == "tool_calls" and not calls:
         raise BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
     return finish
-
-
-def _is_empty(event: Event) -> bool:
-    return isinstance(event, Delta) and not event.text
 
 
 def _wrong_arguments(name: str) -> BrokenAnswer:

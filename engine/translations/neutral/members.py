@@ -191,6 +191,14 @@ def decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -
         raise WrongType(place or WHOLE_TEXT, expected) from error
 
 
+def value_of(decoder: Decoder[_T], text: bytes | str | Raw) -> _T | None:
+    """The value of a JSON text; None for one of another type."""
+    try:
+        return decoder.decode(text)
+    except NOT_OF_TYPE:
+        return None
+
+
 def extra_inside(name: str, extra: Extra) -> Extra:
     """The unknown members of the object `name`, as one unknown member of the object around it."""
     return {name: Raw(msgspec.json.encode(extra))} if extra else {}

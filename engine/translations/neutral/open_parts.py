@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from engine.translations.neutral.arguments import LARGEST
-from engine.translations.neutral.events import BrokenAnswer, Delta, Event
+from engine.translations.neutral.calls import LARGEST
+from engine.translations.neutral.events import BrokenAnswer, Delta, End, Event, Finish
 
 MAX_PARTS = 1_000
 """The most parts that are open at once; one without content has no event that would count."""
@@ -98,3 +98,29 @@ class OpenParts(Generic[_P]):
             self._done(part)
             del self._parts[index]
         self.current = self.index = None
+
+
+class MessageReader(Generic[_P]):
+    """The state of a stream whose parts are the blocks of one message. Those that are not complete
+    at the end of the message are so then."""
+
+    _started = _ended = False
+    _finish: Finish | None = None
+
+    def __init__(self, new: Callable[[], _P]) -> None:
+        self._blocks = OpenParts(new)
+
+    def end(self) -> Iterable[Event]:
+        """The last event. Raises BrokenAnswer for an answer that is not complete."""
+        if self._ended:
+            return ()
+        if not self._started or self._blocks.current is not None or self._finish is None:
+            raise BrokenAnswer("the upstream's answer ended before it was complete")
+        self._ended = True
+        return (End(finishes={0: self._finish}),)
+
+    def _block(self, index: int | None) -> _P:
+        """The block at an index, the open one without an index."""
+        if not self._started or self._finish is not None:
+            raise BrokenAnswer("the upstream's answer has a block out of order")
+        return self._blocks.at(index)

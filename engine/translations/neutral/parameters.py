@@ -3,11 +3,27 @@ answer, and sampling values with hardly any effect."""
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import value_of
 from engine.translations.neutral.request import ChatRequest, Thinking
+
+_Model = TypeVar("_Model")
+
+
+class LimitedWriter(Generic[_Model]):
+    """Writes a part of one request within the limits of a model; what is beyond them is lost."""
+
+    def __init__(self, request: ChatRequest, model: _Model, losses: Losses) -> None:
+        self._request, self._model, self._losses = request, model, losses
+
+    def _lose(self, field: str, reason: str = "", *, hint: bool = False) -> None:
+        self._losses.add(self._request.place_of(field), reason, hint=hint)
+
 
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 """The names of efforts in ascending order; "none" is not an effort."""
@@ -72,12 +88,7 @@ _WIDE = {"top_k": 40, "top_p": 0.95}
 
 def number(value: Raw | None) -> float | None:
     """A parameter's number, None for anything else."""
-    if value is None:
-        return None
-    try:
-        return _NUMBER.decode(value)
-    except msgspec.DecodeError:
-        return None
+    return None if value is None else value_of(_NUMBER, value)
 
 
 def is_wide(name: str, value: Raw | None) -> bool:

@@ -1,6 +1,5 @@
 """A chat request in the neutral form.
 
-
 Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 0.70.
 """
 
@@ -188,6 +187,16 @@ class ChatRequest(Struct, kw_only=True):
     def place_of(self, field: str) -> str:
         """The place of a field in the caller's request."""
         return self.places.get(field, field)
+
+
+def callable_tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
+    """The tools to be declared: without the functions that a choice excludes, where it cannot be
+    said since it names several of them."""
+    choice, tools = request.tool_choice, request.tools
+    if choice is None or not choice.names or (choice.mode == "any" and len(choice.names) == 1):
+        return tools
+    allowed = frozenset(choice.names)
+    return [tool for tool in tools if not isinstance(tool, Tool) or tool.name in allowed]
 
 
 def with_unique_tools(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:

@@ -1,6 +1,5 @@
 """JSON that is decoded at once into values of a known shape (`msgspec.Struct`).
 
-
 For values that are only read: members that a shape does not declare are ignored. Every member is
 optional and a null counts as absent, as in `Members`; errors are the same as there.
 
@@ -18,12 +17,11 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from engine.translations.neutral.members import NULL, WHOLE_TEXT, WrongType
+from engine.translations.neutral.members import NOT_OF_TYPE, NULL, WHOLE_TEXT, WrongType
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
-_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _PLACE = re.compile(r" - at `\$\.?(.*)`$")
 _TYPE = re.compile(r"Expected `(\w+)")
 _EXPECTED = {
@@ -52,7 +50,7 @@ def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
         return decoder.decode(text)
     except msgspec.ValidationError as error:
         raise _wrong_type(str(error), place) from error
-    except _NOT_JSON as error:
+    except NOT_OF_TYPE as error:
         raise WrongType(place or WHOLE_TEXT, "an object") from error
 
 
@@ -95,7 +93,7 @@ class Shape(Generic[_T]):
                 return decode(text)
             except msgspec.ValidationError as error:
                 return self._read_odd(Raw(text), place, error)
-            except _NOT_JSON as error:
+            except NOT_OF_TYPE as error:
                 raise WrongType(place or WHOLE_TEXT, "an object") from error
 
         self.read: Reader[_T] = read
@@ -110,7 +108,7 @@ class Shape(Generic[_T]):
                 return self._decode(text)
             except msgspec.ValidationError as another:
                 error = another
-            except (_CannotAmend, LookupError, *_NOT_JSON):  # LookupError: a member stands twice
+            except (_CannotAmend, LookupError, *NOT_OF_TYPE):  # LookupError: a member stands twice
                 break
         raise _wrong_type(str(error), place) from error
 

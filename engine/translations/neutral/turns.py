@@ -9,7 +9,7 @@ from typing import Any
 from engine.translations.neutral.content import Block, Text, ToolCall, ToolResult
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.request import Message
+from engine.translations.neutral.request import ChatRequest, Message
 
 
 def results_first(messages: list[Message]) -> list[Message]:
@@ -67,6 +67,19 @@ def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
         place=message.place,
         extra=message.extra,
     )
+
+
+def hoisted(request: ChatRequest) -> tuple[list[Block], list[Message]]:
+    """The instructions, with those between the turns; and the turns, for vendors that want all
+    instructions above the conversation."""
+    system: list[Block] = list(request.system)
+    turns: list[Message] = []
+    for message in request.messages:
+        if message.role == "system":
+            system += message.blocks
+        else:
+            turns.append(message)
+    return system, turns
 
 
 def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:

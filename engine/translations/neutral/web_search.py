@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import Raw, Struct
+from msgspec.json import Decoder
 
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import decode, value_of
 from engine.translations.neutral.request import BuiltInTool
 from engine.values.wildcard import Patterns
 
@@ -60,12 +60,13 @@ class _Options(Struct):
     filters: Raw = Raw(b"null")
 
 
+_OPTIONS = Decoder(_Options)
+_FILTERS: Decoder[_Filters | None] = Decoder(_Filters | None)
+
+
 def read_web_search(tool: BuiltInTool) -> WebSearch:
     """The options in the declaration of a search. Raises WrongType."""
-    try:
-        options = msgspec.json.decode(tool.raw, type=_Options)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise WrongType(tool.place, "a web search with options of the right types") from error
+    options = decode(_OPTIONS, tool.raw, tool.place, "a web search with options of the right types")
     place = options.user_location or _Location()
     place = place.approximate or place
     names = ("city", "region", "country", "timezone")
@@ -79,8 +80,5 @@ def read_web_search(tool: BuiltInTool) -> WebSearch:
 
 def _filtered(raw: Raw) -> list[str]:
     """The domains of OpenAI's `filters`; none if they have anything else."""
-    try:
-        filters = msgspec.json.decode(raw, type=_Filters | None)
-    except (msgspec.DecodeError, RecursionError):
-        return []
+    filters = value_of(_FILTERS, raw)
     return [] if filters is None else filters.allowed_domains or []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.translations.language import Language
-from engine.translations.neutral.cache_marks import CACHE_MARKS
+from engine.translations.neutral.content import CACHE_MARKS
 from engine.translations.openai_answer_fields import read_error
 from engine.translations.openai_models import most_tokens
 from engine.translations.responses.answer_reader import read_answer
@@ -34,12 +34,8 @@ LANGUAGE = Language(
         (
             *("metadata", "user", "safety_identifier", "service_tier", "prompt_cache_*"),
             *(*CACHE_MARKS, "stream_options", "include", "client_metadata"),
-            *(
-                "text.verbosity",
-                "tools.search_content*",
-                "tools.search_context_size",
-                "input.content.detail",
-            ),
+            *("text.verbosity", "tools.search_content*", "tools.search_context_size"),
+            "input.content.detail",
         )
     ),
     features=FEATURES,

@@ -3,9 +3,7 @@ the members of an answer's texts."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from engine.translations.neutral.content import Citation, Reasoning, Signature
+from engine.translations.neutral.content import Citation, Json, Reasoning, Signature
 from engine.translations.neutral.signatures import seal, unseal
 from engine.translations.openai_answer_fields import read_citation, write_citation
 from engine.translations.responses.answer_shapes import Annotation
@@ -13,8 +11,6 @@ from engine.values.usage import Usage
 
 NAME = "responses"
 PREFIX = "resp_"
-
-Json = dict[str, Any]
 
 
 def write_counts(usage: Usage) -> Json:

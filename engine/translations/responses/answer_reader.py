@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral.calls import call_id, name_of_answer
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -31,7 +32,7 @@ from engine.translations.neutral.events import (
     Tokens,
     uncarried,
 )
-from engine.translations.neutral.names import call_id, name_of_answer
+from engine.translations.neutral.members import NULL
 from engine.translations.openai_answer_fields import ERRORS, read_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
@@ -60,7 +61,6 @@ from engine.translations.responses.answer_shapes import (
 )
 from engine.translations.upstream_errors import is_error
 
-NULL = Raw(b"null")
 FUNCTION_CALL = "function_call"
 PARTS = ("output_text", "refusal", "reasoning_text", "summary_text", "text")
 """The kinds of parts that are read."""

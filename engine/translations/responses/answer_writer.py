@@ -8,11 +8,13 @@ from typing import Any
 import msgspec
 
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks, place_late
+from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
     Foreign,
     Inline,
+    Json,
     Media,
     Reasoning,
     Refusal,
@@ -21,7 +23,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
 from engine.translations.openai_answer_fields import write_logprobs
@@ -37,8 +38,6 @@ from engine.translations.responses.caller_tools import call_item, call_prefix, n
 from engine.translations.responses.request_writer import write_choice, write_format, write_tools
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
-
-Json = dict[str, Any]
 
 _NO_HINTS = Patterns(())
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
@@ -233,8 +232,4 @@ class CitedTexts:
         text, part, place = self._texts[position]
         annotations = part["annotations"]
         annotations.append(write_annotation(text.citations[-1], len(text.text)))
-        return {
-            **place,
-            "annotation_index": len(annotations) - 1,
-            "annotation": annotations[-1],
-        }
+        return {**place, "annotation_index": len(annotations) - 1, "annotation": annotations[-1]}

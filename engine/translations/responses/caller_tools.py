@@ -8,13 +8,12 @@ as the item that its caller expects.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.arguments import arguments_object
-from engine.translations.neutral.content import ToolCall
+from engine.translations.neutral.calls import arguments_object
+from engine.translations.neutral.content import Json, ToolCall
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, kind_of, present
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
@@ -22,8 +21,6 @@ from engine.translations.neutral.request_size import FACTOR
 from engine.translations.responses.request_shapes import FunctionObject, GroupFunction
 
 NAME = "responses"
-
-Json = dict[str, Any]
 
 SEARCH = "tool_search"
 """The function that stands for the caller's search for tools."""

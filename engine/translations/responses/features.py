@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.translations.features import Feature, Features, each_alone
+from engine.translations.language import Feature, Features, each_alone
 
 _PIXEL = "data:image/png;base64,iVBORw0KGgo="
 _PAGE = "data:application/pdf;base64,JVBERi0="

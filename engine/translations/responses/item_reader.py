@@ -17,11 +17,7 @@ from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import ObjectReader, present, raw_members
 from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
 from engine.translations.neutral.shapes import read_shape
-from engine.translations.responses.answer_fields import (
-    NAME,
-    read_signature,
-    thoughts,
-)
+from engine.translations.responses.answer_fields import NAME, read_signature, thoughts
 from engine.translations.responses.caller_tools import (
     SEARCH,
     function_name,
@@ -29,7 +25,7 @@ from engine.translations.responses.caller_tools import (
     read_tools,
     text_arguments,
 )
-from engine.translations.responses.part_reader import read_content, required
+from engine.translations.responses.content_reader import read_content, required
 from engine.translations.responses.request_shapes import (
     CallItem,
     CustomCallItem,

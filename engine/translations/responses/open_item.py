@@ -18,12 +18,12 @@ from engine.translations.neutral.events import (
     Tokens,
     uncarried,
 )
+from engine.translations.neutral.members import NULL
 from engine.translations.neutral.open_parts import Part
 from engine.translations.openai_answer_fields import read_citation, read_logprobs
 from engine.translations.responses.answer_fields import read_citations, read_signature
 from engine.translations.responses.answer_reader import (
     FUNCTION_CALL,
-    NULL,
     PARTS,
     item_kind,
     read_call,

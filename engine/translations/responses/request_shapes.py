@@ -62,8 +62,6 @@ class InputAudio(JsonObject):
 
 
 class AudioPart(JsonObject, tag="input_audio"):
-    """A sound."""
-
     input_audio: InputAudio
 
 
@@ -98,8 +96,6 @@ class ItemObject(JsonObject):
 
 
 class MessageItem(ItemObject):
-    """A message."""
-
     role: str | None = None
     content: Content = None
     phase: Raw = Raw()
@@ -122,16 +118,12 @@ class CustomCallItem(CallItem):
 
 
 class ResultItem(ItemObject):
-    """The result of a call."""
-
     call_id: str | None = None
     output: Content = None
     name: Raw = Raw()
 
 
 class SearchCallItem(ItemObject):
-    """A call of the search for tools."""
-
     call_id: str | None = None
     arguments: Raw = Raw()
     execution: Raw = Raw()
@@ -151,8 +143,6 @@ class ThoughtText(Struct):
 
 
 class ReasoningItem(JsonObject):
-    """Thoughts."""
-
     type: Raw = Raw()
     id: str | None = None
     status: Raw = Raw()
@@ -162,8 +152,6 @@ class ReasoningItem(JsonObject):
 
 
 class FunctionObject(JsonObject):
-    """The declaration of a function."""
-
     type: Raw = Raw()
     name: str | None = None
     description: str | None = None

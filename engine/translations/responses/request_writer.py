@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.translations.language import TargetRequest
+from engine.translations.neutral.calls import ToolNames
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import with_values
-from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.web_search import read_web_search
@@ -26,9 +27,7 @@ from engine.translations.openai_request_fields import (
     write_verbosity,
 )
 from engine.translations.responses.answer_fields import NAME
-from engine.translations.responses.item_writer import ItemWriter
-
-Json = dict[str, Any]
+from engine.translations.responses.content_writer import ItemWriter
 
 _SMALLEST_LIMIT = 16
 _LONGEST_NAME = 128

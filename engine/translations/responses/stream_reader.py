@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import name_of_answer
 from engine.translations.neutral.open_parts import OpenParts
 from engine.translations.openai_answer_fields import ERRORS
 from engine.translations.responses.answer_reader import (

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.neutral.arguments import LARGEST
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.calls import LARGEST, answer_id
+from engine.translations.neutral.content import Block, Json, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -26,7 +26,6 @@ from engine.translations.neutral.events import (
     Tokens,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_logprobs
 from engine.translations.responses.answer_fields import PREFIX
@@ -42,8 +41,6 @@ from engine.translations.responses.answer_writer import (
     write_part,
 )
 from engine.translations.responses.caller_tools import needs_whole
-
-Json = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
 _TEXT_DELTA = (
@@ -247,9 +244,7 @@ class Writer:
             item, self._message = write_message(self._item, self._message), None
         if item is None:
             return b""
-        return self._item_done(as_incomplete(item) if cut else item)
-
-    def _item_done(self, item: Any) -> bytes:
+        item = as_incomplete(item) if cut else item
         output = self._item_event("done", item)
         self._items.output.append(item)
         return output

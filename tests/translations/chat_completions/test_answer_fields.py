@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from msgspec import Raw
+
 from engine.translations.chat_completions.answer_fields import (
     STOPS,
     Detail,
+    citations_in,
+    read_annotations,
     read_detail,
     write_detail,
     write_finish,
     write_thoughts,
 )
 from engine.translations.neutral.content import Reasoning, Signature
-from engine.translations.neutral.events import Finish
+from engine.translations.neutral.events import Cite, Finish
 from engine.translations.neutral.members import Members
 from tests.support.each import each
 
@@ -77,3 +81,30 @@ def test_thoughts_of_one_member_are_one_text() -> None:
 def test_made_up_signatures_are_another_vendors(value: str) -> None:
     block = Reasoning(text="a", signature=Signature("chat_completions", value))
     assert write_thoughts([block]) == ({}, [block])
+
+
+def annotations_of(*spans: tuple[int, int]) -> Raw:
+    places: list[Any] = [
+        {"url_citation": {"url": "https://a", "start_index": start, "end_index": end}}
+        for start, end in spans
+    ]
+    return Raw(json.dumps([{"type": "file"}, *places]).encode())
+
+
+def test_annotations_with_a_source_are_read() -> None:
+    citations = read_annotations(annotations_of((6, 8), (1, 2)))
+    assert [(each.url, each.start, each.end) for each in citations] == [
+        ("https://a", 6, 8),
+        ("https://a", 1, 2),
+    ]
+
+
+@each("odd", [b"null", b"{}", b'"x"', b"7"])
+def test_a_member_of_another_form_has_none(odd: bytes) -> None:
+    assert read_annotations(Raw(odd)) == []
+
+
+def test_spans_count_from_the_block_that_is_open() -> None:
+    cites = [*citations_in(read_annotations(annotations_of((6, 8), (1, 2))), 5, 3)]
+    assert all(isinstance(each, Cite) and each.candidate == 3 for each in cites)
+    assert [(each.citation.start, each.citation.end) for each in cites] == [(1, 3), (None, None)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from engine import translations
 from engine.translations.embeddings.languages import embedding_languages
-from engine.translations.features import Feature
-from engine.translations.language import RequestLine
+from engine.translations.language import Feature, RequestLine
 from engine.translations.refusals import LossRules
 from engine.values.errors import GatewayError
 from tests.support.each import each

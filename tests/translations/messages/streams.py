@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from engine.translations.messages.stream_reader import Reader
+from engine.translations.messages.answer_reader import Reader
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import Event
 from engine.translations.neutral.law import Law

@@ -8,6 +8,7 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.messages.content_writer import ContentWriter
+from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -25,7 +26,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import ToolNames
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 

@@ -1,8 +1,29 @@
 """The blocks that messages and answers consist of."""
 
-import pytest
+from __future__ import annotations
 
-from engine.translations.neutral.content import Citation, Link
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from engine.translations import language
+from engine.translations.language import RequestLine
+from engine.translations.neutral.content import (
+    CACHE_MARKS,
+    Citation,
+    Link,
+    Reasoning,
+    Text,
+    ToolResult,
+    mark,
+    mark_of,
+    read_cache_mark,
+)
+from engine.translations.neutral.objects import JsonObject, ObjectReader
+from engine.translations.translation import LossRules, Translation
+from engine.values.wildcard import Patterns
 
 
 @pytest.mark.parametrize(
@@ -42,3 +63,78 @@ def test_a_span_is_counted_from_another_beginning():
     moved = Citation("https://a", start=4, end=6).moved(-3)
     assert (moved.start, moved.end) == (1, 3)
     assert Citation("https://a").moved(-3) == Citation("https://a")
+
+
+PARTS = ObjectReader(JsonObject)
+
+
+@pytest.mark.parametrize(
+    ("part", "mark"),
+    [
+        (b"{}", ""),
+        (b'{"cache_control":null}', ""),
+        (b'{"cache_control":{"type":"ephemeral"}}', "5m"),
+        (b'{"cache_control":{"type":"ephemeral","ttl":"1h"}}', "1h"),
+        (b'{"prompt_cache_breakpoint":{"mode":"explicit"}}', "5m"),
+    ],
+)
+def test_the_mark_of_a_part(part: bytes, mark: str) -> None:
+    assert read_cache_mark(PARTS.read(part, "", []).extra) == mark
+
+
+def test_a_mark_stays_unread_so_that_its_loss_is_named() -> None:
+    unread: list[str] = []
+    PARTS.read(b'{"cache_control":{"type":"ephemeral"}}', "messages.content", unread)
+    assert unread == ["messages.content.cache_control"]
+    assert Patterns(CACHE_MARKS).match(unread[0])
+
+
+def test_a_mark_says_how_long_unless_it_is_five_minutes() -> None:
+    short: dict[str, Any] = {"type": "text"}
+    long: dict[str, Any] = {"type": "text"}
+    mark(short, "5m")
+    mark(long, "1h")
+    assert short == {"type": "text", "cache_control": {"type": "ephemeral"}}
+    assert long["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+
+
+def test_what_has_no_mark_or_is_passed_on_is_unchanged() -> None:
+    content: dict[str, Any] = {"type": "text"}
+    raw = Raw(b"{}")
+    mark(content, "")
+    mark(raw, "5m")
+    assert content == {"type": "text"}
+    assert bytes(raw) == b"{}"
+
+
+def test_marks_survive_a_gateway_between_two_of_anthropics_format() -> None:
+    short, long = {"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}
+    system = [{"type": "text", "text": "Be brief.", "cache_control": long}]
+    look = [{"type": "text", "text": "Look.", "cache_control": short}]
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "b", "cache_control": short}
+    call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    request = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 9,
+        "system": system,
+        "messages": [
+            {"role": "user", "content": look},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ],
+        "tools": [{"name": "f", "input_schema": {"type": "object"}, "cache_control": short}],
+    }
+    body = json.dumps(request).encode()
+    for source, target in (("messages", "chat_completions"), ("chat_completions", "messages")):
+        translation = Translation(language(source), language(target))
+        exchange = translation.request(body, RequestLine(), "claude-sonnet-4-5", LossRules())
+        assert exchange.dropped == []
+        body = exchange.target_request.body
+    assert json.loads(body) == request
+
+
+def test_a_result_has_the_last_mark_inside_of_it_and_thoughts_have_none() -> None:
+    texts = [Text(text="a", cache="1h"), Text(text="b", cache="5m"), Text(text="c")]
+    assert mark_of(ToolResult(id="x", content=[*texts])) == "5m"
+    assert mark_of(ToolResult(id="x", content=[*texts], cache="1h")) == "1h"
+    assert mark_of(Reasoning(text="hm", cache="5m")) == ""

@@ -7,9 +7,7 @@ from msgspec import Raw
 
 from engine.translations.embeddings.language import BATCH, EmbeddingLanguage
 from engine.translations.embeddings.languages.embed_content import (
-    full_name,
     lose_user,
-    path_of,
     read_input,
     read_vector,
     write_input,
@@ -24,6 +22,7 @@ from engine.translations.embeddings.neutral import (
 )
 from engine.translations.generate_content.answer_fields import ERRORS, read_error
 from engine.translations.generate_content.fields import Fields
+from engine.translations.generate_content.models import full_name, path_of
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
 

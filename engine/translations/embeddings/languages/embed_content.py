@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-from urllib.parse import quote
-
 import msgspec
 from msgspec import Raw
 
@@ -18,27 +15,13 @@ from engine.translations.embeddings.neutral import (
 )
 from engine.translations.generate_content.answer_fields import ERRORS, read_error
 from engine.translations.generate_content.fields import Fields
+from engine.translations.generate_content.models import path_of
 from engine.translations.language import RequestLine, TargetRequest
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType
 
-Json = dict[str, Any]
-
-_COLLECTIONS = ("models/", "tunedModels/")
-"""What a model's name may begin with where it is no name alone."""
-
 _TEXT = "a text: the model turns nothing else into a vector"
-
-
-def full_name(model: str) -> str:
-    """The name of a model as the vendor writes it: `models/NAME`."""
-    return model if model.startswith(_COLLECTIONS) else f"models/{model}"
-
-
-def path_of(model: str, method: str) -> str:
-    """The path of a method of a model."""
-    collection, _, name = full_name(model).partition("/")
-    return f"/{collection}/{quote(name, safe='')}:{method}"
 
 
 def read_input(request: Members) -> EmbeddingInput:

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Extra,
@@ -19,6 +18,7 @@ from engine.translations.neutral.content import (
     Source,
     Text,
     UploadedFile,
+    read_cache_mark,
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import JsonObject, UnknownObject, raw_members
@@ -62,10 +62,6 @@ def _part(part: Part, place: str, unread: list[str]) -> Block:
     return block
 
 
-def _read_unknown(part: UnknownObject, place: str, unread: list[str]) -> Block:
-    return Foreign(language=NAME, kind=PART + (part.kind or ""), raw=part.raw, place=place)
-
-
 _answer_members = raw_members("logprobs", "annotations")
 
 
@@ -76,10 +72,6 @@ def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
         text.citations = read_citations(annotations)
         text.extra = _answer_members(part)
     return text
-
-
-def _read_refusal(part: RefusalPart, place: str, unread: list[str]) -> Block:
-    return Refusal(text=part.refusal or "", place=place)
 
 
 def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
@@ -127,11 +119,13 @@ def _uploaded(file_id: str | None, place: str) -> UploadedFile:
 
 _PARTS: dict[type[JsonObject], Callable[[Any, str, list[str]], Block]] = {
     **dict.fromkeys((InputTextPart, OutputTextPart, TextPart, SummaryTextPart), _read_text),
-    RefusalPart: _read_refusal,
+    RefusalPart: lambda part, place, unread: Refusal(text=part.refusal or "", place=place),
     ImagePart: _read_image,
     FilePart: _read_file,
     AudioPart: _read_audio,
-    UnknownObject: _read_unknown,
+    UnknownObject: lambda part, place, unread: Foreign(
+        language=NAME, kind=PART + (part.kind or ""), raw=part.raw, place=place
+    ),
 }
 
 

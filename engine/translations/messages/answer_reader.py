@@ -1,4 +1,4 @@
-"""The events of messages -> neutral events.
+"""Messages in one piece and the events of their streams -> neutral events.
 
 A stream is `message_start` (some servers leave it out), then each block as `content_block_start`,
 deltas and `content_block_stop`, then `message_delta` with the reason of the end (it may come again)
@@ -7,37 +7,65 @@ and `message_stop`. `ping` and events of kinds not known here say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
+from msgspec import Raw
 
 from engine.translations.messages.answer_fields import ERRORS, read_finish
 from engine.translations.messages.answer_shapes import (
     BEGIN_EVENT,
     ENDING,
-    NULL,
+    MESSAGE,
     STREAM_EVENT,
     Head,
+    Message,
     StreamEvent,
 )
 from engine.translations.messages.block_reader import BlockReader
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.names import name_of_answer
-from engine.translations.neutral.open_parts import OpenParts
+from engine.translations.neutral.calls import name_of_answer
+from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
+from engine.translations.neutral.members import NULL, WrongType
+from engine.translations.neutral.open_parts import MessageReader
+from engine.translations.upstream_errors import is_error
+
+_ERROR = Raw(b'"error"')
 
 
-class Reader:
-    """Reads the events of one stream. Several blocks may be open at once; those that are not
-    complete at the end of the message are so then."""
+def read_answer(body: bytes) -> Iterator[Event]:
+    """The events of a message. Raises WrongType, BrokenAnswer or UpstreamError."""
+    message = MESSAGE.read(body)
+    if message.type == _ERROR or is_error(message.error):
+        raise ERRORS.inside(msgspec.json.decode(body))
+    if message.content is None:
+        ERRORS.refuse(body)
+    name = name_of_answer(message.id, body)
+    yield Start(id=message.id or "", model=message.model or "")
+    for index, raw in enumerate(_blocks(message)):
+        block = BlockReader(f"{name}:{index}")
+        yield from block.open(raw, f"content[{index}]")
+        yield from block.end()
+    if not (message.stop_reason or message.content):
+        raise BrokenAnswer("the upstream's answer ended before it was complete")
+    yield End(finishes={0: read_finish(message)})
 
-    _started = _ended = False
-    _finish: Finish | None = None
+
+def _blocks(message: Message) -> list[Raw]:
+    """The blocks of a message; some servers write a text in their place, as requests may."""
+    content = message.content or []
+    if isinstance(content, str):
+        return [Raw(msgspec.json.encode({"type": "text", "text": content}))]
+    return content
+
+
+class Reader(MessageReader[BlockReader]):
+    """Reads the events of one stream."""
+
     _name = ""
     _count = 0
 
     def __init__(self) -> None:
-        self._blocks = OpenParts(self._new_block)
+        super().__init__(self._new_block)
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one event of the stream."""
@@ -93,15 +121,6 @@ class Reader:
         self._started = True
         self._name = name_of_answer(message.id, data)
         return Start(id=message.id or "", model=message.model or "")
-
-    def end(self) -> Iterable[Event]:
-        """The last event. Raises BrokenAnswer for an answer that is not complete."""
-        if self._ended:
-            return ()
-        if not self._started or self._blocks.current is not None or self._finish is None:
-            raise BrokenAnswer("the upstream's answer ended before it was complete")
-        self._ended = True
-        return (End(finishes={0: self._finish}),)
 
     def _new_block(self) -> BlockReader:
         self._count += 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations.messages.stream_reader import Reader
+from engine.translations.messages.answer_reader import Reader
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.members import WrongType

@@ -7,15 +7,13 @@ from typing import Any
 
 from msgspec import Raw
 
-from engine.translations.converse.answer_shapes import EXTRA_FIELDS, NULL
-from engine.translations.neutral.content import Signature
+from engine.translations.converse.answer_shapes import EXTRA_FIELDS
+from engine.translations.neutral.content import Json, Signature
 from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import NULL, WrongType
 from engine.translations.upstream_errors import AnswerErrors, error_of
 
 NAME = "converse"
-
-Json = dict[str, Any]
 
 _REDACTED = "redacted:"
 """Begins the signature of thoughts that come encrypted (`redactedContent`)."""

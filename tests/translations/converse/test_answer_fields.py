@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from engine.translations.converse.answer_shapes import NULL
-from engine.translations.converse.fields import (
+from engine.translations.converse.answer_fields import (
     NAME,
     read_error,
     read_finish,
@@ -17,6 +16,7 @@ from engine.translations.converse.fields import (
 )
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import BrokenAnswer
+from engine.translations.neutral.members import NULL
 from tests.support import bedrock
 from tests.support.each import each
 

@@ -1,72 +1,35 @@
-"""Messages in one piece <-> the neutral form."""
+"""Neutral answers -> messages, in one piece, and the parts that a stream has as well."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import Raw
 
 from engine.translations.messages.answer_fields import (
-    ERRORS,
     NAME,
     PREFIX,
-    Json,
-    read_finish,
     thinks_on_budget,
     write_citation,
     write_finish,
     write_reasoning,
     write_usage,
 )
-from engine.translations.messages.answer_shapes import MESSAGE, Message
-from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral.answer import Answer, complete_blocks
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.calls import answer_id, arguments_object, call_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
+    Json,
     Media,
     Reasoning,
     Refusal,
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
-from engine.translations.neutral.names import answer_id, call_id, name_of_answer
+from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
-from engine.translations.upstream_errors import is_error
-
-_ERROR = Raw(b'"error"')
-
-
-def read_answer(body: bytes) -> Iterator[Event]:
-    """The events of a message. Raises WrongType, BrokenAnswer or UpstreamError."""
-    message = MESSAGE.read(body)
-    if message.type == _ERROR or is_error(message.error):
-        raise ERRORS.inside(msgspec.json.decode(body))
-    if message.content is None:
-        ERRORS.refuse(body)
-    name = name_of_answer(message.id, body)
-    yield Start(id=message.id or "", model=message.model or "")
-    for index, raw in enumerate(_blocks(message)):
-        block = BlockReader(f"{name}:{index}")
-        yield from block.open(raw, f"content[{index}]")
-        yield from block.end()
-    if not (message.stop_reason or message.content):
-        raise BrokenAnswer("the upstream's answer ended before it was complete")
-    yield End(finishes={0: read_finish(message)})
-
-
-def _blocks(message: Message) -> list[Raw]:
-    """The blocks of a message; some servers write a text in their place, as requests may."""
-    content = message.content or []
-    if isinstance(content, str):
-        return [Raw(msgspec.json.encode({"type": "text", "text": content}))]
-    return content
-
 
 _ORDERED = frozenset({Reasoning, ToolCall})
 """Blocks with a place of their own among the others."""

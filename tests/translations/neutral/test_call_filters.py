@@ -1,14 +1,56 @@
-"""The wish for one call at a time, towards targets that cannot be told of it."""
+"""Answers that are given as the arguments of a tool."""
 
 from __future__ import annotations
 
+from engine.translations.neutral.answer import collect
+from engine.translations.neutral.call_filters import (
+    AnswerTool,
+    FirstCall,
+    answer_tool_name,
+    lose_one_call,
+)
 from engine.translations.neutral.content import Text, ToolCall
-from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open, Start
+from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open, Start, Stop
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.one_call import FirstCall, lose_one_call
 from engine.translations.neutral.request import ChatRequest, Tool, ToolChoice
 from engine.values.wildcard import Patterns
 from tests.support.each import each
+
+
+def answer(stop: Stop, *names: str) -> tuple[list[object], str]:
+    """The blocks and the reason of an answer that calls these tools."""
+    events: list[Event] = [Start()]
+    for name in names:
+        events += [Open(ToolCall(id=name, name=name)), Delta('{"a":'), Delta("1}"), Close()]
+    events.append(End(finishes={0: Finish(stop=stop, native="tool_use")}))
+    tool = AnswerTool("json")
+    candidate = collect(tool.events(events)).candidates[0]
+    return [*candidate.blocks], candidate.finish.stop
+
+
+def test_the_arguments_are_the_text_and_the_answer_ends() -> None:
+    assert answer("tool_calls", "json") == ([Text(text='{"a":1}')], "end")
+
+
+def test_no_arguments_are_an_empty_object() -> None:
+    events: list[Event] = [Start(), Open(ToolCall(id="a", name="json")), Delta(""), Close()]
+    events.append(End(finishes={0: Finish(stop="tool_calls")}))
+    assert collect(AnswerTool("json").events(events)).candidates[0].blocks == [Text(text="{}")]
+
+
+def test_another_call_is_one() -> None:
+    call = ToolCall(id="f", name="f", arguments='{"a":1}')
+    assert answer("tool_calls", "f") == ([call], "tool_calls")
+    assert answer("tool_calls", "json", "f") == ([Text(text='{"a":1}'), call], "tool_calls")
+
+
+def test_an_answer_that_was_cut_off_says_so() -> None:
+    assert answer("length", "json") == ([Text(text='{"a":1}')], "length")
+
+
+def test_a_name_is_not_that_of_another_tool() -> None:
+    assert answer_tool_name(set()) == "json_tool_call"
+    assert answer_tool_name({"json_tool_call", "json_tool_call_"}) == "json_tool_call__"
 
 
 @each(

@@ -1,7 +1,11 @@
-"""Structured output by a tool call.
+"""Tool calls that the events of an answer are given without: that of the tool which stands for the
+form of the answer, and those behind the only one that is wanted.
 
 Some models enforce no schema of their answer, but one of a tool's arguments. The request declares
-such a tool and requires its call; the arguments of the call become the text of the answer.
+such a tool and requires its call; the arguments of the call become the text of the answer. Others
+cannot be told to call one tool at a time. Without a function that may be called there is nothing to
+hold back. Where the caller demands a call, the first one is what it wants. Only where the model
+chooses freely is the wish a loss.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ import msgspec
 
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
-from engine.translations.neutral.request import OutputFormat
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.request import ChatRequest, OutputFormat, Tool
 
 _NAME = "json_tool_call"
 
@@ -73,3 +78,41 @@ class AnswerTool:
         if answered and finish.stop == "tool_calls":
             return msgspec.structs.replace(finish, stop="end", native="")
         return finish
+
+
+def lose_one_call(request: ChatRequest, losses: Losses) -> bool:
+    """Add a loss if the target may call more than the caller wants. Returns whether the first call
+    of an answer is the wanted one instead."""
+    if request.parallel_calls is not False:
+        return False
+    mode = "auto" if request.tool_choice is None else request.tool_choice.mode
+    if mode == "none" or not any(isinstance(tool, Tool) for tool in request.tools):
+        return False
+    if mode == "any":
+        return True
+    reason = "the upstream cannot be held to one call at a time"
+    losses.add(request.place_of("parallel_calls"), reason)
+    return False
+
+
+class FirstCall:
+    """Leaves out the calls of each candidate behind its first one."""
+
+    def __init__(self) -> None:
+        self._called: set[int] = set()
+        self._omitted: set[int] = set()
+        """Candidates whose open block is left out."""
+
+    def events(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events without those of later calls."""
+        for event in events:
+            if isinstance(event, Open) and isinstance(event.block, ToolCall):
+                if event.candidate in self._called:
+                    self._omitted.add(event.candidate)
+                    continue
+                self._called.add(event.candidate)
+            elif isinstance(event, Delta | Close) and event.candidate in self._omitted:
+                if isinstance(event, Close):
+                    self._omitted.remove(event.candidate)
+                continue
+            yield event

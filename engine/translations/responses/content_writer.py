@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
+    Json,
     Media,
     PlainText,
     Reasoning,
@@ -18,15 +20,11 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.neutral.signatures import is_mark
 from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
-from engine.translations.responses.part_reader import PART
-
-Json = dict[str, Any]
-
+from engine.translations.responses.content_reader import PART
 
 _TEXT = {"type", "text"}
 
@@ -57,7 +55,9 @@ class ItemWriter:
         items: list[Any] = []
         parts: list[Any] = []
         for block in message.blocks:
-            if isinstance(block, _PARTS) or _is_part(block):
+            if isinstance(block, _PARTS) or (
+                isinstance(block, Foreign) and block.kind.startswith(PART)
+            ):
                 part = self._part(block, message.role)
                 if part is not None:
                     parts.append(part)
@@ -176,8 +176,3 @@ class ItemWriter:
             return {"type": "input_audio", "input_audio": audio}
         self._losses.add(block.place, why_not(block))
         return None
-
-
-def _is_part(block: Block) -> bool:
-    """Whether a block that only this language has stands inside of a message."""
-    return isinstance(block, Foreign) and block.kind.startswith(PART)

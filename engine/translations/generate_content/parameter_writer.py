@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.models import Model
 from engine.translations.generate_content.subset_writer import SubsetWriter
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.content import Json
 from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import (
     NO_REASONING,
+    LimitedWriter,
     budget_of,
     effort_of,
     known_thinking,
@@ -20,19 +19,12 @@ from engine.translations.neutral.parameters import (
 )
 from engine.translations.neutral.request import ChatRequest, Thinking
 
-Json = dict[str, Any]
-
 _MOST_STOPS = 5
 _PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
-class ConfigWriter:
+class ParameterWriter(LimitedWriter[Model]):
     """Writes the parameters of a caller of another language, as the model accepts them."""
-
-    def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
-        self._request = request
-        self._model = model
-        self._losses = losses
 
     def config(self) -> Json:
         """`generationConfig`, empty for the vendor's defaults."""
@@ -62,9 +54,6 @@ class ConfigWriter:
                 "logprobs": request.top_logprobs,
             }
         )
-
-    def _lose(self, name: str, reason: str = "", *, hint: bool = False) -> None:
-        self._losses.add(self._request.place_of(name), reason, hint=hint)
 
     def _limit_stops(self, config: Json) -> None:
         if len(self._request.stop) > _MOST_STOPS:
