@@ -39,12 +39,17 @@ def command(source: str, file: Path, folder: Path | None) -> None:
       modelway import kong kong.yaml > gateway.yaml
 
     \b
-    Exit status: 0 imported (see the list of what was not), 1 FILE cannot be read.
+    Exit status: 0 imported (see the list of what was not), 1 FILE cannot be read, or nothing in it
+    can be imported.
     """
     draft = importers.read(source, _document(file))
-    text = draft.text(importers.title(source))
     for note in sorted(draft.notes):
         click.echo(str(note), err=True)
+    if draft.is_empty:
+        title = importers.title(source)
+        reason = "see above" if draft.notes else f"it has no section of {title}"
+        raise click.ClickException(f"nothing of {file} is imported: {reason}")
+    text = draft.text(importers.title(source))
     if folder is None:
         click.echo(text, nl=False)
         return

@@ -45,3 +45,19 @@ def test_a_file_that_cannot_be_read(folder):
 def test_an_unknown_source_names_those_there_are(folder):
     result = modelway("import", "nginx", "config.yaml")
     assert_refused(result, "litellm", status=2)
+
+
+def test_an_import_of_nothing_fails_and_gives_the_reason(folder):
+    (folder / "kong.yaml").write_text('services: [{name: a, url: "http://a.test"}]\n')
+    result = modelway("import", "kong", "kong.yaml", "-o", "project")
+    assert result.exit_code == 1
+    assert "kong.yaml:1:12: not imported: service a" in result.stderr
+    assert "Error: nothing of kong.yaml is imported: see above" in result.stderr
+    assert not (folder / "project").exists()
+
+
+def test_a_file_of_another_program_imports_nothing(folder):
+    (folder / "other.yaml").write_text("_format_version: '3.0'\n")
+    result = modelway("import", "kong", "other.yaml")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "it has no section of Kong's declarative config" in result.stderr
