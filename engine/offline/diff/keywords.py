@@ -11,6 +11,8 @@ from engine.spec.document.node import Node
 from engine.spec.schemas import CHECKED_FORMATS
 
 _MAX_JSON_DEPTH = 8
+_ANY_TEXT = ("", ".*", "^.*$", "^.*", ".*$")
+"""Patterns that say nothing, but for line ends."""
 _ABOUT = ("title", "description", "$comment")
 _WITHOUT_CONTAINS = {"minContains": None, "maxContains": None}
 BOUNDS = {
@@ -24,6 +26,7 @@ BOUNDS = {
     "maximum": ("number", -1),
     "exclusiveMaximum": ("number", -1),
     "maxItems": ("array", -1),
+    "maxContains": ("array", -1),
     "maxProperties": ("object", -1),
 }
 """Keywords that narrow a schema when their value grows (1) or shrinks (-1), with the type of the
@@ -90,7 +93,7 @@ def others_of(node: Node) -> dict[str, set[str]]:
     """Constraints as texts: with another text something else is accepted."""
     schema = node.value
     others: dict[str, set[str]] = {}
-    if isinstance(schema.get("pattern"), str):
+    if isinstance(schema.get("pattern"), str) and schema["pattern"] not in _ANY_TEXT:
         others["pattern"] = {schema["pattern"]}
     name = schema.get("format")
     if name in CHECKED_FORMATS and (name != "byte" or node.library.is_30):

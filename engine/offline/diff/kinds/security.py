@@ -11,8 +11,8 @@ from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.diff.documents import difference, pairs
 from engine.spec.document.node import Node
 
-_Need = frozenset[tuple[str, str]]
-"""What one alternative asks for: schemes, and their scopes."""
+_Need = frozenset[str]
+"""The schemes that one alternative asks for. Their scopes are the upstream's matter."""
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -37,7 +37,7 @@ def _alternatives(operation: Node) -> list[_Need]:
     """The alternatives of an operation, or of its document; one that asks for nothing without
     any."""
     elements = _requirements(operation).elements()
-    needs = [_need(each) for each in elements if isinstance(each.value, dict)]
+    needs = [frozenset(map(str, each.value)) for each in elements if isinstance(each.value, dict)]
     return needs or [frozenset()]
 
 
@@ -46,15 +46,5 @@ def _requirements(operation: Node) -> Node:
     return own if own.value is not None else operation.library.document.get("security")
 
 
-def _need(requirement: Node) -> _Need:
-    scopes = {name: requirement.value[name] for name in requirement.value}
-    return frozenset(
-        pair
-        for name, listed in scopes.items()
-        for pair in ((name, ""), *((name, str(s)) for s in listed if isinstance(listed, list)))
-    )
-
-
 def _text(need: _Need) -> str:
-    names = [f"{name}:{scope}" if scope else name for name, scope in sorted(need)]
-    return " with ".join(names) or "requests without credentials"
+    return " with ".join(sorted(need)) or "requests without credentials"
