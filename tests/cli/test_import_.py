@@ -1,5 +1,8 @@
 """`modelway import`."""
 
+import shlex
+
+from tests.support.blocks import block
 from tests.support.commands import assert_refused, modelway
 
 SOURCE = """\
@@ -129,3 +132,12 @@ def test_options_of_a_document_are_refused_for_a_config(folder):
     result = modelway("import", "litellm", "config.yaml", "--tag", "x")
     assert result.exit_code == 2
     assert "are for `openapi`" in result.stderr
+
+
+def test_the_command_of_the_page_makes_a_project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.yaml").write_text(SHOP)
+    command = block("docs/reference/import.md", "modelway import openapi").text
+    result = modelway(*shlex.split(command)[1:])
+    assert "1 operations of 'shop' go to https://shop.internal/v1" in result.stdout, result.output
+    assert modelway("check").exit_code == 0
