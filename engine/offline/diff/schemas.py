@@ -41,6 +41,7 @@ class Walk:
     names_only: bool = False
     visited: set[tuple[Any, ...]] = field(default_factory=set)
     shapes: dict[tuple[Any, ...], Shape] = field(default_factory=dict)
+    results: dict[tuple[Any, ...], list[SchemaChange]] = field(default_factory=dict)
 
     def compare(self, old: Part, new: Part, where: str, depth: int = 0) -> Iterator[SchemaChange]:
         """The changes from `old` to `new`, which both have a schema; `where` is their name in
@@ -64,9 +65,15 @@ class Walk:
         yield from self._subschemas(before, after, where, depth)
         yield from self._unions(before, after, where, depth)
 
-    def compare_any(self, old: Part, new: Part, where: str, node: Node) -> Iterator[SchemaChange]:
-        """As `compare`, of parts that may be empty; `node` is the place of one that is."""
-        yield from self._subschema(old, new, where, "schema", node, -1)
+    def compare_any(self, old: Part, new: Part, where: str, node: Node) -> list[SchemaChange]:
+        """As `compare`, of parts that may be empty; `node` is the place of one that is. Operations
+        with the same parts have the same changes."""
+        key = (key_of(followed(old)), key_of(followed(new)), where)
+        if not (old and new):
+            return [*self._subschema(old, new, where, "schema", node, -1)]
+        if key not in self.results:
+            self.results[key] = [*self.compare(old, new, where)]
+        return self.results[key]
 
     def _shape(self, part: Part, *, keeps_unions: bool = False) -> Shape:
         key = (key_of(part), keeps_unions)
