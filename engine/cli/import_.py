@@ -1,7 +1,9 @@
-"""`modelway import`: convert the config of another gateway."""
+"""`modelway import`: convert the config of another gateway, or add an OpenAPI document."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,13 +13,21 @@ import yaml
 from engine.cli.formats import tally
 from engine.cli.init import write_project
 from engine.offline import importers
+from engine.offline.config_additions import names_in, with_entries
+from engine.offline.imported_api import Filters, ImportedApi
+from engine.offline.imported_api import read as read_api
 from engine.offline.imported_config import ImportedConfig
-from engine.source.problem import render
+from engine.plan.make import make_plan
+from engine.source import files
+from engine.source.problem import Findings, Problem, render
 from engine.source.reader import SourceDocument, read_file
+
+_API = "openapi"
+_HEAD = "# yaml-language-server: $schema=schemas/gateway.schema.json\nversion: 1\n"
 
 
 @click.command()
-@click.argument("source", type=click.Choice(importers.names()))
+@click.argument("source", type=click.Choice([*importers.names(), _API]))
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "-o",
@@ -26,37 +36,70 @@ from engine.source.reader import SourceDocument, read_file
     type=click.Path(path_type=Path, file_okay=False),
     help="Write a project: gateway.yaml, openapi/, schemas/. Without it gateway.yaml is printed.",
 )
-def command(source: str, file: Path, folder: Path | None) -> None:
+@click.option("--upstream", help="openapi: the URL of the API. Default: the document's server.")
+@click.option("--tag", "tags", multiple=True, help="openapi: only operations with this tag.")
+@click.option(
+    "--path", "paths", multiple=True, help="openapi: only these paths; `*` stands for any text."
+)
+@click.option("--name", default="", help="openapi: the name of the spec and the upstream.")
+def command(
+    source: str,
+    file: Path,
+    folder: Path | None,
+    upstream: str | None,
+    tags: tuple[str, ...],
+    paths: tuple[str, ...],
+    name: str,
+) -> None:
     """Write gateway.yaml from FILE, the config of another gateway: LiteLLM's config.yaml, or Kong's
-    declarative config.
+    declarative config; or from an OpenAPI document.
 
     Each entry names the lines that it comes from. What cannot be imported is listed on standard
     error with its line and the reason, and at the head of the result. Secrets that are written out
     in FILE become variables. The result passes `modelway check` once the variables are set.
 
+    An OpenAPI document becomes a spec, an upstream and a route to it. If the folder of -o has a
+    gateway.yaml, they are added to it, and everything else in it stays as it is.
+
     \b
       modelway import litellm config.yaml -o my-gateway
       modelway import kong kong.yaml > gateway.yaml
+      modelway import openapi shop.yaml --upstream https://shop.internal/v1 -o my-gateway
+      modelway import openapi shop.yaml --tag orders --path "/orders*" -o .
 
     \b
-    Exit status: 0 imported (see the list of what was not), 1 FILE cannot be read.
+    Exit status: 0 imported (see the list of what was not), 1 FILE cannot be read, or nothing in it
+    can be imported.
     """
+    if source == _API:
+        _import_api(file, folder, name, upstream or "", Filters(tags, paths))
+        return
+    if upstream is not None or tags or paths or name:
+        raise click.UsageError("--upstream, --tag, --path and --name are for `openapi`")
     draft = importers.read(source, _document(file))
-    text = draft.text(importers.title(source))
     for note in sorted(draft.notes):
         click.echo(str(note), err=True)
+    if draft.is_empty:
+        title = importers.title(source)
+        reason = "see above" if draft.notes else f"it has no section of {title}"
+        raise click.ClickException(f"nothing of {file} is imported: {reason}")
+    text = draft.text(importers.title(source))
     if folder is None:
         click.echo(text, nl=False)
         return
     try:
         write_project(folder, text)
-        for name, document in draft.documents.items():
+        for document_name, document in draft.documents.items():
             content = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-            (folder / "openapi" / name).write_text(content, "utf-8")
+            (folder / "openapi" / document_name).write_text(content, "utf-8")
     except OSError as error:
-        message = f"{error.filename or folder} cannot be written: {error.strerror}"
-        raise click.ClickException(message) from error
+        raise _unwritable(error, folder) from error
     click.echo(_summary(draft, folder))
+
+
+def _unwritable(error: OSError, folder: Path) -> click.ClickException:
+    message = f"{error.filename or folder} cannot be written: {error.strerror}"
+    return click.ClickException(message)
 
 
 def _document(file: Path) -> SourceDocument:
@@ -79,3 +122,96 @@ def _summary(draft: ImportedConfig, folder: Path) -> str:
         f"Wrote {folder}: {len(draft.models)} models, {len(draft.upstreams)} upstreams, "
         f"{len(draft.notes)} parts not imported\n\n  cd {folder}\n{variables}  modelway check"
     )
+
+
+def _import_api(
+    file: Path, folder: Path | None, name: str, upstream: str, filters: Filters
+) -> None:
+    """Print the entries of an API, or write them to a project."""
+    findings = Findings()
+    try:
+        api = read_api(file, name, upstream, filters, findings)
+        if api is None:
+            _fail(findings.errors, f"nothing of {file} is imported")
+            return
+        for problem in api.specification.refusals.values():
+            place = f"{problem.file}:{problem.line}:{problem.column}"
+            click.echo(f"{place}: not imported: {problem.message}", err=True)
+        if folder is None:
+            click.echo(_with_api(_HEAD, api, str(file)), nl=False)
+            return
+        _write_api(api, folder.resolve(), folder)
+    except ValueError as error:
+        raise click.ClickException(f"nothing of {file} is imported: {error}") from error
+
+
+def _fail(problems: list[Problem], consequence: str) -> None:
+    for problem in problems:
+        click.echo(render(problem, {}), err=True)
+    click.echo(f"{tally(problems)}; {consequence}.", err=True)
+    sys.exit(1)
+
+
+def _with_api(text: str, api: ImportedApi, document: str, mount: str = "") -> str:
+    """The text of a config with the entries of an API."""
+    return with_entries(
+        text,
+        {
+            "specs": (api.name, api.spec(document, mount)),
+            "upstreams": (api.name, api.upstream_entry()),
+            "routes": ("", api.route()),
+        },
+    )
+
+
+def _write_api(api: ImportedApi, project: Path, folder: Path) -> None:
+    """Add an API to the project in a folder, or make one. Raises ValueError for a config to which
+    nothing can be added."""
+    config = project / "gateway.yaml"
+    try:
+        old = config.read_text("utf-8") if config.exists() else ""
+        for section in ("specs", "upstreams"):
+            if api.name in names_in(old, section):
+                raise ValueError(f"{section} has '{api.name}' already: give another --name")
+        copies = api.copies(project)
+        for source, target in copies.items():
+            if target.exists() and target.read_bytes() != source.read_bytes():
+                raise ValueError(f"{target} already exists: give another --name")
+        document, *_ = copies
+        mount = _mount(api, config, old, document)
+        text = _with_api(old or _HEAD, api, str(copies[document].relative_to(project)), mount)
+        for source, target in copies.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target != source:
+                shutil.copyfile(source, target)
+        config.write_text(text, "utf-8")
+        if not old:
+            schema = project / files.SCHEMA.parent.name / files.SCHEMA.name
+            schema.parent.mkdir(exist_ok=True)
+            shutil.copyfile(files.SCHEMA, schema)
+    except OSError as error:
+        raise _unwritable(error, folder) from error
+    export = f"  export {api.variable}=...\n" if api.variable else ""
+    click.echo(
+        f"Wrote {folder / 'gateway.yaml'}: {len(api.operations)} operations of '{api.name}'"
+        f"{f' under {mount}' if mount else ''} go to {api.upstream}\n\n"
+        f"  cd {folder}\n{export}  modelway check"
+    )
+
+
+def _mount(api: ImportedApi, config: Path, old: str, document: Path) -> str:
+    """The prefix of the paths of an API: its own, "", or one with its name if others have the same
+    paths. Exits with status 1 if the config has a new error with both."""
+    known = (
+        {str(each) for each in make_plan(config, os.environ, old).findings.errors} if old else set()
+    )
+    errors: list[Problem] = []
+    for mount in ("", api.prefix):
+        text = _with_api(old or _HEAD, api, str(document), mount)
+        found = make_plan(config, os.environ, text).findings.errors
+        new = [each for each in found if str(each) not in known]
+        if not new:
+            return mount
+        errors = errors or new
+    _fail(errors, "nothing is written")
+    return ""

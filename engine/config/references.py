@@ -18,7 +18,7 @@ def expander(
     environ: Mapping[str, str], folder: Path, encode: Callable[[str], str] | None = None
 ) -> Expand:
     """A function that expands references. Relative paths start at `folder`; `encode` is applied to
-    the value of each reference.
+    the value of each reference. A URL that ends in a slash loses it before another slash.
 
     The function raises ExpandError for a variable that is not set and a file that cannot be read.
     """
@@ -27,6 +27,8 @@ def expander(
         if match[0] == "$${":
             return "${"
         value = value_of(match)
+        if _is_base(value) and match.string[match.end() : match.end() + 1] == "/":
+            value = value.rstrip("/")
         return value if encode is None else encode(value)
 
     def value_of(match: re.Match[str]) -> str:
@@ -54,6 +56,12 @@ def expander(
         raise ExpandError(f"environment variable '{name}' is not set", hint)
 
     return lambda text: _REFERENCE.sub(fill, text)
+
+
+def _is_base(value: str) -> bool:
+    """Whether a value is a URL with a slash at its end, as the pages of vendors show it: before
+    another path the slash is not doubled."""
+    return value.endswith("/") and value.startswith(("https://", "http://"))
 
 
 def _text(value: str, name: str) -> str:

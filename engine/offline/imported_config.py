@@ -57,6 +57,11 @@ class ImportedConfig:
     notes: list[Note] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is imported: no model, no route, and no token of a caller."""
+        return not (self.models or self.routes or self.tokens)
+
     def line(self, path: Path) -> int:
         """The line of a value of the source."""
         return place_of(self.source, path).line

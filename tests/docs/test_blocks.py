@@ -72,6 +72,7 @@ ELSEWHERE = {
         "ACL SETUSER gateway on >PASSWORD resetchannels",
     ): "tests/stores/counters/redis/test_tls.py",
     ("docs/reference/gunicorn.md", "MODELWAY_CONFIG"): "tests/e2e/test_pages.py",
+    ("docs/reference/import.md", "modelway import openapi"): "tests/cli/test_import_.py",
     ("docs/reference/tests.md", "modelway explain"): "tests/e2e/test_pages.py",
     ("docs/reference/tests.md", "git show"): "tests/e2e/test_pages.py",
     ("docs/reference/tokens.md", "modelway token"): "tests/e2e/test_pages.py",

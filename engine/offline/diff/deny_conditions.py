@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from engine.offline.diff.flat_schema import BOUNDS
+from engine.offline.diff.keywords import BOUNDS
 from engine.offline.diff.schemas import Walk
 from engine.policies.deny import Deny
 from engine.source.reader import SourceDocument
@@ -69,7 +69,8 @@ def _accepts_all_of(wide: Condition, narrow: Condition) -> bool:
     if wide.as_scalar != narrow.as_scalar or not all(map(_is_compared, schemas)):
         return False
     before, after = (_node(schema, name) for schema, name in zip(schemas, "ab", strict=True))
-    return not any(Walk(of_responses=False).compare(before, after, ""))
+    changes = Walk(of_responses=False).compare((before,), (after,), "")
+    return all(change.is_weaker for change in changes)
 
 
 def _is_compared(schema: dict[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from engine.offline.diff import kinds
 from engine.plan.route import PlanResult, Route
 from engine.source.problem import Path, Place, Source, place_of
 from engine.spec.operation import Operation
+from engine.spec.path_templates import shape
 
 _MAX_NAMED = 3
 
@@ -56,7 +57,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two configs, as planned. `routes` are by operation."""
+    """One of the two configs, as planned. `routes` are by operation; on the old side by the name
+    that the operation has on the new one, if only its name has changed."""
 
     config: Config
     routes: Mapping[str, Route]
@@ -68,6 +70,11 @@ class Side:
         assert planned.plan is not None
         routes = {route.operation.id: route for route in planned.plan.routes}
         return cls(planned.plan.config, routes, planned)
+
+    def renamed(self, names: Mapping[str, str]) -> Side:
+        """The side with other names of operations."""
+        routes = {names.get(name, name): route for name, route in self.routes.items()}
+        return replace(self, routes=routes)
 
     def place(self, at: Path, *, key: bool = False) -> Place:
         """The place of a value of the config."""
@@ -93,6 +100,7 @@ def of_operation(operation: Operation) -> Place:
 def differences_between(old: PlanResult, new: PlanResult) -> list[Difference]:
     """The differences, the most severe first, without secrets. Both sides must have a plan."""
     before, after = Side.of(old), Side.of(new)
+    before = before.renamed(renamed_operations(before.routes, after.routes))
 
     def redacted(difference: Difference) -> Difference:
         words = before.config.source.redact(after.config.source.redact(difference.words))
@@ -104,6 +112,29 @@ def differences_between(old: PlanResult, new: PlanResult) -> list[Difference]:
         difference for module in modules for difference in module.differences(before, after)
     )
     return _merged(map(redacted, differences))
+
+
+def renamed_operations(old: Mapping[str, Route], new: Mapping[str, Route]) -> dict[str, str]:
+    """The new names of operations that callers reach as before: `operationId`, the name of the
+    document and those of path variables may have changed."""
+    names = {}
+    before, after = _by_address(old), _by_address(new)
+    for address, name in before.items():
+        other = after.get(address, "")
+        if other and name and other != name and (other not in old or name not in new):
+            names[name] = other
+    return names
+
+
+def _by_address(routes: Mapping[str, Route]) -> dict[tuple[object, ...], str]:
+    """The operations by method and path; "" for an address that several have."""
+    names: dict[tuple[object, ...], str] = {}
+    for name, route in routes.items():
+        operation = route.operation
+        for template, _ in route.templates:
+            address = operation.method, shape(template), operation.query
+            names[address] = "" if address in names else name
+    return names
 
 
 def _merged(differences: Iterable[Difference]) -> list[Difference]:

@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 from engine.offline.diff.difference import Difference, Effect, Side, of_operation
+from engine.offline.diff.flat_schema import Part
+from engine.plan.route import Route
 from engine.source.problem import place_of
+from engine.spec import path_templates
 from engine.spec.document.node import Node, declared_parameters
 from engine.spec.media_types import essence
 from engine.spec.operation import Operation
 
+T = TypeVar("T")
+
 
 class Pair(NamedTuple):
-    """An operation served on both sides, with its nodes in the old and new document."""
+    """An operation served on both sides, with its nodes in the old and new document, and its
+    routes."""
 
     name: str
     before: Operation
     after: Operation
     old: Node
     new: Node
+    routes: tuple[Route, Route]
+
+    @property
+    def is_validated(self) -> bool:
+        """Whether both sides refuse requests that do not match the document."""
+        return all(route.validate != "off" for route in self.routes)
+
+    @property
+    def names_only(self) -> bool:
+        """Whether both sides refuse members of bodies without a name in the document."""
+        return all(route.unknown_fields == "reject" for route in self.routes)
 
 
 def pairs(old: Side, new: Side) -> Iterator[Pair]:
     """The operations served on both sides, in the order of the new routes."""
     for name, route in new.routes.items():
-        old_route = old.routes.get(name)
-        if old_route is not None:
-            before, after = old_route.operation, route.operation
-            yield Pair(name, before, after, _node(old, before), _node(new, after))
+        was = old.routes.get(name)
+        if was is not None:
+            before, after = was.operation, route.operation
+            nodes = _node(old, before), _node(new, after)
+            yield Pair(name, before, after, *nodes, (was, route))
 
 
 def _node(side: Side, operation: Operation) -> Node:
@@ -37,28 +55,52 @@ def _node(side: Side, operation: Operation) -> Node:
 
 def breaking(pair: Pair, kind: str, node: Node | None, words: str) -> Difference:
     """A change that breaks callers, at a `node` of the new document, by default the operation."""
+    return difference(pair, Effect.BREAKING, kind, node, words)
+
+
+def difference(pair: Pair, level: Effect, kind: str, node: Node | None, words: str) -> Difference:
+    """A change at a `node` of the new document, by default the operation."""
     place = of_operation(pair.after) if node is None else place_of(node.source, node.path)
-    return Difference(Effect.BREAKING, kind, place, (pair.name,), words)
+    return Difference(level, kind, place, (pair.name,), words)
 
 
-def parameters(node: Node) -> dict[tuple[str, str], Node]:
-    """An operation's parameters by place and name, those of its path included."""
+def parameters(node: Node, names: Mapping[str, str] | None = None) -> dict[tuple[str, str], Node]:
+    """An operation's parameters by place and name, those of its path included. `names` are other
+    names for variables of the path."""
     item = node.library.files[node.uri].value
     above = Node(node.library, node.uri, (), item)
     for step in node.path[:-1]:
         above = above.get(str(step))
-    return {
-        (parameter.text("in"), parameter.text("name")): parameter
-        for parameter in declared_parameters(above, node)
-        if isinstance(parameter.value, dict)
-    }
+    found = {}
+    for parameter in declared_parameters(above, node):
+        if isinstance(parameter.value, dict):
+            place, name = parameter.text("in"), parameter.text("name")
+            if place == "path":
+                name = (names or {}).get(name, name)
+            found[place, name.lower() if place == "header" else name] = parameter
+    return found
 
 
-def media(node: Node) -> dict[str, Node]:
+def renamed_variables(pair: Pair) -> dict[str, str]:
+    """The new names of the path's variables, by the old ones: only their order counts."""
+    old, new = (path_templates.variables(each.path) for each in (pair.before, pair.after))
+    return dict(zip(old, new, strict=True)) if len(old) == len(new) else {}
+
+
+def schema_part(holder: Node) -> Part:
+    """The schema of a media type, a parameter or a header; empty if it accepts everything."""
+    schema = holder.literal("schema")
+    is_schema = schema.value is False or (isinstance(schema.value, dict) and schema.value)
+    return (schema,) if is_schema else ()
+
+
+def media(node: Node) -> dict[str, Part]:
     """The schemas of a request body or response by media type."""
-    schemas = {}
-    for name, media_type in node.get("content").items():
-        schema = media_type.get("schema")
-        if isinstance(schema.value, dict):
-            schemas[essence(name)] = schema
-    return schemas
+    return {essence(name): schema_part(entry) for name, entry in node.get("content").items()}
+
+
+def of_type(name: str, table: Mapping[str, T]) -> T | None:
+    """The entry of a media type, or of the narrowest range that includes it."""
+    kind, _, subtype = name.partition("/")
+    names = (name, f"{kind}/*+{subtype.rpartition('+')[2]}", f"{kind}/*", "*/*")
+    return next((table[name] for name in names if name in table), None)

@@ -1,192 +1,244 @@
-"""A flat view of a schema for comparison: references followed, `allOf` joined."""
+"""A flat view of a schema for comparison: references followed, `allOf` joined.
+
+A part of a schema is a tuple of nodes that must all accept a value: a property that two branches of
+`allOf` describe has two.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
+from engine.offline.diff.keywords import (
+    BOUNDS,
+    TYPES,
+    Bound,
+    both,
+    bounds_of,
+    children_of,
+    elements_of,
+    is_narrower,
+    list_of,
+    multiples_of,
+    others_of,
+    target_of,
+    types_of,
+    values_of,
+)
 from engine.spec.document.node import Node
-from engine.spec.schemas import CHECKED_FORMATS
 
 _MAX_DEPTH = 12
 _MAX_VISITS = 5_000
-_UNIONS = ("oneOf", "anyOf")
-BOUNDS = {
-    "minLength": 1,
-    "minimum": 1,
-    "exclusiveMinimum": 1,
-    "minItems": 1,
-    "minProperties": 1,
-    "maxLength": -1,
-    "maximum": -1,
-    "exclusiveMaximum": -1,
-    "maxItems": -1,
-    "maxProperties": -1,
-}
-"""Keywords that narrow a schema when their value grows (1) or shrinks (-1)."""
-
-UNANALYSED = (
-    *("multipleOf", "uniqueItems", "not", "if", "then", "else", "prefixItems", "contains"),
-    *("minContains", "maxContains", "propertyNames", "patternProperties", "dependentRequired"),
-    "dependentSchemas",
+UNIONS = ("oneOf", "anyOf")
+_SUBSCHEMAS = (
+    *("items", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"),
+    *("propertyNames", "contains"),
 )
-"""Keywords whose values are compared only for equality."""
+
+Part = tuple[Node, ...]
+"""Schemas that must all accept a value; without any, every value is accepted."""
 
 
 @dataclass(slots=True)
 class Shape:
     """The flat view of a schema. `types` and `enum` are None if any is allowed. `closed` refuses
-    properties that are not named; `further` is the schema of those (`additionalProperties`)."""
+    properties that are not named. `subschemas` are by keyword, `patterns` those of
+    `patternProperties`. `unions` are lists of branches, each by its keyword. `others` are
+    constraints that are compared for equality only: the texts of each keyword."""
 
     node: Node
     types: frozenset[str] | None = None
     enum: list[Any] | None = None
     required: set[str] = field(default_factory=set)
-    properties: dict[str, Node] = field(default_factory=dict)
+    properties: dict[str, Part] = field(default_factory=dict)
+    patterns: dict[str, Part] = field(default_factory=dict)
+    prefix: list[Part] = field(default_factory=list)
+    subschemas: dict[str, Part] = field(default_factory=dict)
     closed: bool = False
-    items: Node | None = None
-    further: Node | None = None
-    unions: list[Node] = field(default_factory=list)
-    bounds: dict[str, Any] = field(default_factory=dict)
-    pattern: str = ""
-    unanalysed: dict[str, Any] = field(default_factory=dict)
+    unions: list[tuple[str, Part]] = field(default_factory=list)
+    bounds: dict[str, Bound] = field(default_factory=dict)
+    multiples: set[Fraction] = field(default_factory=set)
+    others: dict[str, set[str]] = field(default_factory=dict)
+
+    @property
+    def further(self) -> Part:
+        """The schemas of properties that are not named."""
+        return self.subschemas.get("additionalProperties", ())
+
+    @property
+    def items(self) -> Part:
+        """The schemas of the items behind those of `prefixItems`."""
+        return self.subschemas.get("items", ())
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether every value is accepted."""
+        return self == Shape(self.node)
 
 
-def shape_of(node: Node, depth: int = 0, visits: Iterator[int] | None = None) -> Shape:
-    """The view of a schema, down to a fixed depth. `visits` bounds the walk, as a few schemas that
-    refer to each other can have billions of branches."""
-    visits = iter(range(_MAX_VISITS)) if visits is None else visits
-    node = node.resolved()
-    shape = Shape(node)
-    schema = node.value
-    if not isinstance(schema, dict) or depth > _MAX_DEPTH or next(visits, None) is None:
-        return shape
-    shape.types = _types(node, depth, visits)
-    shape.enum = _values(schema)
-    shape.required = {name for name in _list(schema.get("required")) if isinstance(name, str)}
-    shape.properties = dict(node.get("properties").items())
-    shape.closed = schema.get("additionalProperties") is False
-    shape.closed |= schema.get("unevaluatedProperties") is False
-    shape.items = _below(node, "items")
-    shape.further = _below(node, "additionalProperties")
-    shape.unions = [branch for key in _UNIONS for branch in node.get(key).elements()]
-    shape.bounds = {key: schema[key] for key in BOUNDS if _is_number(schema.get(key))}
-    shape.pattern = node.text("pattern")
-    shape.unanalysed = {
-        key: schema[key] for key in UNANALYSED if schema.get(key) not in (None, False)
-    }
-    if schema.get("format") in CHECKED_FORMATS or schema.get("format") in ("int32", "int64"):
-        shape.unanalysed["format"] = schema["format"]
-    for branch in node.get("allOf").elements():
-        _join(shape, shape_of(branch, depth + 1, visits))
+@dataclass(slots=True)
+class _Reader:
+    """One reading of schemas. `visits` bounds it, as a few schemas that refer to each other can
+    have billions of branches. `keeps_unions`: a union of one schema stays a union."""
+
+    keeps_unions: bool
+    visits: Iterator[int] = field(default_factory=lambda: iter(range(_MAX_VISITS)))
+
+
+def shape_of(part: Part, *, keeps_unions: bool = False) -> Shape:
+    """The view of a part, which has a schema, down to a fixed depth. A union of one schema, or of
+    one and null, is that schema, unless `keeps_unions`."""
+    reader = _Reader(keeps_unions)
+    shape = _shape(part[0], reader, 0)
+    for node in part[1:]:
+        _join(shape, _shape(node, reader, 0))
+    _drop_idle(shape)
     return shape
 
 
+def _shape(node: Node, reader: _Reader, depth: int) -> Shape:
+    target, beside = target_of(node)
+    shape = Shape(target)
+    if depth > _MAX_DEPTH or next(reader.visits, None) is None:
+        return shape
+    if target.value is False:
+        shape.types = frozenset()
+    if isinstance(target.value, dict):
+        _read(shape, target, reader, depth)
+    if beside:
+        siblings = Shape(node)
+        _read(siblings, Node(node.library, node.uri, node.path, beside), reader, depth)
+        _join(shape, siblings)
+    return shape
+
+
+def _read(shape: Shape, node: Node, reader: _Reader, depth: int) -> None:
+    """Read the keywords of a schema, then those of its branches of `allOf`."""
+    schema = node.value
+    shape.types = types_of(node)
+    shape.enum = values_of(schema)
+    shape.required = {name for name in list_of(schema.get("required")) if isinstance(name, str)}
+    shape.properties = {name: (child,) for name, child in children_of(node, "properties")}
+    shape.patterns = {name: (child,) for name, child in children_of(node, "patternProperties")}
+    shape.prefix = [(child,) for child in elements_of(node, "prefixItems")]
+    for key in _SUBSCHEMAS:
+        child = node.literal(key)
+        if child.value is False or (isinstance(child.value, dict) and child.value):
+            shape.subschemas[key] = (child,)
+    for key in ("additionalProperties", "unevaluatedProperties"):
+        if schema.get(key) is False:
+            shape.closed = True
+            del shape.subschemas[key]
+    shape.bounds = bounds_of(schema)
+    shape.multiples = multiples_of(schema)
+    shape.others = others_of(node)
+    for branch in elements_of(node, "allOf"):
+        _join(shape, _shape(branch, reader, depth + 1))
+    for key in UNIONS:
+        branches = tuple(elements_of(node, key))
+        if branches:
+            _add_union(shape, key, branches, reader, depth)
+
+
+def _add_union(shape: Shape, key: str, branches: Part, reader: _Reader, depth: int) -> None:
+    """Add a union. Of one schema and null it is that schema, which may be null as well."""
+    shapes = [_shape(branch, reader, depth + 1) for branch in branches]
+    types = [each.types for each in shapes]
+    united = None if None in types else frozenset(kind for each in types for kind in each or ())
+    values = [index for index, each in enumerate(types) if each != frozenset({"null"})]
+    if len(values) == 1 and not reader.keeps_unions:
+        only = shapes[values[0]]
+        only.types = united
+        if only.enum is not None and len(values) < len(branches):
+            only.enum = [*only.enum, None]
+        _join(shape, only)
+        return
+    _join(shape, Shape(shape.node, types=united, unions=[(key, branches)]))
+
+
+def joined(shape: Shape, more: Shape) -> Shape:
+    """The view of both schemas together."""
+    result = Shape(shape.node)
+    _join(result, shape)
+    _join(result, more)
+    return result
+
+
 def _join(shape: Shape, more: Shape) -> None:
-    """Join a branch of `allOf`. A part that both describe differently is not analysed."""
+    """Join the view of a schema that must accept the values as well."""
     if more.types is not None:
         shape.types = more.types if shape.types is None else shape.types & more.types
-    shape.enum = _both(shape.enum, more.enum)
+    shape.enum = both(shape.enum, more.enum)
     shape.required |= more.required
     shape.closed |= more.closed
     for key, bound in more.bounds.items():
-        previous = shape.bounds.get(key, bound)
-        shape.bounds[key] = max(previous, bound) if BOUNDS[key] > 0 else min(previous, bound)
-    parts = {**_parts(shape), **shape.unanalysed}
-    twice = {
-        key: value for key, value in {**_parts(more), **more.unanalysed}.items() if key in parts
-    }
-    shape.properties = {**more.properties, **shape.properties}
-    shape.items = shape.items or more.items
-    shape.further = shape.further or more.further
-    shape.unions = shape.unions or more.unions
-    shape.pattern = shape.pattern or more.pattern
-    shape.unanalysed = {**more.unanalysed, **shape.unanalysed}
-    for key, value in twice.items():
-        if value != parts[key]:
-            shape.unanalysed[f"{key} (allOf)"] = [
-                *shape.unanalysed.get(f"{key} (allOf)", ()),
-                value,
-            ]
-
-
-def _parts(shape: Shape) -> dict[str, Any]:
-    """The subschemas of a shape, by their names in differences."""
-    parts: dict[str, Any] = {f"'{name}'": node.value for name, node in shape.properties.items()}
-    parts |= {"items": shape.items.value} if shape.items is not None else {}
-    parts |= {"additionalProperties": shape.further.value} if shape.further is not None else {}
-    parts |= {"union": [node.value for node in shape.unions]} if shape.unions else {}
-    return parts | ({"pattern": shape.pattern} if shape.pattern else {})
-
-
-def _types(node: Node, depth: int, visits: Iterator[int]) -> frozenset[str] | None:
-    """The types that a schema allows by its `type`, its values and its unions together; None for
-    any."""
-    allowed: frozenset[str] | None = None
-    for types in (
-        _declared_types(node),
-        _of_values(node),
-        *(_of_union(node, key, depth, visits) for key in _UNIONS),
+        previous = shape.bounds.get(key)
+        if previous is None or is_narrower(key, bound, previous):
+            shape.bounds[key] = bound
+    for mine, others in (
+        (shape.properties, more.properties),
+        (shape.patterns, more.patterns),
+        (shape.subschemas, more.subschemas),
     ):
-        if types is not None:
-            allowed = types if allowed is None else allowed & types
-    return allowed
+        for name, part in others.items():
+            mine[name] = _with(mine.get(name, ()), part)
+    for index, part in enumerate(more.prefix):
+        if index < len(shape.prefix):
+            shape.prefix[index] = _with(shape.prefix[index], part)
+        else:
+            shape.prefix.append(part)
+    known = {_union_key(union) for union in shape.unions}
+    shape.unions += [union for union in more.unions if _union_key(union) not in known]
+    shape.multiples |= more.multiples
+    for key, texts in more.others.items():
+        shape.others[key] = shape.others.get(key, set()) | texts
 
 
-def _declared_types(node: Node) -> frozenset[str] | None:
-    declared = node.value.get("type")
-    if not isinstance(declared, str | list):
-        return None
-    types = {declared} if isinstance(declared, str) else {str(name) for name in declared}
-    if node.value.get("nullable") is True:
-        types.add("null")
-    return frozenset(types | {"integer"} if "number" in types else types)
+def followed(part: Part) -> Part:
+    """The part with its references followed, but those that have keywords beside them."""
+    targets = ((node, *target_of(node)) for node in part)
+    return tuple(node if beside else target for node, target, beside in targets)
 
 
-def _of_values(node: Node) -> frozenset[str] | None:
-    values = _values(node.value)
-    if values is None:
-        return None
-    return frozenset(kind for value in values for kind in _kinds(value))
+def key_of(part: Part) -> tuple[Any, ...]:
+    """A value that is equal for parts of the same schemas. Two libraries may have a file in two
+    states, as overlays change it."""
+    return tuple((id(node.library), node.uri, node.path) for node in part)
 
 
-def _of_union(node: Node, key: str, depth: int, visits: Iterator[int]) -> frozenset[str] | None:
-    branches = [shape_of(branch, depth + 1, visits).types for branch in node.get(key).elements()]
-    if not branches or any(types is None for types in branches):
-        return None
-    return frozenset(kind for types in branches for kind in types or ())
+def _union_key(union: tuple[str, Part]) -> tuple[Any, ...]:
+    return union[0], *key_of(union[1])
 
 
-def _values(schema: dict[str, Any]) -> list[Any] | None:
-    """The values that both `const` and `enum` allow; None for any."""
-    const = [schema["const"]] if "const" in schema else None
-    listed = schema.get("enum")
-    return _both(const, listed if isinstance(listed, list) else None)
+def _with(part: Part, more: Part) -> Part:
+    known = set(key_of(part))
+    return (*part, *(node for node in more if (node.uri, node.path) not in known))
 
 
-def _both(some: list[Any] | None, more: list[Any] | None) -> list[Any] | None:
-    if some is None or more is None:
-        return more if some is None else some
-    return [value for value in some if value in more]
+def _drop_idle(shape: Shape) -> None:
+    """Drop the keywords of types that the schema does not allow, and make the bounds of integers
+    inclusive."""
+    types = TYPES if shape.types is None else shape.types
+    is_integer = shape.types is not None and "number" not in types and "integer" in types
+    for key, bound in list(shape.bounds.items()):
+        kind, sign = BOUNDS[key]
+        if kind not in types and not (kind == "number" and "integer" in types):
+            del shape.bounds[key]
+        elif is_integer and kind == "number" and isinstance(bound.value, int | float):
+            value = _inclusive(bound, sign)
+            shape.bounds[key] = Bound(value)
+    if "string" not in types:
+        for key in ("pattern", "format"):
+            shape.others.pop(key, None)
+    if "object" not in types:
+        shape.closed = False
 
 
-def _kinds(value: Any) -> Iterator[str]:
-    names = {bool: "boolean", str: "string", list: "array", dict: "object", type(None): "null"}
-    if type(value) in names:
-        yield names[type(value)]
-    else:
-        yield from ("number", "integer")
-
-
-def _below(node: Node, key: str) -> Node | None:
-    below = node.get(key)
-    return below if isinstance(below.value, dict) else None
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _inclusive(bound: Bound, sign: int) -> int:
+    value: int | float = bound.value
+    if sign > 0:
+        return floor(value) + 1 if bound.exclusive else ceil(value)
+    return ceil(value) - 1 if bound.exclusive else floor(value)

@@ -1,4 +1,5 @@
-"""Differences of two schemas that break callers: new refusals, and properties missing in responses.
+"""Differences of two schemas: what a request may no longer be, or may be now, and what callers miss
+in responses or may get there now.
 
 Both schemas are walked in parallel, with references resolved. Each pair is visited once, and depth
 and number are bounded, because schemas may be recursive.
@@ -6,12 +7,15 @@ and number are bounded, because schemas may be recursive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from engine.offline.diff.compare import listed
-from engine.offline.diff.flat_schema import BOUNDS, Shape, shape_of
+from engine.offline.diff.constraints import constraints
+from engine.offline.diff.flat_schema import Part, Shape, followed, joined, key_of, shape_of
+from engine.offline.diff.keywords import target_of
+from engine.offline.diff.schema_words import RESPONSES, STRICTER, WEAKER, member, quoted
+from engine.offline.diff.unions import Branches, branch_name, component_name
 from engine.spec.document.node import Node
 
 _MAX_DEPTH = 40
@@ -19,194 +23,217 @@ _MAX_PAIRS = 50_000
 
 
 class SchemaChange(NamedTuple):
-    """A difference of two schemas: its kind, its place and a sentence."""
+    """A difference of two schemas: its kind, its place in the new one and a sentence. `is_weaker`:
+    requests are newly accepted; else callers may fail."""
 
     kind: str
     node: Node
     words: str
+    is_weaker: bool = False
 
 
 @dataclass(slots=True)
 class Walk:
-    """One comparison of two documents: of responses, or of requests."""
+    """One comparison of two documents: of responses, or of requests. `names_only`: routes refuse
+    members of bodies that the document does not name."""
 
     of_responses: bool
+    names_only: bool = False
     visited: set[tuple[Any, ...]] = field(default_factory=set)
+    shapes: dict[tuple[Any, ...], Shape] = field(default_factory=dict)
+    results: dict[tuple[Any, ...], list[SchemaChange]] = field(default_factory=dict)
 
-    def compare(
-        self, old: Node, new: Node, where: str, depth: int = 0, *, types: bool = True
-    ) -> Iterator[SchemaChange]:
-        """The changes from `old` to `new` that break callers; `where` is their name in sentences.
-        With `types=False` the types are not compared: one side is a branch of a union.
-        """
-        old, new = old.resolved(), new.resolved()
-        key = (old.uri, old.path, new.uri, new.path)
+    def compare(self, old: Part, new: Part, where: str, depth: int = 0) -> Iterator[SchemaChange]:
+        """The changes from `old` to `new`, which both have a schema; `where` is their name in
+        sentences."""
+        old, new = followed(old), followed(new)
+        key = (key_of(old), key_of(new))
         if depth > _MAX_DEPTH or key in self.visited or len(self.visited) > _MAX_PAIRS:
             return
         self.visited.add(key)
-        where = _name(new) or where
-        before, after = shape_of(old), shape_of(new)
-        if not types:
-            before.types = after.types = None
-        if self.of_responses:
-            yield from _responses(before, after, where)
-        else:
-            yield from _requests(before, after, where)
-        for name, below in before.properties.items():
-            partner = after.properties.get(name)
-            if partner is None and not self.of_responses:
-                partner = after.further  # it describes a property that is not named any more
-            if partner is not None:
-                at = f"{where}.{name}" if where else name
-                yield from self.compare(below, partner, at, depth + 1)
-        if before.items is not None and after.items is not None:
-            yield from self.compare(before.items, after.items, f"{where}[]", depth + 1)
-        if before.further is not None and after.further is not None:
-            yield from self.compare(before.further, after.further, f"{where}.*", depth + 1)
+        where = (component_name(new[0]) if len(new) == 1 else "") or where
+        before, after = self._shape(old), self._shape(new)
+        if before.unions and not after.unions:
+            after = self._united(new, after, before)
+        elif after.unions and not before.unions:
+            before = self._united(old, before, after)
+        if bool(before.unions) != bool(after.unions):
+            before, after = self._branch_for(before, after), self._branch_for(after, before)
+        yield from self._constraints(before, after, where)
+        yield from self._properties(before, after, where, depth)
+        yield from self._items(before, after, where, depth)
+        yield from self._subschemas(before, after, where, depth)
         yield from self._unions(before, after, where, depth)
 
-    def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
-        """Compare corresponding branches of two unions; requests may have lost a branch."""
-        if not old.unions and not new.unions:
+    def compare_any(self, old: Part, new: Part, where: str, node: Node) -> list[SchemaChange]:
+        """As `compare`, of parts that may be empty; `node` is the place of one that is. Operations
+        with the same parts have the same changes."""
+        key = (key_of(followed(old)), key_of(followed(new)), where)
+        if not (old and new):
+            return [*self._subschema(old, new, where, "schema", node, -1)]
+        if key not in self.results:
+            self.results[key] = [*self.compare(old, new, where)]
+        return self.results[key]
+
+    def _shape(self, part: Part, *, keeps_unions: bool = False) -> Shape:
+        key = (key_of(part), keeps_unions)
+        if key not in self.shapes:
+            shape = shape_of(part, keeps_unions=keeps_unions)
+            if self.names_only and shape.properties and not (shape.further or shape.patterns):
+                shape = replace(shape, closed=not shape.unions)
+            self.shapes[key] = shape
+        return self.shapes[key]
+
+    def _united(self, part: Part, shape: Shape, other: Shape) -> Shape:
+        """The view with a union of a single schema, if the other one has a union."""
+        united = self._shape(part, keeps_unions=True)
+        return united if len(united.unions) == len(other.unions) else shape
+
+    def _branch_for(self, shape: Shape, other: Shape) -> Shape:
+        """A union as the one branch that takes the types of a schema without one."""
+        if len(shape.unions) != 1 or other.types is None:
+            return shape
+        shapes = [self._shape((branch,)) for branch in shape.unions[0][1]]
+        matches = [each for each in shapes if each.types is None or each.types & other.types]
+        if len(matches) != 1:
+            return shape
+        return joined(replace(shape, unions=[]), replace(matches[0], types=None))
+
+    def _constraints(self, old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
+        if self.of_responses:
+            yield from _missing(old, new, where)
+            for each in constraints(new, old):
+                if each.fact in RESPONSES:
+                    kind, words = RESPONSES[each.fact]
+                    yield SchemaChange(kind, new.node, words(where, each))
             return
-        before, after = _branches(old), _branches(new)
-        if not before or not after:
-            return
-        new_branches = {key: node for key, node in after.items() if key not in before}
-        for key, node in before.items():
-            partner = after.get(key)
-            if partner is None and len(before) == len(after) and new_branches:
-                partner = new_branches.pop(next(iter(new_branches)))
-            if partner is not None:
-                both = bool(old.unions) == bool(new.unions)
-                yield from self.compare(node, partner, where, depth + 1, types=both)
-            elif not self.of_responses and old.unions:
-                words = f"'{where}' can no longer be {_branch_name(key)}"
-                yield SchemaChange("union-branch-removed", new.node, words)
-            elif not self.of_responses and (new.types is None or key in new.types):
-                words = f"'{where}' must match one of several schemas now"
-                yield SchemaChange("constraint-changed", new.node, words)
+        for table, pair in ((STRICTER, (old, new)), (WEAKER, (new, old))):
+            for each in constraints(*pair):
+                if each.name and self._is_hidden(pair[1], each.name):
+                    continue
+                kind, words = table[each.fact]
+                yield SchemaChange(kind, new.node, words(where, each), table is WEAKER)
 
-
-def _requests(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
-    """The changes by which requests are newly refused."""
-    quoted = f"'{where}'"
-    for name in sorted(new.required - old.required):
-        if not _read_only(new, name):
-            at = f"{where}.{name}" if where else name
-            yield SchemaChange("field-required", new.node, f"'{at}' is required now")
-    if new.closed and not old.closed:
-        words = f"{quoted} accepts only the properties that it names (additionalProperties: false)"
-        yield SchemaChange("object-closed", new.node, words)
-    if new.closed:
-        for name in [name for name in old.properties if name not in new.properties]:
-            yield SchemaChange("field-removed", new.node, f"'{where}.{name}' may no longer be sent")
-    if new.types is not None:
-        removed_types = sorted((old.types - new.types) if old.types is not None else ())
-        if removed_types or old.types is None:
-            before = f"no longer {listed(removed_types)}" if removed_types else "was any type"
-            words = f"{quoted} must be {listed(sorted(new.types))}, {before}"
-            yield SchemaChange("type-narrowed", new.node, words)
-    yield from _enum(old, new, quoted)
-    yield from _bounds(old, new, quoted)
-
-
-def _enum(old: Shape, new: Shape, quoted: str) -> Iterator[SchemaChange]:
-    if new.enum is None:
-        return
-    if old.enum is None:
-        values = listed([str(value) for value in new.enum])
-        yield SchemaChange("enum-closed", new.node, f"{quoted} must be one of {values} now")
-        return
-    allowed = [_exact(value) for value in new.enum]
-    removed_values = [str(value) for value in old.enum if _exact(value) not in allowed]
-    if removed_values:
-        yield SchemaChange(
-            "enum-value-removed", new.node, f"{quoted} may no longer be {listed(removed_values)}"
+    def _is_hidden(self, shape: Shape, name: str) -> bool:
+        """Whether a property is read-only: requests need not have it."""
+        targets = (target_of(node) for node in shape.properties.get(name, ()))
+        return any(
+            isinstance(value, dict) and value.get("readOnly") is True
+            for target, beside in targets
+            for value in (target.value, beside)
         )
 
+    def _properties(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
+        for name in dict.fromkeys([*old.properties, *new.properties]):
+            at = member(where, name)
+            was, now = old.properties.get(name, ()), new.properties.get(name, ())
+            if was and now:
+                yield from self.compare(was, now, at, depth + 1)
+            elif self.of_responses:
+                continue
+            elif was and new.further:
+                yield from self.compare(was, new.further, at, depth + 1)
+            elif now and old.further:
+                yield from self.compare(old.further, now, at, depth + 1)
+            elif was and self._is_unchecked(was, new, name):
+                words = f"'{at}' is no longer in the document: it may be anything"
+                yield SchemaChange("field-unchecked", new.node, words, is_weaker=True)
 
-def _exact(value: Any) -> tuple[str, str]:
-    return type(value).__name__, repr(value)
+    def _is_unchecked(self, was: Part, new: Shape, name: str) -> bool:
+        """Whether a property that had a schema has none now, not even in a branch."""
+        branches = [branch for _, part in new.unions for branch in part]
+        shapes = (new, *(self._shape((branch,)) for branch in branches))
+        is_named = any(shape.closed or name in shape.properties for shape in shapes)
+        return not is_named and not self._shape(was).is_trivial
 
-
-def _bounds(old: Shape, new: Shape, quoted: str) -> Iterator[SchemaChange]:
-    for key, sign in BOUNDS.items():
-        was, now = old.bounds.get(key), new.bounds.get(key)
-        if now is not None and (was is None or (now - was) * sign > 0):
-            before = "was unbounded" if was is None else f"was {was}"
-            yield SchemaChange("bound-narrowed", new.node, f"{quoted}: {key} is {now}, {before}")
-    for key, value in new.unanalysed.items():
-        if key not in old.unanalysed or old.unanalysed[key] != value:
-            change = "is new" if key not in old.unanalysed else "has changed"
-            yield SchemaChange("constraint-changed", new.node, f"{quoted}: {key} {change}")
-    for key, was, now in (("items", old.items, new.items), ("*", old.further, new.further)):
-        if was is None and now is not None and now.value:
-            words = f"{quoted}: its items ({key}) must match a schema now"
-            yield SchemaChange("constraint-changed", new.node, words)
-    if new.pattern and new.pattern != old.pattern:
-        yield SchemaChange("pattern-changed", new.node, f"{quoted} must match {new.pattern} now")
-
-
-def _responses(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
-    """The changes by which responses lack a property, or have it with another type."""
-    for name in old.properties:
-        at = f"{where}.{name}" if where else name
-        if name not in new.properties:
-            yield SchemaChange(
-                "response-property-removed", new.node, f"'{at}' is no longer in the response"
+    def _items(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
+        for index in range(max(len(old.prefix), len(new.prefix))):
+            was, now = (
+                shape.prefix[index] if index < len(shape.prefix) else shape.items
+                for shape in (old, new)
             )
+            yield from self._subschema(
+                was, now, f"{where}[{index}]", "prefixItems", new.node, depth
+            )
+
+    def _subschemas(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
+        names = {"items": f"{where}[]", "additionalProperties": f"{where}.*"}
+        for key in dict.fromkeys([*old.subschemas, *new.subschemas]):
+            was, now = old.subschemas.get(key, ()), new.subschemas.get(key, ())
+            if key == "additionalProperties" and (old.closed or new.closed):
+                continue
+            at = names.get(key, f"{where} ({key})")
+            yield from self._subschema(was, now, at, key, new.node, depth)
+        for pattern in dict.fromkeys([*old.patterns, *new.patterns]):
+            was, now = old.patterns.get(pattern, ()), new.patterns.get(pattern, ())
+            at = f"{where}./{pattern}/"
+            yield from self._subschema(was, now, at, "patternProperties", new.node, depth)
+
+    def _subschema(
+        self, was: Part, now: Part, where: str, keyword: str, node: Node, depth: int
+    ) -> Iterator[SchemaChange]:
+        if was and now:
+            yield from self.compare(was, now, where, depth + 1)
+        elif keyword == "contains":
+            return  # its bounds, `minContains` and `maxContains`, are compared
+        elif now and not self.of_responses:
+            words = f"{quoted(where)} must match a schema now ({keyword})"
+            yield SchemaChange("constraint-changed", node, words)
+        elif was:
+            words = f"{quoted(where)} need not match a schema any more ({keyword})"
+            yield self._loosened(node, words)
+
+    def _loosened(self, node: Node, words: str) -> SchemaChange:
+        if self.of_responses:
+            return SchemaChange("response-constraint-loosened", node, words)
+        return SchemaChange("constraint-loosened", node, words, is_weaker=True)
+
+    def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
+        both = min(len(old.unions), len(new.unions))
+        for was, now in zip(old.unions, new.unions, strict=False):
+            yield from self._union(was, now, new.node, where, depth)
+        if len(new.unions) > both and not self.of_responses:
+            words = f"{quoted(where)} must match one of several schemas now"
+            yield SchemaChange("constraint-changed", new.node, words)
+        if len(old.unions) > both:
+            words = f"{quoted(where)} need not match one of several schemas any more"
+            yield self._loosened(new.node, words)
+
+    def _union(
+        self, was: tuple[str, Part], now: tuple[str, Part], node: Node, where: str, depth: int
+    ) -> Iterator[SchemaChange]:
+        """The changes of the branches that correspond, and of those that were added or removed."""
+        branches = Branches(was[1], now[1])
+        for before, after in branches.pairs:
+            yield from self.compare((before,), (after,), where, depth + 1)
+        for key in branches.removed if not self.of_responses else ():
+            words = f"{quoted(where)} can no longer be {branch_name(key)}"
+            yield SchemaChange("union-branch-removed", node, words)
+        for key in branches.added:
+            kind = "response-union-branch-added" if self.of_responses else "union-branch-added"
+            words = f"{quoted(where)} may also be {branch_name(key)}"
+            yield SchemaChange(kind, node, words, is_weaker=not self.of_responses)
+        if was[0] != now[0] and not self.of_responses:
+            words = f"{quoted(where)}: {now[0]} in place of {was[0]}"
+            if now[0] == "oneOf":
+                yield SchemaChange("constraint-changed", node, words)
+            else:
+                yield self._loosened(node, words)
+
+
+def _missing(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
+    """The properties that responses lack, or may lack."""
+    for name, part in old.properties.items():
+        at = member(where, name)
+        if any(_is_write_only(node) for node in (*part, *new.properties.get(name, ()))):
+            continue
+        if name not in new.properties:
+            words = f"'{at}' is no longer in the response"
+            yield SchemaChange("response-property-removed", new.node, words)
         elif name in old.required and name not in new.required:
             yield SchemaChange("response-property-optional", new.node, f"'{at}' may be missing now")
-    if old.types is not None and new.types is not None:
-        gained = sorted(new.types - old.types)
-        if gained:
-            words = f"'{where}' may be {listed(gained)} now"
-            yield SchemaChange("response-type-widened", new.node, words)
 
 
-def _branches(shape: Shape) -> dict[str, Node]:
-    """The branches of a union by a name that does not depend on their order; without a union, the
-    schema by each of its types."""
-    if not shape.unions:
-        kinds = (shape.types or frozenset({"anything"})) - {"null"}
-        kinds -= {"integer"} if "number" in kinds else frozenset()
-        return dict.fromkeys(sorted(kinds), shape.node)
-    branches: dict[str, Node] = {}
-    for index, branch in enumerate(shape.unions):
-        value = branch.value if isinstance(branch.value, dict) else {}
-        key = _name(branch) or _tag(value) or str(value.get("title") or value.get("type") or index)
-        if key in ("null", "['null']"):
-            continue
-        branches[key if key not in branches else f"{key} {index}"] = branch
-    return branches
-
-
-def _tag(value: dict[str, Any]) -> str:
-    """The tag of a branch: a property with a constant, `type: text`."""
-    properties = value.get("properties")
-    for name, below in properties.items() if isinstance(properties, dict) else ():
-        if isinstance(below, dict):
-            values = [below["const"]] if "const" in below else below.get("enum")
-            if isinstance(values, list) and len(values) == 1:
-                return f"{name}={values[0]}"
-    return ""
-
-
-def _branch_name(key: str) -> str:
-    return f"'{key}'" if not key.isdigit() else "one of its former alternatives"
-
-
-def _name(node: Node) -> str:
-    """The name of a schema under `components`."""
-    path: Sequence[str | int] = node.path
-    return str(path[2]) if len(path) == 3 and path[:2] == ("components", "schemas") else ""
-
-
-def _read_only(shape: Shape, name: str) -> bool:
-    below = shape.properties.get(name)
-    return (
-        below is not None
-        and isinstance(below.value, dict)
-        and (below.value.get("readOnly") is True)
-    )
+def _is_write_only(node: Node) -> bool:
+    value = target_of(node)[0].value
+    return isinstance(value, dict) and value.get("writeOnly") is True

@@ -39,9 +39,13 @@ def kinds(differences):
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_change_is_reported_in_both_directions(base, tmp_path, file):
     case = yaml.safe_load(file.read_text())
-    config = patched(CONFIG, case.get("config", {}))
-    document = patched(DOCUMENT, case.get("document", {}))
-    changed = planned(tmp_path, config, document)
+    config, document = CONFIG, DOCUMENT
+    if both := case.get("both"):  # a patch of the config, and one of the document, of both sides
+        config, document = (patched(CONFIG, both["config"]), patched(DOCUMENT, both["document"]))
+        base = planned(tmp_path / "base", config, document)
+    config = patched(config, case.get("config", {}))
+    document = patched(document, case.get("document", {}))
+    changed = planned(tmp_path / "changed", config, document)
     there, back = differences_between(base, changed), differences_between(changed, base)
     assert (kinds(there), kinds(back)) == (case["there"], case["back"])
     for difference in (*there, *back):

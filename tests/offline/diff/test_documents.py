@@ -1,7 +1,9 @@
 """Operations of two documents side by side, and their parts."""
 
+import pytest
+
 from engine.offline.diff.difference import Side
-from engine.offline.diff.documents import media, pairs, parameters
+from engine.offline.diff.documents import media, of_type, pairs, parameters
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
 from tests.support.documents import document, get, library
 from tests.support.rehearsing import planned
@@ -50,6 +52,15 @@ def test_a_parameter_of_the_operation_comes_before_one_of_the_path():
 def test_schemas_are_known_by_media_types_without_parameters():
     content = {"application/json; charset=utf-8": {"schema": {"type": "object"}}, "text/plain": {}}
     body = node_at({"post": get(requestBody={"content": content})}, "post", "requestBody")
-    assert {name: schema.value for name, schema in media(body).items()} == {
-        "application/json": {"type": "object"}
-    }
+    schemas = {name: [node.value for node in part] for name, part in media(body).items()}
+    assert schemas == {"application/json": [{"type": "object"}], "text/plain": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [("application/json", 1), ("application/x+json", 2), ("application/x", 3), ("text/x", 4)],
+)
+def test_a_media_type_is_that_of_the_narrowest_range(name, entry):
+    table = {"application/json": 1, "application/*+json": 2, "application/*": 3, "*/*": 4}
+    assert of_type(name, table) == entry
+    assert of_type(name, {"image/png": 1}) is None

@@ -70,9 +70,10 @@ def node(schema, **more):
     return result.document.get("components").get("schemas").get("It")
 
 
-def changes(old, new, answers=False):
+def changes(old, new, answers=False, weaker=False):
     walk = Walk(of_responses=answers)
-    return [(change.kind, change.words) for change in walk.compare(node(old), node(new), "")]
+    found = walk.compare((node(old),), (node(new),), "")
+    return [(change.kind, change.words) for change in found if change.is_weaker == weaker]
 
 
 def changed(old, seed):
@@ -110,6 +111,16 @@ def test_a_new_refusal_is_reported(old, data, samples):
         assert changes(old, new), newly_invalid[0]
 
 
+@settings(max_examples=250)
+@given(schemas, st.data(), st.lists(values, min_size=5, max_size=20))
+def test_a_value_that_is_newly_accepted_is_reported(new, data, samples):
+    old = changed(new, data)
+    before, after = (jsonschema_rs.Draft202012Validator(schema) for schema in (old, new))
+    newly_valid = [v for v in samples if after.is_valid(v) and not before.is_valid(v)]
+    if newly_valid:
+        assert changes(old, new, weaker=True), newly_valid[0]
+
+
 def test_a_property_that_is_removed_is_held_against_the_additional_properties():
     old = {
         "type": "object",
@@ -141,6 +152,7 @@ def _properties(schema, at=()):
 def test_a_schema_does_not_differ_from_itself(schema):
     assert changes(schema, schema) == []
     assert changes(schema, schema, answers=True) == []
+    assert changes(schema, schema, weaker=True) == []
 
 
 def test_a_recursive_schema_terminates():

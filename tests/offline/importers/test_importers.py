@@ -35,6 +35,41 @@ def environ(names):
     return {name: "https://set.example.com" if is_url.search(name) else "set" for name in names}
 
 
+PREFIXES = (FOLDER / "litellm" / "prefixes.txt").read_text().split()
+"""Every prefix of model names that LiteLLM has (`LlmProviders` and providers.json of 1.110)."""
+OF_OPENAI = {
+    *("openai", "text-completion-openai", "custom_openai", "openai_like", "litellm_proxy"),
+    "aiohttp_openai",
+}
+"""The prefixes for any server that speaks OpenAI's API."""
+
+
+@each("prefix", [*PREFIXES, "no-such-provider", "meta-llama"])
+def test_no_prefix_becomes_openai_unless_it_means_any_server(tmp_path, prefix):
+    file = tmp_path / "config.yaml"
+    parameters = {"model": f"{prefix}/some-model", "api_base": "https://a.test/v1", "api_key": "k"}
+    file.write_text(
+        yaml.safe_dump({"model_list": [{"model_name": "m", "litellm_params": parameters}]})
+    )
+    draft = drafted("litellm", file)
+    used = {upstream.value["provider"] for upstream in draft.upstreams.values()}
+    assert bool(draft.models) == bool(used)
+    assert (used == {"openai"}) == (prefix in OF_OPENAI), used
+    if not used:
+        assert any(f"'{prefix}/some-model'" in note.reason for note in draft.notes)
+    for model in draft.models.values():
+        assert [target["model"] for target in model.value["to"]] == ["some-model"]
+
+
+def test_a_url_of_the_environment_may_end_in_a_slash(folder):
+    draft = drafted("litellm", FOLDER / "litellm" / "azure-base.yaml")
+    environ = {"AZURE_API_BASE": "https://x.openai.azure.com/", "AZURE_API_VERSION": "1"}
+    planned = make_plan(Path("gateway.yaml"), {**environ, "AZURE_API_KEY": "k"}, draft.text("x"))
+    assert planned.plan is not None
+    urls = {upstream.url for upstream in planned.plan.config.upstreams.values()}
+    assert urls == {"https://x.openai.azure.com/openai"}
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     (tmp_path / "openapi").mkdir()

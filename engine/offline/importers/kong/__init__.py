@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.offline.imported_config import Entry, ImportedConfig
-from engine.offline.importers.kong.entities import Entity, listed, read_entities
-from engine.offline.importers.kong.models import ENVIRONMENT, read_models, variable
+from engine.offline.importers.kong.entities import Entity, Plugin, listed, read_entities
+from engine.offline.importers.kong.models import read_models
 from engine.offline.importers.kong.policies import Guarded, read_policies
+from engine.offline.importers.kong.upstreams import ENVIRONMENT, variable
 from engine.source.problem import Path
 from engine.values.caller import digest
 from engine.values.guessable import guess
@@ -42,7 +43,8 @@ def _read_models(draft: ImportedConfig, entities: list[Entity]) -> list[Guarded]
     """Add the models, once per plugin. Returns the entities by which callers reach models: routes,
     and services or the file with a plugin and without routes."""
     plugins = [plugin for entity in entities for plugin in entity.plugins if plugin.name in _AI]
-    names = {plugin.at: read_models(draft, plugin) for plugin in plugins}
+    carried = _read_size(draft, entities, plugins)
+    names = {plugin.at: read_models(draft, plugin, carried) for plugin in plugins}
     above = {entity.above.at for entity in entities if entity.above}
     guarded: list[Guarded] = []
     for entity in entities:
@@ -50,6 +52,23 @@ def _read_models(draft: ImportedConfig, entities: list[Entity]) -> list[Guarded]
         if plugin and names[plugin.at] and entity.at not in above:
             guarded.append(Guarded(entity, names[plugin.at]))
     return guarded
+
+
+def _read_size(
+    draft: ImportedConfig, entities: list[Entity], plugins: list[Plugin]
+) -> frozenset[str]:
+    """Add the size of bodies that all AI plugins allow as a policy, unless another plugin sets
+    one. Returns the names of the settings that are policies."""
+    key = "max_request_body_size"
+    sizes = {plugin.config.get(key) for plugin in plugins}
+    others = (plugin.name for entity in entities for plugin in entity.plugins)
+    size = next(iter(sizes), None)
+    if len(sizes) != 1 or not isinstance(size, int) or "request-size-limiting" in others:
+        return frozenset()
+    if size > 0:
+        line = draft.line((*plugins[0].at, "config", key))
+        draft.policies.append(Entry({"max_body": f"{size}B"}, [line]))
+    return frozenset({key})
 
 
 def _note_paths(draft: ImportedConfig, entities: list[Entity], guarded: list[Guarded]) -> None:
@@ -63,7 +82,7 @@ def _note_paths(draft: ImportedConfig, entities: list[Entity], guarded: list[Gua
                     reason = "callers use the paths of the documents, like /v1/chat/completions"
                     draft.skip((*entity.at, key), reason)
         elif entity.at and entity.at not in imported and entity.service() is entity:
-            reason = "write an OpenAPI document of it, and a route with `to`"
+            reason = "`modelway import openapi DOC --upstream URL` takes an OpenAPI document of it"
             draft.skip(entity.at, reason, f"{entity.kind} {entity.name}")
 
 

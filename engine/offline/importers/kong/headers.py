@@ -15,7 +15,7 @@ from typing import Any
 from engine.config.transforms import TransformConfig
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.kong.entities import Plugin, mapping
-from engine.offline.importers.kong.models import ENVIRONMENT, reference
+from engine.offline.importers.kong.upstreams import ENVIRONMENT, reference
 from engine.transforms.compile import compile_transform
 from engine.transforms.faults import Faults
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from engine.config import providers
 from engine.offline.imported_config import Entry, ImportedConfig
-from engine.offline.importers.litellm.defaults import PLACES, read_defaults
+from engine.offline.imported_parameters import PLACES, number_of
+from engine.offline.importers.litellm.defaults import read_defaults
 from engine.offline.importers.litellm.deployment import Deployment
 from engine.offline.importers.litellm.vocabulary import (
     HARMLESS,
-    number_of,
     reason_for,
 )
 from engine.source.problem import Path
@@ -90,6 +90,8 @@ class _Reader:
         provider, model = deployment.provider_and_model(model, str(info.get("mode", "")))
         if provider == "":
             reason = f"no provider of Modelway is known for '{parameters['model']}'"
+            if "/" in str(parameters["model"]):
+                reason += "; if it speaks OpenAI's API, write an upstream with its url and dialect"
             self.draft.skip((*at_parameters, "model"), reason, name)
             return
         try:
@@ -156,9 +158,12 @@ class _Reader:
                 self.draft.skip(at, f"there is no model '{other}'", "a fallback")
         if name not in models:
             self.draft.skip(at, f"there is no model '{name}'", "a fallback")
-        elif any(self._leads_to(other, name) for other in fallbacks):
-            self.draft.skip(at, "fallbacks may not lead back to the model", "a fallback")
-        elif fallbacks:
+            return
+        for other in [other for other in fallbacks if self._leads_to(other, name)]:
+            fallbacks.remove(other)
+            reason = f"'{other}' leads back to '{name}', and fallbacks may not"
+            self.draft.skip(at, reason, "a fallback")
+        if fallbacks:
             models[name].value["fallback"] = fallbacks
             models[name].lines.append(self.draft.line(at))
 

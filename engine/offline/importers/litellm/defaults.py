@@ -1,6 +1,4 @@
-"""Default parameters of LiteLLM's deployments: a `transform` of the model, whose edits fit each
-operation. On the side of the upstream they would break other operations of the same model, such as
-the counting of tokens."""
+"""Default parameters of LiteLLM's deployments: a `transform` of the model."""
 
 from __future__ import annotations
 
@@ -8,16 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.offline.imported_config import ImportedConfig
-from engine.offline.importers.litellm.vocabulary import number_of
+from engine.offline.imported_parameters import PLACES, fits, number_of
 from engine.source.problem import Path
-
-PLACES: Mapping[str, tuple[str, ...]] = {
-    "temperature": ("temperature",),
-    "top_p": ("top_p",),
-    "max_tokens": ("max_tokens", "max_output_tokens"),
-}
-"""Where the operations of chat have a parameter; an edit without a place in one leaves it alone.
-Gemini's are members of an object, which an edit would make in every operation."""
 
 SYNONYMS: Mapping[str, list[str]] = {"max_tokens": ["max_completion_tokens"]}
 """Members that a request may have in place of another: then the default does not apply."""
@@ -50,12 +40,7 @@ def _problem(key: str, values: Sequence[Any]) -> str:
         return "the deployments of a model have different ones"
     if values[0] is None:
         return ""
-    number = number_of(values[0])
-    if number is None:
-        fits = False
-    else:
-        fits = number >= 1 and number % 1 == 0 if key == "max_tokens" else 0 <= number <= 1
-    return "" if fits else "not every format of chat takes this value"
+    return "" if fits(key, number_of(values[0])) else "not every format of chat takes this value"
 
 
 def _edits(key: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -10,13 +10,15 @@ from urllib.parse import urlsplit
 from engine.config import providers
 from engine.config.providers import Provider
 from engine.offline.imported_config import ImportedConfig
+from engine.offline.imported_parameters import number_of
 from engine.offline.importers.litellm.vocabulary import (
     GUESSES,
     HARMLESS,
+    MODELS,
     PROVIDERS,
+    ROUTES,
     SUFFIXES,
     WEIGHTS,
-    number_of,
     reason_for,
     reference,
 )
@@ -25,6 +27,7 @@ from engine.values.wildcard import matches
 
 _PART = re.compile(r"\$\{\w+\}|[A-Za-z0-9._~-]+")
 _HOST = re.compile(r"[A-Za-z0-9.:@\[\]-]+")
+_REGION = re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d)/")
 _NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 
 
@@ -41,6 +44,7 @@ class Deployment:
     ) -> None:
         self.draft = draft
         self.name = ""
+        self.region = ""
         self.general = tuple(general)
         self.parameters = parameters
         self.at = at
@@ -52,15 +56,31 @@ class Deployment:
         explicit = self.parameters.get("custom_llm_provider")
         if isinstance(explicit, str):
             prefix, rest = explicit, model.removeprefix(f"{explicit}/")
-        elif not slash or prefix not in PROVIDERS:
+        elif not slash:
             guesses = (p for p, names in GUESSES.items() if _any(names, model))
             prefix, rest = next(guesses, "openai" if "api_base" in self.parameters else ""), model
+        elif prefix.startswith("ft:"):  # the name of OpenAI's models may contain a slash
+            prefix, rest = "openai", model
         provider = PROVIDERS.get(prefix, "")
+        for word in ROUTES.get(provider, ()):
+            rest = rest.removeprefix(word)
+        if not _any(MODELS.get(prefix, "*"), rest) or provider not in providers.names():
+            return "", rest
         if provider == "bedrock":
-            rest = re.sub(r"^(converse|invoke|converse_like)/", "", rest)
+            return self._of_bedrock(rest)
         if provider == "vertex" and rest.startswith("claude"):
             provider = "vertex-claude"
-        return (provider if provider in providers.names() else ""), rest
+        if provider == "huggingface" and rest.count("/") == 2:  # the provider comes first
+            host, _, name = rest.partition("/")
+            rest = f"{name}:{host}"
+        return provider, rest
+
+    def _of_bedrock(self, model: str) -> tuple[str, str]:
+        """A model of Bedrock, whose name may begin with a region; no agent, which is no model."""
+        if match := _REGION.match(model):
+            self.region, model = match[1], model[match.end() :]
+        is_model = "/" not in model or model.startswith("arn:")
+        return ("bedrock" if is_model else ""), model
 
     def target(self, provider: str, name: str, model: str) -> dict[str, Any]:
         """The target of a model with this name. Raises ValueError for what cannot be imported."""
@@ -119,7 +139,7 @@ class Deployment:
         keys |= {"project": "vertex_project", "location": "vertex_location"}
         texts: dict[str, str] = {}
         for name, variable in variables.items():
-            text = self._text(keys.get(name, ""))
+            text = self._text(keys.get(name, "")) or (self.region if name == "region" else "")
             if text and not _PART.fullmatch(text):
                 raise ValueError(f"'{text}' cannot be a part of a URL")
             if text:

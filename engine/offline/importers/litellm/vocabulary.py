@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 PROVIDERS = {
     **{name: name for name in ("anthropic", "openai", "gemini", "groq", "mistral", "deepseek")},
     **{name: name for name in ("xai", "openrouter", "perplexity", "voyage", "cerebras", "qwen")},
@@ -14,7 +12,10 @@ PROVIDERS = {
     **dict.fromkeys(("text-completion-openai", "custom_openai", "openai_like"), "openai"),
     **dict.fromkeys(("litellm_proxy", "aiohttp_openai"), "openai"),
     **dict.fromkeys(("azure", "azure_text"), "azure-deployments"),
-    "vertex_ai": "vertex",
+    **dict.fromkeys(("vertex_ai", "vertex_ai_beta"), "vertex"),
+    "azure_ai": "azure-claude",
+    "bigmodel": "zhipu",
+    "veniceai": "venice",
     "together_ai": "together",
     "fireworks_ai": "fireworks",
     "cohere_chat": "cohere",
@@ -38,7 +39,23 @@ GUESSES = {
     "cohere": "command-* embed-english-* embed-multilingual-* rerank-*",
 }
 """The prefix of model names that LiteLLM accepts without one."""
+MODELS = {
+    "azure_ai": "claude-*",
+    "vertex_ai": "gemini-* claude-* text-embedding-* textembedding-* multimodalembedding* imagen-*",
+    "vertex_ai_beta": "gemini-*",
+}
+"""The models of a prefix that have the provider's own API; others of it speak another one."""
+ROUTES = {
+    "bedrock": (
+        *("converse/", "invoke/", "converse_like/", "llama/", "deepseek_r1/", "qwen2/", "qwen3/"),
+        *("nova/", "nova-2/", "moonshot/", "openai/"),
+    ),
+    "openai": ("responses/", "chat/completions/"),
+    "azure-deployments": ("responses/", "o_series/", "gpt5_series/"),
+}
+"""Words between prefix and model by which LiteLLM chooses a path."""
 SUFFIXES = {
+    "azure-claude": "/v1",
     "azure-deployments": "/openai",
     "ollama": "/v1",
     "anthropic": "/v1",
@@ -95,14 +112,3 @@ def reference(text: str) -> str:
     if text.startswith("os.environ/"):
         return f"${{{text.removeprefix('os.environ/').strip()}}}"
     return text.replace("${", "$${")
-
-
-def number_of(value: Any) -> float | None:
-    """A number, or a string that contains one; None for any other value."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return int(number) if number.is_integer() else number
