@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from engine.app.alternatives import Alternatives
 from engine.app.own_pages import OwnPages
 from engine.app.parts import MOST_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import responder_of
@@ -19,7 +20,8 @@ from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
-from engine.edge.router import Application, Resource, application
+from engine.edge.resource import Resource
+from engine.edge.router import Application, application
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
@@ -67,10 +69,12 @@ def build(
         [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head],
         pages=pages.public(),
         cors=parts.cors,
+        choose=Alternatives(plan.routes, parts).responder,
     )
+    places = _places(plan)
     for number, route in enumerate(plan.routes):
         tried = not parts.services.background and number < MOST_MADE
-        _add_route(app, route, parts, make=tried)
+        _add_route(app, route, parts, places[route.operation.id], make=tried)
     for path, handler in console_pages(shown or plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
@@ -84,14 +88,25 @@ def build(
     return app
 
 
-def _add_route(app: Application, route: Route, parts: Parts, *, make: bool) -> None:
+def _places(plan: Plan) -> dict[str, tuple[str, int]]:
+    """The document of each operation, and its number there."""
+    return {
+        operation.id: (name, number)
+        for name, specification in plan.specifications.items()
+        for number, operation in enumerate(specification.operations.values())
+    }
+
+
+def _add_route(
+    app: Application, route: Route, parts: Parts, place: tuple[str, int], *, make: bool
+) -> None:
     operation = route.operation
     responder = _LazyResponder(route, parts)
     if make or is_observed(route.to, route.choose, parts.plan.config):
         responder()
     for template, mount in route.templates:
         resource = Resource(
-            operation.method, mount, route.wide, responder, operation.query, operation.id
+            operation.method, mount, route.wide, responder, operation.query, operation.id, place
         )
         app.add_route(template, resource)
 
