@@ -4,14 +4,16 @@ route. `stages/alternatives.py` chooses among them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from engine.app.parts import Parts
-from engine.app.route_handler import handler_of, outer_stages
+from engine.app.route_handler import handler_of, head_stages, outer_stages
 from engine.edge.endpoint import Responder
 from engine.edge.resource import Candidate
-from engine.exchange.exchange import compose
+from engine.exchange.exchange import Handler, Response, compose
 from engine.plan.route import Route
-from engine.stages.alternatives import Alternative, Choice
+from engine.stages.alternatives import Alternative, Choice, refusing
+from engine.values.errors import GatewayError
 
 
 class Alternatives:
@@ -45,4 +47,9 @@ class Alternatives:
             authenticate=parts.shared.authenticate(route, any_operation=True),
             handler=handler_of(route, parts, is_chosen=True),
             judged=handler_of(route, parts, is_chosen=True, is_judged=True),
+            refusal=partial(self._refusal, route),
         )
+
+    def _refusal(self, route: Route, error: GatewayError) -> Handler:
+        stages = [*head_stages(route, self._parts), refusing(error)]
+        return compose(self._parts.wrap_stages(route, stages), lambda _: Response(500, []))

@@ -59,9 +59,7 @@ def handler_of(
     shared, guards, operation = parts.shared, route.guards, route.by_model
     checks, by_model = UNCHECKED if is_judged else _checks(route), route.model is not None
     request_stages = [
-        shared.authenticate(route),
-        *shared.policies(guards.early),
-        shared.limit(route, Part.HEAD if by_model else Part.ALL),
+        *head_stages(route, parts),
         *shared.report(route),
         *shared.validate_parameters(checks),
         *_receiving_stages(route, checks, parts),
@@ -77,6 +75,16 @@ def handler_of(
     last = _last_handler(route, operation, parts)
     # What no other route can have is not remembered.
     return compose(stages, last) if has_own else shared.compose(stages, last)
+
+
+def head_stages(route: Route, parts: Parts) -> list[Stage]:
+    """The stages that need nothing but the head of a request."""
+    shared, by_model = parts.shared, route.model is not None
+    return [
+        shared.authenticate(route),
+        *shared.policies(route.guards.early),
+        shared.limit(route, Part.HEAD if by_model else Part.ALL),
+    ]
 
 
 def outer_stages(parts: Parts) -> list[Stage]:

@@ -38,7 +38,7 @@ from engine.mock.session import session
 from engine.spec.operation import Operation
 from engine.spec.path_templates import variables
 from engine.spec.spec import Specification
-from engine.stages.alternatives import Alternative, Choice
+from engine.stages.alternatives import Alternative, Choice, refusing
 from engine.stages.authenticate import authenticate
 from engine.stages.receive import receive
 from engine.stages.validate import UNCHECKED, checks_of, validate_body, validate_parameters
@@ -109,6 +109,7 @@ def _alternative(
         authenticate=enter,
         handler=compose([enter, *validating], last),
         judged=compose([enter, receive(UNCHECKED)], last),
+        refusal=lambda error: compose([enter, refusing(error)], last),
     )
 
 

@@ -45,7 +45,9 @@ class Alternative:
     `operation` is compiled as its route validates, strictly if that refuses nothing, which
     `is_tolerant` says; `unknown` is what happens to members that the document does not have.
     `authenticate` raises GatewayError for a request without a valid token in one of the `carriers`.
-    `handler` has all stages of the route, `judged` those of a request that this module has judged.
+    `handler` has all stages of the route, `judged` those of a request that this module has judged,
+    and what `refusal` makes those before the validation, which count refused requests too, and then
+    raises an error.
     """
 
     operation: Operation
@@ -55,6 +57,7 @@ class Alternative:
     authenticate: Stage
     handler: Handler
     judged: Handler
+    refusal: Callable[[GatewayError], Handler]
 
 
 class _Refusal(NamedTuple):
@@ -65,7 +68,7 @@ class _Refusal(NamedTuple):
     fewer: int
     depth: int
     first: int
-    operation: str
+    alternative: Alternative
     error: GatewayError
 
 
@@ -150,8 +153,7 @@ class _Trial:
         return lambda: self._refusal(part, error, depth=depth)
 
     def _refusal(self, part: int, error: GatewayError, count: int = 1, depth: int = 0) -> _Refusal:
-        operation = self.alternative.operation.id
-        return _Refusal(part, -count, depth, -self._number, operation, error)
+        return _Refusal(part, -count, depth, -self._number, self.alternative, error)
 
     def _explain_parameters(self) -> _Refusal:
         try:
@@ -184,6 +186,15 @@ class _Trial:
         exchange.value, exchange.parts = trial.value, trial.parts
         exchange.media_type = trial.media_type
         exchange.receive = partial(_again, received, trial.body)
+
+
+def refusing(error: GatewayError) -> Stage:
+    """A stage that refuses every request."""
+
+    def refuse(exchange: Exchange, following: Handler) -> Response:
+        raise error
+
+    return refuse
 
 
 class Choice:
@@ -222,8 +233,12 @@ class Choice:
         if tolerant is not None:
             return self._serve_unjudged(tolerant, exchange, following)
         nearest = max((explain_() for explain_ in refusals), key=lambda refusal: refusal[:4])
-        exchange.operation = nearest.operation
-        raise self._naming(nearest.operation, nearest.error)
+        exchange.operation = nearest.alternative.operation.id
+        if nearest.part == _TOKEN:
+            raise nearest.error
+        error = self._naming(exchange.operation, nearest.error)
+        self._chosen = nearest.alternative.refusal(error)
+        return following(exchange)
 
     def _in_order(self, exchange: Exchange) -> list[tuple[Alternative, Candidate]]:
         """The alternatives; the WebSockets first if the request is one, else last."""
@@ -268,6 +283,7 @@ def _received(exchange: Exchange) -> Body:
     body = exchange.receive(exchange.max_body)
     if body.in_memory is None:
         exchange.on_end.append(body.close)
+    exchange.body = body  # its size is logged
     exchange.receive = partial(_again, body, body)
     return body
 

@@ -14,6 +14,7 @@ from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from engine.spec.request_bodies import Bodies
 from engine.stages import alternatives
+from engine.stages.report import mismatches
 from engine.values.caller import digest
 from tests.support.each import each
 from tests.support.rehearsing import planned
@@ -128,10 +129,8 @@ class App:
         plan = planned(folder, config, document).plan
         self.sent, self.operations = [], []
         services = services_of(plan)
-        services = replace(
-            services,
-            observers=[*services.observers, lambda e: self.operations.append(e.operation)],
-        )
+        self.observers = [*services.observers, lambda e: self.operations.append(e.operation)]
+        services = replace(services, observers=self.observers)
         client = recorder(self.sent, UpstreamAnswers())
         self.client = TestClient(build(plan, services, client=client))
 
@@ -312,7 +311,8 @@ def test_a_route_that_refuses_nothing_serves_what_no_alternative_accepts(
 ):
     config = CONFIG.replace("upstream: other}]", f"upstream: other}}], validate: {validate}")
     app = App(tmp_path / validate / operation, config)
-    response = app.request(*request_)
+    with mismatches.capture([]):
+        response = app.request(*request_)
     assert (response.status_code, app.operations) == (200, [f"shop.{operation}"])
 
 
@@ -342,3 +342,14 @@ def test_an_operation_without_a_route_is_no_alternative(tmp_path):
     app = App(tmp_path, config.replace(', other: {url: "http://other.test"}', ""))
     assert app.request("GET", "/files/17").status_code == 200
     assert app.operations == ["shop.byName"]
+
+
+def test_refused_requests_are_limited_and_of_their_caller(tmp_path):
+    config = CONFIG.replace("max_body: 200B", "rate_limit: {requests: 2, per: 1h}")
+    app, callers = App(tmp_path, config), []
+    app.observers.append(lambda e: callers.append((e.caller and e.caller.name, e.body.size)))
+    bodies = [{"stream": 1}, {"stream": True}, {"stream": True}, {"stream": 1}]
+    responses = [app.request("POST", "/t", TOKEN, body) for body in bodies]
+    assert [r.status_code for r in responses] == [400, 200, 200, 429]
+    assert callers == [("alice", len(json.dumps(body))) for body in bodies]
+    assert app.request("POST", "/t", TOKEN, {"text": "x", "size": 1}).status_code == 200

@@ -6,11 +6,11 @@ import pytest
 
 from engine.edge.resource import Candidate, Resource
 from engine.exchange.body import Body
-from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.source.problem import Findings
 from engine.spec.operation import Operation
 from engine.spec.spec import read
-from engine.stages.alternatives import Alternative, Choice
+from engine.stages.alternatives import Alternative, Choice, refusing
 from engine.values.errors import GatewayError
 
 DOCUMENT = """openapi: 3.1.0
@@ -42,21 +42,22 @@ def refuses(exchange: Exchange, following: Handler) -> Response:
 
 
 def choice(*operations: Operation, authenticate: Stage = passes, tolerant: bool = False) -> Choice:
-    def made(operation: Operation, word: str) -> Handler:
-        return lambda exchange: Response(200, [("operation", exchange.operation), ("by", word)])
+    def made(operation: Operation) -> Alternative:
+        def handler(word: str) -> Handler:
+            return lambda exchange: Response(200, [("is", exchange.operation), ("by", word)])
 
-    alternatives = {
-        operation.id: Alternative(
+        return Alternative(
             operation,
             unknown="pass",
             is_tolerant=tolerant,
             carriers=(),
             authenticate=authenticate,
-            handler=made(operation, "handler"),
-            judged=made(operation, "judged"),
+            handler=handler("handler"),
+            judged=handler("judged"),
+            refusal=lambda error: compose([refusing(error)], handler("refusal")),
         )
-        for operation in operations
-    }
+
+    alternatives = {operation.id: made(operation) for operation in operations}
     candidates = [
         Candidate(Resource("GET", "/m", (), lambda: print, operation=operation.id), {})
         for operation in operations
