@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,7 +20,7 @@ from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
-from engine.edge.resource import Resource
+from engine.edge.resource import Resource, link_overlaps
 from engine.edge.router import Application, application
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
@@ -71,10 +71,11 @@ def build(
         cors=parts.cors,
         choose=Alternatives(plan.routes, parts).responder,
     )
-    places = _places(plan)
+    places, resources = _places(plan), list[Resource]()
     for number, route in enumerate(plan.routes):
         tried = not parts.services.background and number < MOST_MADE
-        _add_route(app, route, parts, places[route.operation.id], make=tried)
+        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
+    link_overlaps(resources)
     for path, handler in console_pages(shown or plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
@@ -99,7 +100,7 @@ def _places(plan: Plan) -> dict[str, tuple[str, int]]:
 
 def _add_route(
     app: Application, route: Route, parts: Parts, place: tuple[str, int], *, make: bool
-) -> None:
+) -> Iterator[Resource]:
     operation = route.operation
     responder = _LazyResponder(route, parts)
     if make or is_observed(route.to, route.choose, parts.plan.config):
@@ -109,6 +110,7 @@ def _add_route(
             operation.method, mount, route.wide, responder, operation.query, operation.id, place
         )
         app.add_route(template, resource)
+        yield resource
 
 
 @dataclass(slots=True)

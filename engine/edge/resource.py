@@ -3,11 +3,13 @@ request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from engine.edge.endpoint import Responder
+from engine.spec import path_templates
 from engine.spec.path_templates import Spans
 
 
@@ -17,12 +19,14 @@ class Resource:
 
     Operations of the same method and path are distinguished by the parameters of their `query`, and
     those of one document also by the whole request. `place` is the name of the document and the
-    number of the operation in it. The router finds the first one, whose `variants` are all of them.
+    number of the operation in it. The router finds the first one, whose `variants` are all of them;
+    `overlaps` are those of other templates that may match its paths too, by their `pattern`, if
+    neither template is the more specific one.
     """
 
     __slots__ = (
-        *("_make", "_responder", "method", "mount", "names", "operation", "place", "query"),
-        *("template", "variants", "wide"),
+        *("_make", "_responder", "method", "mount", "names", "operation", "overlaps", "pattern"),
+        *("place", "query", "template", "variants", "wide"),
     )
 
     def __init__(
@@ -40,6 +44,8 @@ class Resource:
         self.template = ""  # with the `names` of its variables, set by the router
         self.names: Sequence[str] = ()
         self.variants: tuple[Resource, ...] = ()
+        self.overlaps: tuple[Resource, ...] = ()
+        self.pattern: re.Pattern[str] | None = None
         self._make: Callable[[], Responder] | None = make
         self._responder: Responder | None = None
 
@@ -62,16 +68,52 @@ class Resource:
         """Whether both are operations of one document."""
         return self.place[0] == other.place[0] and self.place[1] != other.place[1]
 
-    def candidates(self, query: str, spans: Spans) -> list[Candidate]:
+    def candidates(self, path: str, query: str, spans: Spans) -> list[Candidate]:
         """The operations that match most parameters of the query, each with its variables: the
-        first, and its alternatives."""
+        first, and its alternatives. `spans` are those of the variables of this template."""
         parameters = set(parse_qsl(query, keep_blank_values=True))
-        found = [v for v in self.variants or (self,) if parameters.issuperset(v.query)]
-        return [
+        found = [
             Candidate(v, dict(zip(v.names, spans.values(), strict=True)))
-            for v in found
-            if v is found[0] or (len(v.query) == len(found[0].query) and v.is_alternative(found[0]))
+            for v in self.variants or (self,)
+            if parameters.issuperset(v.query)
         ]
+        for other in self.overlaps:
+            match = other.pattern.fullmatch(path) if other.pattern is not None else None
+            if match is not None and parameters.issuperset(other.query):
+                found.append(Candidate(other, dict(zip(other.names, match.regs[1:], strict=True))))
+        first = found[0].resource if found else self
+        return [
+            candidate
+            for candidate in found
+            if (v := candidate.resource) is first
+            or (len(v.query) == len(first.query) and v.is_alternative(first))
+        ]
+
+
+def link_overlaps(resources: Iterable[Resource]) -> None:
+    """Link resources of overlapping templates: `/a/{x}/b` and `/a/b/{x}` both match `/a/b/b`. They
+    are in the order in which they were added to a router."""
+    by_template: dict[tuple[str, str], list[Resource]] = {}
+    for resource in resources:
+        if "{" in resource.template and not resource.wide:
+            key = resource.method, path_templates.shape(resource.template)
+            by_template.setdefault(key, []).append(resource)
+    shapes: dict[str, list[str]] = {}
+    for method, shape in by_template:
+        shapes.setdefault(method, []).append(shape)
+    for method, of_method in shapes.items():
+        for one, other in path_templates.ambiguous(of_method):
+            _link(by_template[method, one], by_template[method, other])
+
+
+def _link(resources: Sequence[Resource], others: Sequence[Resource]) -> None:
+    first = resources[0]
+    alternatives = [v for v in others if v.is_alternative(first)]
+    for other in alternatives:
+        other.pattern = other.pattern or path_templates.pattern(other.template)
+    if alternatives:
+        first.variants = first.variants or (first,)
+        first.overlaps += tuple(alternatives)
 
 
 class Candidate(NamedTuple):

@@ -120,7 +120,7 @@ class Router:
     ) -> tuple[Any, Any, dict[str, Any], str] | None:
         """The responder that chooses among the variants of a resource, or that of the only one with
         this query; None if there is none."""
-        candidates = resource.candidates(query, spans)
+        candidates = resource.candidates(path, query, spans)
         if not candidates:
             return None
         first, variables = candidates[0]

@@ -45,6 +45,16 @@ paths:
       operationId: byName
       parameters: [{name: name, in: path, required: true, schema: {type: string, maxLength: 9}}]
       responses: {"200": {description: ok}}
+  /a/{x}/b:
+    get:
+      operationId: xb
+      parameters: [{name: x, in: path, required: true, schema: {type: string}}]
+      responses: {"200": {description: ok}}
+  /a/b/{y}:
+    get:
+      operationId: by
+      parameters: [{name: y, in: path, required: true, schema: {type: integer}}]
+      responses: {"200": {description: ok}}
   /t#stream:
     post:
       operationId: tStream
@@ -166,6 +176,9 @@ FORM = b"--x\r\ncontent-disposition: form-data; name=file\r\n\r\n1\r\n--x--\r\n"
         (("GET", "/files/17"), "byNumber", "main"),
         (("GET", "/files/a.txt"), "byName", "other"),
         (("DELETE", "/files/17"), "delete", "main"),
+        (("GET", "/a/b/b"), "xb", "main"),
+        (("GET", "/a/b/7"), "by", "main"),
+        (("GET", "/a/c/b"), "xb", "main"),
         (("POST", "/t", TOKEN, {"stream": True}), "tStream", "other"),
         (("POST", "/t", TOKEN, {"text": "x", "size": 1}), "t", "main"),
         (("POST", "/t?beta=true", TOKEN, {"beta": 1}), "tBeta", "main"),
@@ -192,6 +205,7 @@ def test_the_variables_are_those_of_the_operation(app):
     ("request_", "operation", "code", "part"),
     [
         (("GET", "/files/longer-than-nine"), "byId", 400, "format uuid"),
+        (("GET", "/a/b/c"), "by", 400, "integer"),
         (("POST", "/t", TOKEN, {"stream": True, "text": 1}), "tStream", 400, "'text'"),
         (("POST", "/t", TOKEN, {"text": "x", "size": "y"}), "t", 400, "'size'"),
         (("POST", "/t", TOKEN, b"{"), "tStream", 400, "not valid JSON"),
@@ -212,7 +226,7 @@ def test_a_refusal_is_that_of_the_nearest(app, request_, operation, code, part):
     assert (response.status_code, app.operations[-1]) == (code, f"shop.{operation}")
     assert part in error["message"]
     assert (f"'shop.{operation}' is the nearest" in error["message"]) is (
-        code in (400, 415) and operation != "tBeta"  # there is no other with its query
+        code in (400, 415) and operation not in ("tBeta", "by")  # no other with the query, path
     )
     assert len(app.sent) == before
 

@@ -444,3 +444,10 @@ def test_a_literal_with_an_escape_matches_the_decoded_path():
     assert match(tree("/a%20b"), "/a%20b") == ("/a%20b", {})
     assert match(tree("/a%2Fb"), "/a%2Fb") == ("/a%2Fb", {})
     assert match(tree("/a%2Fb"), "/a/b") is None
+
+
+def test_templates_are_ambiguous_if_neither_is_more_specific() -> None:
+    shapes = ["/a/{}/b", "/a/b/{}", "/a/{}/{}", "/a/b/b", "/c/{}/b", "/a/{}/b/{}", "/a/x{}/{}"]
+    pairs = {*path_templates.ambiguous(shapes)}
+    assert pairs == {("/a/{}/b", "/a/b/{}"), ("/a/b/{}", "/a/{}/b")}
+    assert path_templates.pattern("/a/{x}:run/b").fullmatch("/a/1%3arun/b")

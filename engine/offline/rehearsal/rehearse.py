@@ -128,8 +128,8 @@ def _observe_all(
             raise
         finally:
             if is_outer and exchange.operation != route.operation.id:
-                every = alternatives_of(route, plan)
-                rehearsal.route = next(r for r in every if r.operation.id == exchange.operation)
+                chosen = (r for r in plan.routes if r.operation.id == exchange.operation)
+                rehearsal.route = next(chosen)
             elif rehearsal.reached_targets:
                 rehearsal.translations = translate_for_targets(plan, route, exchange)
 
