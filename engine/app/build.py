@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from engine.app.alternatives import Alternatives
 from engine.app.own_pages import OwnPages
 from engine.app.parts import MOST_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import responder_of
@@ -19,7 +20,8 @@ from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
-from engine.edge.router import Application, Resource, application
+from engine.edge.resource import Resource, link_overlaps
+from engine.edge.router import Application, application
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
@@ -67,10 +69,13 @@ def build(
         [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head],
         pages=pages.public(),
         cors=parts.cors,
+        choose=Alternatives(plan.routes, parts).responder,
     )
+    places, resources = _places(plan), list[Resource]()
     for number, route in enumerate(plan.routes):
         tried = not parts.services.background and number < MOST_MADE
-        _add_route(app, route, parts, make=tried)
+        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
+    link_overlaps(resources)
     for path, handler in console_pages(shown or plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
@@ -84,16 +89,28 @@ def build(
     return app
 
 
-def _add_route(app: Application, route: Route, parts: Parts, *, make: bool) -> None:
+def _places(plan: Plan) -> dict[str, tuple[str, int]]:
+    """The document of each operation, and its number there."""
+    return {
+        operation.id: (name, number)
+        for name, specification in plan.specifications.items()
+        for number, operation in enumerate(specification.operations.values())
+    }
+
+
+def _add_route(
+    app: Application, route: Route, parts: Parts, place: tuple[str, int], *, make: bool
+) -> Iterator[Resource]:
     operation = route.operation
     responder = _LazyResponder(route, parts)
     if make or is_observed(route.to, route.choose, parts.plan.config):
         responder()
     for template, mount in route.templates:
         resource = Resource(
-            operation.method, mount, route.wide, responder, operation.query, operation.id
+            operation.method, mount, route.wide, responder, operation.query, operation.id, place
         )
         app.add_route(template, resource)
+        yield resource
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
 from engine.spec.model_places import ModelPlaces
 from engine.stages.transform import edit, transform
-from engine.stages.validate import Checks, checks_of
+from engine.stages.validate import UNCHECKED, Checks, checks_of
 from engine.transforms.compile import compile_all
 from engine.transforms.for_operation import for_operation
 from engine.transforms.transform import Transform
@@ -43,20 +43,23 @@ def responder_of(route: Route, parts: Parts) -> Responder:
     )
 
 
-def handler_of(route: Route, parts: Parts) -> Handler:
+def handler_of(
+    route: Route, parts: Parts, *, is_chosen: bool = False, is_judged: bool = False
+) -> Handler:
     """The complete stack of a route, from the outermost stage to the handler that answers. Routes
     with the same stages share it.
 
     What the head decides comes before the body is received, and what the model decides before the
     schema is applied, so that a refusal saves work. Policies that judge what a transform may edit
     follow in the order of the config.
+
+    `is_chosen`: the route was chosen among alternatives, behind the outer stages; `is_judged`: its
+    document has judged the request for that.
     """
     shared, guards, operation = parts.shared, route.guards, route.by_model
-    checks, by_model = _checks(route), route.model is not None
+    checks, by_model = UNCHECKED if is_judged else _checks(route), route.model is not None
     request_stages = [
-        shared.authenticate(route),
-        *shared.policies(guards.early),
-        shared.limit(route, Part.HEAD if by_model else Part.ALL),
+        *head_stages(route, parts),
         *shared.report(route),
         *shared.validate_parameters(checks),
         *_receiving_stages(route, checks, parts),
@@ -67,17 +70,26 @@ def handler_of(route: Route, parts: Parts) -> Handler:
         *([shared.limit(route, Part.MODEL)] if by_model else []),
     ]
     wrapped = parts.wrap_stages(route, request_stages)
-    stages = [
-        parts.lifecycle.observe,
-        *parts.cors.stages(),
-        answer_errors,
-        check_head,
-        *wrapped,
-    ]
+    stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]
     has_own = _has_own_targets(route) or wrapped is not request_stages
     last = _last_handler(route, operation, parts)
     # What no other route can have is not remembered.
     return compose(stages, last) if has_own else shared.compose(stages, last)
+
+
+def head_stages(route: Route, parts: Parts) -> list[Stage]:
+    """The stages that need nothing but the head of a request."""
+    shared, by_model = parts.shared, route.model is not None
+    return [
+        shared.authenticate(route),
+        *shared.policies(route.guards.early),
+        shared.limit(route, Part.HEAD if by_model else Part.ALL),
+    ]
+
+
+def outer_stages(parts: Parts) -> list[Stage]:
+    """The stages of every request for an operation, before those of its route."""
+    return [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head]
 
 
 def _checks(route: Route) -> Checks:

@@ -39,14 +39,20 @@ class SharedStages:
         """The number of stages and handlers."""
         return len(self._shared)
 
-    def authenticate(self, route: Route) -> Stage:
-        """Finds the caller."""
+    def authenticate(self, route: Route, *, any_operation: bool = False) -> Stage:
+        """Finds the caller, who may call the operation, or `any_operation`."""
 
         def build() -> Stage:
-            carriers, origin = route.carriers, self._same_origin
-            return authenticate(carriers, route.public, self._services, same_origin=origin)
+            return authenticate(
+                route.carriers,
+                route.public,
+                self._services,
+                any_operation=any_operation,
+                same_origin=self._same_origin,
+            )
 
-        return self.once("authenticate", (tuple(route.carriers), route.public), build)
+        settings = tuple(route.carriers), route.public, any_operation
+        return self.once("authenticate", settings, build)
 
     def policies(self, steps: Sequence[PolicyStep]) -> list[Stage]:
         """The stages of policies."""

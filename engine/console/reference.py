@@ -8,6 +8,7 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import orjson
 import swagger_ui_bundle
@@ -18,6 +19,7 @@ from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates
+from engine.spec.operation import Operation
 from engine.spec.security import Carrier
 
 SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
@@ -84,25 +86,41 @@ class _Merger:
         self.paths: dict[str, dict[str, Any]] = {}
         self.schemes: dict[str, Any] = {}
         self.tags: dict[str, dict[str, str]] = {}
-        self._shapes: set[tuple[str, str]] = set()
+        self._first: dict[tuple[str, str], Operation] = {}
 
     def add(self, route: Route) -> None:
-        """Add a route's operation, unless an earlier one has its method and path."""
+        """Add a route's operation, unless one of another document has its method and path. An
+        alternative to an earlier one has a fragment in its path, which no request has."""
         operation = route.operation
         template = operation.mounts[0] + operation.path
-        shape = (operation.method, path_templates.shape(template))
-        if shape in self._shapes:
-            return
-        self._shapes.add(shape)
+        key = f"{template}?{urlencode(operation.query)}" if operation.query else template
+        shape = (operation.method, path_templates.shape(key))
+        first = self._first.setdefault(shape, operation)
+        if first is not operation:
+            if not operation.is_alternative(first):
+                return
+            key += f"#{quote(operation.name, safe='')}"
+        self.paths.setdefault(key, {})[operation.method.lower()] = self._members(route, first)
+
+    def _members(self, route: Route, first: Operation) -> dict[str, Any]:
+        """The operation; `first` is the first that was added for its method and path."""
+        operation = route.operation
         node = self.plan.specifications[operation.spec].node(operation)
         copied = self.components.copy(node, operation.spec)
         members = {key: value for key, value in copied.items() if key not in _REPLACED}
+        notes = [members.get("description", "")]
+        if first is not operation:
+            notes.append(
+                f"`{first.id}` has the same method and path: a request belongs to the first of "
+                "them in their document that accepts it."
+            )
         if aliases := ", ".join(f"`{mount}{operation.path}`" for mount in operation.mounts[1:]):
-            text = members.get("description", "")
-            members["description"] = f"{text}\n\nAlso at {aliases}.".strip()
+            notes.append(f"Also at {aliases}.")
+        if len(notes) > 1:
+            members["description"] = "\n\n".join(notes).strip()
         if parameters := self._parameters(route):
             members["parameters"] = parameters
-        self.paths.setdefault(template, {})[operation.method.lower()] = {
+        return {
             "operationId": operation.id,
             "tags": [self._tag(operation.spec, tag) for tag in _texts(copied.get("tags"))],
             **members,
@@ -113,7 +131,7 @@ class _Merger:
         """The operation's parameters, and those of its path that it does not replace."""
         operation = route.operation
         document = self.plan.specifications[operation.spec].library.document
-        item = document.get("paths").get(operation.path)
+        item = document.get("paths").get(str(operation.at[1]))
         parameters: dict[tuple[str, str], Any] = {}
         for holder in (item, item.get(operation.method.lower())):
             for parameter in holder.get("parameters").elements():

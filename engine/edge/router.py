@@ -7,13 +7,13 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl
 
 import falcon
 
 from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
+from engine.edge.resource import Choose, Resource, first_responder
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
@@ -42,66 +42,13 @@ Serve = Callable[[dict[str, Any], Callable[..., Any], CallerConnection], Iterabl
 """The WSGI call of an application (PEP 3333), with the connection of the request."""
 
 
-class Resource:
-    """One method of one path, the argument of Falcon's `add_route`. `make` makes its responder at
-    its first request: thousands of paths may get none. `operation` is the id of its operation.
-
-    Operations of the same method and path are distinguished by the parameters of their `query`: the
-    router finds the first one, whose `variants` are all of them.
-    """
-
-    __slots__ = (
-        *("_make", "_responder", "method", "mount", "names", "operation", "query", "template"),
-        *("variants", "wide"),
-    )
-
-    def __init__(
-        self,
-        method: str,
-        mount: str,
-        wide: tuple[str, ...],
-        make: Callable[[], Responder],
-        query: tuple[tuple[str, str], ...] = (),
-        operation: str = "",
-    ) -> None:
-        self.method, self.mount, self.wide = method, mount, wide
-        self.query, self.operation = query, operation
-        self.template = ""  # with the `names` of its variables, set by the router
-        self.names: Sequence[str] = ()
-        self.variants: tuple[Resource, ...] = ()
-        self._make: Callable[[], Responder] | None = make
-        self._responder: Responder | None = None
-
-    def responder(self) -> Responder:
-        """The responder, made on first use."""
-        if self._responder is None:
-            assert self._make is not None
-            self._responder, self._make = self._make(), None
-        return self._responder
-
-    def add(self, other: Resource) -> None:
-        """Add another operation of this method and path, unless one has the same query. Those with
-        more parameters come first."""
-        variants = self.variants or (self,)
-        if all(variant.query != other.query for variant in variants):
-            by_query = sorted((*variants, other), key=lambda variant: -len(variant.query))
-            self.variants = tuple(by_query)
-
-    def choose(self, query: str, spans: Spans) -> tuple[Resource, Spans] | None:
-        """The operation that matches most parameters of the query, and its variables."""
-        parameters = set(parse_qsl(query, keep_blank_values=True))
-        for variant in self.variants or (self,):
-            if parameters.issuperset(variant.query):
-                return variant, dict(zip(variant.names, spans.values(), strict=True))
-        return None
-
-
 class Router:
     """The interface that falcon.App requires of a router: `add_route` and `find`.
 
     `unmatched` makes a responder from a handler for requests that match no route. `pages` are pages
     of the gateway by path; a route with the same path comes first. `hint` is the end of the message
-    for an unknown path.
+    for an unknown path. `choose` decides between several operations of a document for one method
+    and path, by default for the first.
     """
 
     def __init__(
@@ -111,8 +58,10 @@ class Router:
         pages: Mapping[str, Responder] | None = None,
         cors: Cors | None = None,
         hint: str = "",
+        choose: Choose = first_responder,
     ) -> None:
         self._unmatched = unmatched
+        self._choose = choose
         self._pages = pages or {}
         self._cors = cors or Cors(())
         self._hint = hint
@@ -141,13 +90,14 @@ class Router:
             return self, {req.method: responder}, {"path": path, "query": query}, uri
         match = self._tree.find(path, req.method)
         if isinstance(match, PathMatch):
-            first: Resource = match.value
-            is_only = not (first.variants or first.query)
-            selection: tuple[Resource, Spans] | None = (
-                (first, match.variables) if is_only else first.choose(query, match.variables)
-            )
-            if selection is not None:
-                resource, spans = selection
+            resource: Resource = match.value
+            spans = match.variables
+            if resource.variants or resource.query:
+                found = self._find_candidate(resource, spans, path, query, uri, req.method)
+                if found is not None:
+                    return found
+                match = PathMiss((), ())
+            else:
                 params = {
                     "path": path,
                     "query": query,
@@ -156,15 +106,34 @@ class Router:
                     "operation": resource.operation,
                 }
                 route = resource, {req.method: resource.responder()}, params, uri
-                if is_only and not (query or spans) and path == resource.template:
+                if not (query or spans) and path == resource.template:
                     return self._remember(route)
                 return route
-            match = PathMiss((), ())
         page = self._pages.get(path)
         if page is not None and req.method in ("GET", "HEAD"):
             return self, {req.method: page}, {"path": path, "query": query}, uri
         responder = self._unmatched(partial(_miss, match, self._cors, self._miss_hint))
         return self, {req.method: responder}, {"path": path, "query": query}, uri
+
+    def _find_candidate(
+        self, resource: Resource, spans: Spans, path: str, query: str, uri: str, method: str
+    ) -> tuple[Any, Any, dict[str, Any], str] | None:
+        """The responder that chooses among the variants of a resource, or that of the only one with
+        this query; None if there is none."""
+        candidates = resource.candidates(path, query, spans)
+        if not candidates:
+            return None
+        first, variables = candidates[0]
+        params = {
+            "path": path,
+            "query": query,
+            "mount": first.mount,
+            "variables": variables,
+            "operation": first.operation,
+        }
+        is_only = len(candidates) == 1
+        responder = first.responder() if is_only else self._choose(candidates)
+        return first, {method: responder}, params, uri
 
     def _miss_hint(self, path: str, method: str) -> str:
         """The end of the message for an unknown path: the path that a client with another base
@@ -255,10 +224,11 @@ def application(
     pages: Mapping[str, Responder] | None = None,
     cors: Cors | None = None,
     hint: str = "",
+    choose: Choose = first_responder,
 ) -> Application:
     """A Falcon application without routes. All its responses, errors included, are the gateway's.
 
-    Requests that match no route pass through `stages`; for `pages`, `cors` and `hint` see Router.
+    Requests that match no route pass through `stages`; for the other arguments see Router.
     """
     all_dialects = dialects.by_request()
 
@@ -276,7 +246,9 @@ def application(
         path, _, query = raw_target(req.env).partition("?")
         unmatched(partial(_fail, error))(req, resp, path, query)
 
-    router: Any = Router(unmatched, pages=pages, cors=cors, hint=hint)  # Falcon wants its own type
+    router: Any = Router(
+        unmatched, pages=pages, cors=cors, hint=hint, choose=choose
+    )  # Falcon wants its own type
     app = Application(router=router)
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)

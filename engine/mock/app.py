@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,9 +18,10 @@ import gevent
 import orjson
 
 from engine.dialects import Dialect
-from engine.edge.endpoint import Endpoints, answer_errors
+from engine.edge.endpoint import Endpoints, Responder, answer_errors
 from engine.edge.request_body import check_head
-from engine.edge.router import Application, Resource, application
+from engine.edge.resource import Candidate, Resource
+from engine.edge.router import Application, application
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, compose
 from engine.exchange.services import Services
 from engine.mock import faults
@@ -37,9 +38,10 @@ from engine.mock.session import session
 from engine.spec.operation import Operation
 from engine.spec.path_templates import variables
 from engine.spec.spec import Specification
+from engine.stages.alternatives import Alternative, Choice, refusing
 from engine.stages.authenticate import authenticate
 from engine.stages.receive import receive
-from engine.stages.validate import checks_of, validate_body, validate_parameters
+from engine.stages.validate import UNCHECKED, checks_of, validate_body, validate_parameters
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
 
@@ -63,32 +65,52 @@ def build(
 ) -> Application:
     """The application of the mock. It answers 401 to any other credential."""
     endpoints = Endpoints(max_body, 60.0)
-    app = application(endpoints, [answer_errors, check_head])
     services = Services(tokens={digest(credential): Caller("gateway")})
+    served: dict[str, tuple[Alternative, Dialect]] = {}
+
+    def choose(candidates: Sequence[Candidate]) -> Responder:
+        choice = Choice(candidates, lambda operation: served[operation][0])
+        dialect = served[candidates[0].resource.operation][1]
+        handler = compose([answer_errors, check_head, choice.stage], choice.handler)
+        return endpoints.responder(handler, [dialect])
+
+    app = application(endpoints, [answer_errors, check_head], choose=choose)
     for specification, dialect in documents:
         style = Style(dialect, delay)
-        for operation in specification.operations.values():
-            last = _last(operation, specification, style)
-            checks = checks_of(operation, "strict")
-            handler = compose(
-                [
-                    answer_errors,
-                    check_head,
-                    authenticate(operation.carriers, False, services),
-                    *validate_parameters(checks),
-                    receive(checks),
-                    *validate_body(checks),
-                ],
-                last=last,
-            )
+        for number, operation in enumerate(specification.operations.values()):
+            alternative = _alternative(operation, specification, style, services)
+            served[operation.id] = alternative, dialect
+            handler = compose([answer_errors, check_head], alternative.handler)
             responder = partial(endpoints.responder, handler, [dialect])
             wide = {"model"}.intersection(variables(operation.path)).union(operation.wide)
+            place = specification.name, number
             for mount in operation.mounts:
                 resource = Resource(
-                    operation.method, mount, tuple(wide), responder, operation.query
+                    *(operation.method, mount, tuple(wide), responder),
+                    *(operation.query, operation.id, place),
                 )
                 app.add_route(mount + operation.path, resource)
     return app
+
+
+def _alternative(
+    operation: Operation, specification: Specification, style: Style, services: Services
+) -> Alternative:
+    """An operation of the mock."""
+    last = _last(operation, specification, style)
+    checks = checks_of(operation, "strict")
+    enter = authenticate(operation.carriers, False, services)
+    validating = [*validate_parameters(checks), receive(checks), *validate_body(checks)]
+    return Alternative(
+        operation,
+        unknown="pass",
+        is_tolerant=False,
+        carriers=operation.carriers,
+        authenticate=enter,
+        handler=compose([enter, *validating], last),
+        judged=compose([enter, receive(UNCHECKED)], last),
+        refusal=lambda error: compose([enter, refusing(error)], last),
+    )
 
 
 def _last(operation: Operation, specification: Specification, style: Style) -> Handler:

@@ -21,8 +21,8 @@ def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> 
 
 
 def _check_collisions(routes: Sequence[Route], console: Console, findings: Findings) -> None:
-    """Note two routes with the same method and path, unless the gateway answers both from `models`,
-    and each route on a path of the console."""
+    """Note two routes with the same method and path, unless they are alternatives of one document,
+    or the gateway answers both from `models`; and each route on a path of the console."""
     routes_by_path: dict[tuple[object, ...], Route] = {}
     for route in routes:
         operation = route.operation
@@ -34,6 +34,8 @@ def _check_collisions(routes: Sequence[Route], console: Console, findings: Findi
             key = (operation.method, path_templates.shape(template), operation.query)
             first = routes_by_path.setdefault(key, route)
             if first is route or (first.answer == route.answer == "models"):
+                continue
+            if operation.is_alternative(first.operation):
                 continue
             findings.note(
                 operation.source,

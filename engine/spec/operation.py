@@ -63,6 +63,17 @@ class Parameter:
             raise explain(self.validator, value, self.name).error()
         return value
 
+    def accepts(self, source: Any) -> bool:
+        """Whether `check` accepts the source; cheaper than its explanation of a refusal."""
+        try:
+            value = self.read(source)
+        except Malformed:
+            return self._decoded(source) is not MISSING
+        if value is MISSING:
+            return not self.required
+        is_valid = self.validator is None or self.validator.is_valid(value)
+        return is_valid or self._decoded(source) is not MISSING
+
     def source(self, exchange: Exchange, query: Query | None) -> Query | str | None:
         """The part of a request that holds the parameter, as `read` expects it."""
         if self.place == "query":
@@ -112,6 +123,15 @@ class Operation:
     def name(self) -> str:
         return self.id[len(self.spec) + 1 :]
 
+    def is_alternative(self, other: Operation) -> bool:
+        """Whether both are operations of one document for the same method and paths: a request
+        belongs to the first of them that accepts it."""
+        return (
+            (self.spec, self.method) == (other.spec, other.method)
+            and self.mounts == other.mounts
+            and path_templates.shape(self.path) == path_templates.shape(other.path)
+        )
+
 
 _NO_QUERY = Query.parse("")
 
@@ -123,6 +143,20 @@ def check_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> Non
         if parameter.place == "query" and query is None:
             query = Query.parse(exchange.query) if exchange.query else _NO_QUERY
         parameter.check(parameter.source(exchange, query))
+
+
+def accepts_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> bool:
+    """Whether `check_parameters` accepts them. Raises GatewayError for what takes too long."""
+    query: Query | None = None
+    for parameter in parameters:
+        if parameter.place == "query" and query is None:
+            try:
+                query = Query.parse(exchange.query)
+            except Malformed:
+                return False
+        if not parameter.accepts(parameter.source(exchange, query)):
+            return False
+    return True
 
 
 class Declaration(NamedTuple):

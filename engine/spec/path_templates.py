@@ -9,7 +9,7 @@ slashes because they hold a model's name.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -50,6 +50,36 @@ def shape(template: str) -> str:
     """The template without the names of its variables: templates of equal shape match the same
     paths."""
     return _VARIABLE.sub("{}", template)
+
+
+def pattern(template: str) -> re.Pattern[str]:
+    """The pattern of the paths that a template matches, without variables that hold slashes, with a
+    group for each variable."""
+    return re.compile(_regex(template, ()))
+
+
+def ambiguous(shapes: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The ordered pairs of shapes that may match the same paths, of which neither is more specific:
+    each has a variable where the other one has a literal segment."""
+    by_mask: dict[tuple[bool, ...], list[list[str]]] = {}
+    for shape_ in shapes:
+        segments = shape_.split("/")
+        by_mask.setdefault(tuple("{" in s for s in segments), []).append(segments)
+    for mask, templates in by_mask.items():
+        for other_mask, others in by_mask.items():
+            pairs = {*zip(mask, other_mask, strict=False)}
+            if len(mask) != len(other_mask) or not {(True, False), (False, True)} <= pairs:
+                continue
+            literal = [
+                i for i, (a, b) in enumerate(zip(mask, other_mask, strict=True)) if not a | b
+            ]
+            by_literals: dict[tuple[str, ...], list[str]] = {}
+            for segments in others:
+                key = tuple(segments[i] for i in literal)
+                by_literals.setdefault(key, []).append("/".join(segments))
+            for segments in templates:
+                for other in by_literals.get(tuple(segments[i] for i in literal), ()):
+                    yield "/".join(segments), other
 
 
 def check(template: str) -> str | None:

@@ -87,21 +87,36 @@ class Refusal(NamedTuple):
         return GatewayError(400, self.code, self.message, param=self.param)
 
 
+class Explanation(NamedTuple):
+    """A refusal, and how far the value is from what its schema accepts: the number of its errors,
+    of which the refusal is the most specific, `depth` steps into the value."""
+
+    refusal: Refusal
+    error_count: int = 1
+    depth: int = 0
+
+
 def explain(validator: Validator, value: Any, root: str = "") -> Refusal:
     """The refusal of a `value` that `validator` refuses. `root` is the name of the value."""
+    return explain_distance(validator, value, root).refusal
+
+
+def explain_distance(validator: Validator, value: Any, root: str = "") -> Explanation:
+    """As `explain`, with the distance of the value."""
     try:
         is_expensive = isinstance(validator, SchemaValidator) and validator.is_expensive
         narrowed = Narrowed(value) if is_expensive else narrow(validator.is_valid, value)
         if narrowed is None:
-            return _unexplained(root)
+            return Explanation(_unexplained(root))
         errors = list(islice(validator.iter_errors(narrowed.value), _MOST_ERRORS))
     except TooManyErrors:
-        return _unexplained(root, ", and has too many alternatives to name the place")
+        return Explanation(_unexplained(root, ", and has too many alternatives to name the place"))
     except (ValueError, RecursionError):  # jsonschema_rs copies values of at most 255 levels
-        return _unexplained(root, ", and is nested too deeply to name the place")
+        return Explanation(_unexplained(root, ", and is nested too deeply to name the place"))
     best = _best(errors)
     details = best.kind.as_dict()
     path = narrowed.original_path(list(path_in(narrowed.value, best.instance_path)))
+    depth = len(path)
     if best.kind.name == "required":
         path.append(details["property"])
     unknown = details.get("unexpected") or []
@@ -112,7 +127,8 @@ def explain(validator: Validator, value: Any, root: str = "") -> Refusal:
     name = best.kind.name
     if name in ("anyOf", "oneOf") and _union_types(details["context"]):
         name = "type"
-    return Refusal(param, _CODES.get(name, "invalid_value"), message)
+    refusal = Refusal(param, _CODES.get(name, "invalid_value"), message)
+    return Explanation(refusal, len(errors), depth)
 
 
 def _unexplained(root: str, reason: str = "") -> Refusal:

@@ -169,7 +169,9 @@ class _OperationReader:
     findings: Findings
     operations: dict[str, Operation] = field(default_factory=dict)
     refusals: dict[str, Problem] = field(default_factory=dict)
-    names_by_path: dict[tuple[object, ...], str] = field(default_factory=dict)
+    shared_paths: dict[tuple[object, ...], list[tuple[str, tuple[str, str]]]] = field(
+        default_factory=dict
+    )
 
     def read(self) -> Specification:
         removed = breaches_by_path(self.library)
@@ -197,6 +199,7 @@ class _OperationReader:
             if path_problem is None:
                 for words in address.repairs:
                     self._note((key,), "MW228", f"path '{key}': {words}")
+        self._note_alternatives()
         self._note_unchecked_ranges()
         self._note_expensive()
         schemas = {Purpose.REQUEST: self.schemas}
@@ -209,7 +212,6 @@ class _OperationReader:
         for words in wider.repairs[len(address.repairs) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
         place = (at[1], wider.query, shape(wider.template))
-        first_name = self.names_by_path.setdefault(place, name)
         findings = Findings()
         declaration = Declaration(self.name, name, at, wider, self.mounts)
         operation = None
@@ -220,9 +222,6 @@ class _OperationReader:
         except KeyError as error:
             message = f"a reference has no target: there is no {error}"
             findings.error(source, path, "MW202", message, key=True)
-        if first_name != name:
-            message = f"'{name}' and '{first_name}' are both {at[1].upper()} {wider.template}"
-            findings.error(source, path, "MW230", message)
         for problem in findings.unsorted:
             if problem.level is Level.ERROR:
                 problem = replace(problem, level=Level.WARNING)
@@ -233,6 +232,7 @@ class _OperationReader:
             self._refuse(name, at, self.refusals[name])
         elif operation is not None:
             self.operations[name] = operation
+            self.shared_paths.setdefault(place, []).append((name, at))
 
     def _place(self, at: Path) -> Place:
         return place_of(self.library.source(self.library.root, at), at, key=True)
@@ -253,6 +253,18 @@ class _OperationReader:
             )
             return plain
         return name or plain
+
+    def _note_alternatives(self) -> None:
+        """Note a warning for each method and path that several operations share."""
+        for sharing in self.shared_paths.values():
+            if len(sharing) < 2:
+                continue
+            (first, _), (second, at), *others = sharing
+            path = self.operations[second].path
+            more = f" and {len(others)} more" if others else ""
+            message = f"'{second}' and '{first}'{more} are {at[1].upper()} {path}"
+            hint = "a request belongs to the first of them that accepts it"
+            self._note(at, "MW230", message, hint)
 
     def _note_unchecked_ranges(self) -> None:
         """Note a single warning for all media ranges under which some bodies are not validated."""

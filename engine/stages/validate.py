@@ -42,6 +42,10 @@ class Checks(NamedTuple):
         return self.mode != "off"
 
 
+UNCHECKED = Checks((), None, "off", "pass")
+"""The checks of requests that were checked before."""
+
+
 def checks_of(
     operation: Operation,
     mode: str,
@@ -97,14 +101,14 @@ def validate_body(checks: Checks) -> list[Stage]:
         if exchange.value is not MISSING:
             rule = rules.get(exchange.media_type) or bodies.rule(exchange)
             if unknown == "drop":
-                _drop(exchange, rule, places)
+                drop_unknown(exchange, rule, places)
             if validates:
                 try:
                     check(rule, exchange.value)
                 except GatewayError as error:
                     refuse(exchange, error)
             if unknown == "reject":
-                _reject(exchange, rule)
+                reject_unknown(exchange, rule)
         return following(exchange)
 
     return [validate_only if mode in ("strict", "lenient") and unknown == "pass" else stage]
@@ -124,7 +128,7 @@ def _note_refusal(exchange: Exchange, error: GatewayError) -> None:
     mismatches.note_error(exchange.request_id, exchange.operation, error)
 
 
-def _reject(exchange: Exchange, rule: BodyRule) -> None:
+def reject_unknown(exchange: Exchange, rule: BodyRule) -> None:
     """Raises GatewayError 400 for the first member that the document does not have."""
     if rule.names is None:
         return
@@ -134,7 +138,7 @@ def _reject(exchange: Exchange, rule: BodyRule) -> None:
         raise GatewayError(400, "unknown_parameter", message, param=name)
 
 
-def _drop(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
+def drop_unknown(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
     """Remove the members that the document does not have from the body and its value. The model
     then stands elsewhere in it."""
     if rule.names is None:

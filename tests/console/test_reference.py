@@ -120,3 +120,52 @@ def test_numbers_of_more_than_64_bits_are_served(shipped, monkeypatch):
     monkeypatch.setattr(reference, "merged", lambda plan, base: {"maximum": 2**70, "url": base})
     handler = reference.document(shipped)
     assert str(2**70).encode() in ask(handler, "host").body
+
+
+def test_operations_on_one_path_are_listed_each(tmp_path):
+    (tmp_path / "shop.yaml").write_text(
+        """
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths:
+  /items/{id}:
+    get:
+      operationId: byId
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {"200": {description: fine}}
+  /items/{name}:
+    get:
+      operationId: byName
+      description: By its name.
+      parameters: [{name: name, in: path, required: true, schema: {type: string}}]
+      responses: {"200": {description: fine}}
+  /chat#stream: {post: {operationId: stream, responses: {"200": {description: fine}}}}
+  /chat:
+    parameters: [{name: size, in: query, schema: {type: integer}}]
+    post: {operationId: chat, responses: {"200": {description: fine}}}
+  /chat?beta=true:
+    parameters: [{name: size, in: query, schema: {type: string}}]
+    post: {operationId: beta, responses: {"200": {description: fine}}}
+"""
+    )
+    (tmp_path / "gateway.yaml").write_text(CONFIG)
+    plan = make_plan(tmp_path / "gateway.yaml", {}).plan
+    assert plan is not None
+    document = merged(plan, "http://h")
+    assert openapi_errors(document) == []
+    listed = {
+        key: operation["operationId"]
+        for key, item in document["paths"].items()
+        for operation in item.values()
+    }
+    assert listed == {
+        "/a/items/{id}": "shop.byId",
+        "/a/items/{name}#byName": "shop.byName",
+        "/a/chat": "shop.stream",
+        "/a/chat#chat": "shop.chat",
+        "/a/chat?beta=true": "shop.beta",
+    }
+    by_name = document["paths"]["/a/items/{name}#byName"]["get"]
+    assert by_name["description"].startswith("By its name.\n\n`shop.byId` has the same method")
+    beta = document["paths"]["/a/chat?beta=true"]["post"]
+    assert [p["schema"]["type"] for p in beta["parameters"]] == ["string"]

@@ -61,9 +61,9 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
-    """Besides `report`, which looks at responses only."""
+    """Besides `report`, which looks at responses only, and `alternatives`, before the stages."""
     modules = {path.stem for path in (ROOT / "engine" / "stages").glob("[a-z]*.py")}
-    named = {name.replace(" ", "_") for name in stages} | {"report", "transform"}
+    named = {name.replace(" ", "_") for name in stages} | {"report", "transform", "alternatives"}
     assert modules - named == set()
 
 

@@ -6,7 +6,8 @@ import pytest
 from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, answer_errors
-from engine.edge.router import Resource, application
+from engine.edge.resource import Resource
+from engine.edge.router import application
 from engine.exchange.exchange import Response, compose
 from engine.values.errors import GatewayError
 

@@ -10,7 +10,8 @@ import orjson
 import pytest
 
 from engine.edge.endpoint import Endpoints
-from engine.edge.router import Resource, Router, application
+from engine.edge.resource import Resource
+from engine.edge.router import Router, application
 from engine.values.errors import GatewayError
 from tests.support.each import each
 from tests.support.endpoints import client, ok, raw

@@ -58,3 +58,24 @@ def test_the_name_of_the_model_asks_for_a_fault(client):
     assert stream.status_code == 200
     assert "mock_fault" in stream.text
     assert "[DONE]" not in stream.text
+
+
+def test_of_operations_on_one_path_the_first_that_accepts_a_request_answers(tmp_path):
+    operation = (
+        "get: {{operationId: {0}, parameters: [{{name: {0}, in: path, required: true, "
+        "schema: {{type: {1}}}}}], responses: {{'200': {{description: ok, content: "
+        "{{text/plain: {{example: {0}}}}}}}}}}}"
+    )
+    paths = "".join(
+        f"  /x/{{{name}}}: {{{operation.format(name, kind)}}}\n"
+        for name, kind in (("number", "integer"), ("word", "string"))
+    )
+    (tmp_path / "x.yaml").write_text(
+        'openapi: 3.1.0\ninfo: {title: T, version: "1"}\nsecurity: [{b: []}]\n'
+        f"components: {{securitySchemes: {{b: {{type: http, scheme: bearer}}}}}}\npaths:\n{paths}"
+    )
+    specification = read("x", tmp_path / "x.yaml", "x", (), Findings())
+    client = TestClient(build([(specification, dialects.get("plain"))], "secret"))
+    answers = [client.simulate_get(f"/x/{value}", headers=HEADERS).text for value in ("5", "y")]
+    assert answers == ["number", "word"]
+    assert client.simulate_get("/x/5").status_code == 401

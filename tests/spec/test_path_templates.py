@@ -451,3 +451,10 @@ def test_a_template_that_is_added_behind_a_search_is_found() -> None:
     assert match(paths, "/v1/models/m") is None
     paths.add("/v1/models/{model}", "GET", "added")
     assert match(paths, "/v1/models/m") == ("added", {"model": "m"})
+
+
+def test_templates_are_ambiguous_if_neither_is_more_specific() -> None:
+    shapes = ["/a/{}/b", "/a/b/{}", "/a/{}/{}", "/a/b/b", "/c/{}/b", "/a/{}/b/{}", "/a/x{}/{}"]
+    pairs = {*path_templates.ambiguous(shapes)}
+    assert pairs == {("/a/{}/b", "/a/b/{}"), ("/a/b/{}", "/a/{}/b")}
+    assert path_templates.pattern("/a/{x}:run/b").fullmatch("/a/1%3arun/b")

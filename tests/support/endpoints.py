@@ -6,7 +6,8 @@ from engine import dialects
 from engine.edge.endpoint import Endpoints, answer_errors
 from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.request_body import check_head
-from engine.edge.router import Resource, application
+from engine.edge.resource import Resource
+from engine.edge.router import application
 from engine.exchange.exchange import Response, compose
 
 STAGES = [answer_errors, check_head]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 import click
 
@@ -56,7 +57,7 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
     return [
         {
             "method": route.operation.method,
-            "path": template,
+            "path": f"{template}?{query}" if query else template,
             "operation": route.operation.id,
             "model": route.model.text if route.model is not None else None,
             "default": route.default_model,
@@ -69,6 +70,7 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
         }
         for route in plan.routes
         for template, _ in route.templates
+        for query in [urlencode(route.operation.query)]
     ]
 
 

@@ -153,6 +153,16 @@ def _differs(template: str, path: str) -> str:
     return f"its path is {template}"
 
 
+def alternatives_of(route: Route, plan: Plan) -> list[Route]:
+    """The routes of operations that may be chosen for requests of this one, itself included."""
+    operation = route.operation
+    return [
+        other
+        for other in plan.routes
+        if other.operation.query == operation.query and other.operation.is_alternative(operation)
+    ]
+
+
 def narrow_plan(plan: Plan, path: str) -> Plan:
     """The plan with only the routes that may match this path, so that a rehearsal does not build
     ten thousand. All routes if none matches, or if the path may end in an unknown verb, because the

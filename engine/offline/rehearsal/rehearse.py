@@ -21,7 +21,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.offline.rehearsal.observation import Rehearsal, Request, Step, UpstreamAnswers
-from engine.offline.rehearsal.path_routes import narrow_plan
+from engine.offline.rehearsal.path_routes import alternatives_of, narrow_plan
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
@@ -57,12 +57,13 @@ def rehearse(
         currency=plan.config.currency,
         proxies=plan.config.server.trusted_proxies,
     )
+    narrow = narrow_plan(plan, request.target.partition("?")[0])
     app = build(
-        narrow_plan(plan, request.target.partition("?")[0]),
+        narrow,
         services,
         client=_clients(plan, rehearsal, answers or UpstreamAnswers()),
         open_credential=placeholder,
-        wrap_stages=lambda route, stages: _observe_all(plan, route, stages, rehearsal, secret),
+        wrap_stages=lambda route, stages: _observe_all(narrow, route, stages, rehearsal, secret),
     )
 
     with capture_log(rehearsal.log), mismatches.capture(rehearsal.reported):
@@ -105,13 +106,17 @@ def _clients(plan: Plan, rehearsal: Rehearsal, answers: UpstreamAnswers) -> Call
 def _observe_all(
     plan: Plan, route: Route, stages: Sequence[Stage], rehearsal: Rehearsal, secret: str
 ) -> Sequence[Stage]:
-    """The stages of a route, each observed, after a stage that adds the token."""
+    """The stages of a route, each observed, after a stage that adds the token. Of alternatives the
+    stage that chooses comes first, as if it were of the first one."""
 
     def enter(exchange: Exchange, following: Handler) -> Response:
+        is_outer = rehearsal.exchange is None
         rehearsal.route, rehearsal.exchange = route, exchange
-        rehearsal.stages = [stage_name(stage) for stage in stages]
-        if secret:
-            add_token(exchange, route.carriers[0], secret)
+        rehearsal.stages = [*rehearsal.stages, *map(stage_name, stages)]
+        if secret and is_outer:
+            carriers = [each.carriers[0] for each in alternatives_of(route, plan)]
+            for carrier in dict.fromkeys(carriers):
+                add_token(exchange, carrier, secret)
         rehearsal.carried = [carrier for carrier in route.carriers if carried(exchange, carrier)]
         try:
             return following(exchange)
@@ -122,7 +127,10 @@ def _observe_all(
             rehearsal.error = GatewayError(400, "invalid_value", str(error))
             raise
         finally:
-            if rehearsal.reached_targets:
+            if is_outer and exchange.operation != route.operation.id:
+                chosen = (r for r in plan.routes if r.operation.id == exchange.operation)
+                rehearsal.route = next(chosen)
+            elif rehearsal.reached_targets:
                 rehearsal.translations = translate_for_targets(plan, route, exchange)
 
     return [enter, *(_observed(stage, rehearsal) for stage in stages)]

@@ -13,7 +13,11 @@ from engine.exchange.exchange import MISSING
 from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
-from engine.offline.rehearsal.path_routes import SimilarOperation, nearest
+from engine.offline.rehearsal.path_routes import (
+    SimilarOperation,
+    alternatives_of,
+    nearest,
+)
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
@@ -25,7 +29,8 @@ from engine.upstream.token_estimate import ESTIMATE_HEADER
 from engine.values.wildcard import ByName
 
 Report = dict[str, Any]
-_READING = ("receive", "validate")
+_READING = ("alternatives", "receive", "validate")
+_UNKNOWN_CALLER = (401, 403, 429)
 
 
 def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = ()) -> Report:
@@ -44,7 +49,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         return summary | {"nearest": [_near(near) for near in nearest(planned, rehearsal.request)]}
     targets = _targets(rehearsal, route, config)
     return summary | {
-        "operation": _operation(route),
+        "operation": _operation(route, planned.plan),
         "route": {
             "place": str(place_of(config.source, route.at)),
             "goes": route.destination,
@@ -123,9 +128,12 @@ def _near(near: SimilarOperation) -> Report:
     }
 
 
-def _operation(route: Route) -> Report:
+def _operation(route: Route, plan: Plan) -> Report:
+    """The operation, and the others on its method and path that may be chosen."""
     operation = route.operation
-    return {
+    others = [r.operation.id for r in alternatives_of(route, plan) if r is not route]
+    alternatives = {"alternatives": others} if others else {}
+    return alternatives | {
         "id": operation.id,
         "method": operation.method,
         "path": operation.path,
@@ -138,7 +146,9 @@ def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
     carriers = [
         {"kind": c.kind, "name": c.name, "held": c in rehearsal.carried} for c in route.carriers
     ]
-    verdict = "refused" if rehearsal.refused_by == "authenticate" else "passed"
+    by, error = rehearsal.refused_by, rehearsal.error
+    is_unknown = by == "alternatives" and error is not None and error.status in _UNKNOWN_CALLER
+    verdict = "refused" if by == "authenticate" or is_unknown else "passed"
     return {
         "verdict": "public" if route.public else verdict,
         "carriers": carriers,
@@ -148,11 +158,12 @@ def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
 
 def _validation(route: Route, rehearsal: Rehearsal) -> Report:
     """The verdict of the stages that read the request and compare it with the document. 403 and 404
-    are refusals of the model in a large body, before it is parsed."""
+    are refusals of the caller, and of the model in a large body, before it is parsed."""
     error, steps = rehearsal.error, [s for s in rehearsal.steps if s.name in _READING]
     if rehearsal.reported:
         return {"mode": route.validate, "verdict": "would refuse", "places": rehearsal.reported}
-    if error is not None and error.status not in (403, 404) and rehearsal.refused_by in _READING:
+    unread = (*_UNKNOWN_CALLER, 404)
+    if error is not None and error.status not in unread and rehearsal.refused_by in _READING:
         return {
             "mode": route.validate,
             "verdict": "refused",

@@ -30,6 +30,8 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
         return
     operation, route = report["operation"], report["route"]
     shown_operation = f"{operation['id']} ({operation['method']} {operation['path']})"
+    if others := operation.get("alternatives"):
+        shown_operation += f", one of {len(others) + 1}: also {', '.join(others)}"
     yield _line("operation", shown_operation, operation["place"])
     yield _line("route", route["goes"], route["place"])
     yield from _authentication(report["authentication"])

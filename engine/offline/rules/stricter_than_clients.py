@@ -48,8 +48,18 @@ def _refused(
         error = request.refusal(match.operation)
         if error is None or _is_model(error, match):
             continue
+        if any(_accepts(other, request) for other in routes if _is_alternative(other, match)):
+            continue
         if _accepts_leniently(case, match, request):
             yield f"{match.operation.name} {error.param or error.code}", request
+
+
+def _accepts(route: Route, request: ClientRequest) -> bool:
+    return request.refusal(route.operation) is None
+
+
+def _is_alternative(route: Route, other: Route) -> bool:
+    return route is not other and route.operation.is_alternative(other.operation)
 
 
 def _accepts_leniently(case: AuditCase, route: Route, request: ClientRequest) -> bool:

@@ -145,3 +145,22 @@ def test_the_targets_of_many_upstreams_are_complete_for_programs(tmp_path):
     by_operation = {route["operation"]: route["targets"] for route in listed}
     assert len(by_operation["team0.chat0"]) == 30
     assert [target["upstream"] for target in by_operation["team9.chat9"]] == ["up9"]
+
+
+def test_operations_of_one_path_have_a_line_each_with_the_query_that_they_need(tmp_path):
+    keys = ("/a/{id}", "/a/{name}", "/b#one", "/b", "/b?beta=true")
+    operations = [
+        f"  {key}: {{get: {{operationId: op{number}, responses: {{}}}}}}\n"
+        for number, key in enumerate(keys)
+    ]
+    (tmp_path / "x.yaml").write_text(
+        f'openapi: 3.1.0\ninfo: {{title: T, version: "1"}}\npaths:\n{"".join(operations)}'
+    )
+    (tmp_path / "gateway.yaml").write_text(
+        "version: 1\nspecs: {x: {document: x.yaml}}\nupstreams: {u: {url: http://127.0.0.1:9}}\n"
+        "routes: [{operations: x.*, to: [{upstream: u}]}]\n"
+    )
+    result = modelway("routes", "-c", str(tmp_path / "gateway.yaml"))
+    rows = [line.split()[1:3] for line in result.output.splitlines()[1:]]
+    paths = ("/a/{id}", "/a/{name}", "/b", "/b", "/b?beta=true")
+    assert rows == [[path, f"x.op{number}"] for number, path in enumerate(paths)]

@@ -244,3 +244,33 @@ def test_a_model_that_is_refused_in_a_large_body_says_nothing_of_the_validation(
     document = explained(project, body=body)
     assert document["error"]["code"] == "model_not_found"
     assert document["validation"]["verdict"] == "not reached"
+
+
+ITEM = """  /items/{name}:
+    get:
+      operationId: byName
+      security: [{key: []}]
+      parameters: [{name: name, in: path, required: true, schema: {type: string, maxLength: 3}}]
+      responses: {"200": {description: ok}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "served", "operation", "stage"),
+    [
+        ("17", True, "show", ""),
+        ("abc", True, "byName", ""),
+        ("abcd", False, "show", "alternatives"),
+    ],
+)
+def test_the_operation_is_named_with_its_alternatives(tmp_path, target, served, operation, stage):
+    document = DOCUMENT.replace("  /hidden:", f"{ITEM}  /hidden:")
+    config = CONFIG.replace("shop.show,", "shop.*,").replace(", auth: none", "")
+    result = planned(tmp_path, config, document)
+    shown = explained(result, "GET", f"/v1/items/{target}")
+    others = {"show": "byName", "byName": "show"}
+    assert (shown["served"], shown["operation"]["id"]) == (served, f"shop.{operation}")
+    assert shown["operation"]["alternatives"] == [f"shop.{others[operation]}"]
+    assert (shown["error"] or {"by": ""})["by"] == stage
+    assert shown["validation"]["verdict"] == ("passed" if served else "refused")
+    assert f"one of 2: also shop.{others[operation]}" in text(shown)

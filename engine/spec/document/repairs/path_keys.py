@@ -1,6 +1,8 @@
-"""Path keys that are not path templates: a query string, `<name>`, a pattern, several segments.
+"""Path keys that are not path templates: a query string, a fragment, `<name>`, a pattern, several
+segments.
 
-`/v1/messages?beta=true` is served for requests with this query, in addition to `/v1/messages`.
+`/v1/messages?beta=true` is served for requests with this query, in addition to `/v1/messages`. A
+fragment only makes a key unique: no request has one, so `/chat#stream` is served as `/chat`.
 `{model=models/*}` is read as `models/{model}`; `{name=**}` and a final `{path}` are variables that
 may contain slashes.
 """
@@ -35,7 +37,10 @@ def read(key: str) -> Address:
     """The address of a path key; `path_templates.check` decides whether it can be served."""
     repairs: list[str] = []
     wide: list[str] = []
-    template, mark, query_text = key.partition("?")
+    address, hash_mark, _ = key.partition("#")
+    if hash_mark:
+        repairs.append(f"a path has no fragment; it is served as '{address}'")
+    template, mark, query_text = address.partition("?")
     query = tuple(parse_qsl(query_text, keep_blank_values=True)) if mark else ()
     if mark:
         repairs.append(f"a path has no query; it is served for the query '{query_text}'")

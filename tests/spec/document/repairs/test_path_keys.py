@@ -18,6 +18,8 @@ from tests.support.each import each
         ("/v1/messages?beta=true", "MW228"),
         ("/<upload_url>", "MW228"),
         ("/a?b=<c", "MW228"),
+        ("/a#stream", "MW228"),
+        ("#stream", "MW205"),
         ("/{a}/{a}", "MW205"),
         ("/{}", "MW205"),
         ("/{a}{b}", "MW205"),
@@ -35,6 +37,8 @@ def test_an_odd_path_is_a_problem(tmp_path: Path, path: str, code: str | None) -
     ("key", "address"),
     [
         ("/v1/x?beta=true", ("/v1/x", (("beta", "true"),), ())),
+        ("/v1/x#stream", ("/v1/x", (), ())),
+        ("/v1/x?beta=true#a?b=c", ("/v1/x", (("beta", "true"),), ())),
         ("/<id>/x", ("/{id}/x", (), ())),
         ("/v1/{name=models/*}:run", ("/v1/models/{name}:run", (), ())),
         ("/v1/{name=a/*/b/*}", ("/v1/a/{name}/b/{name_2}", (), ())),

@@ -1,0 +1,132 @@
+"""The operations of a router's paths: of several for one method and path, those that may serve a
+request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from engine.edge.endpoint import Responder
+from engine.spec import path_templates
+from engine.spec.path_templates import Spans
+
+
+class Resource:
+    """One method of one path, the argument of Falcon's `add_route`. `make` makes its responder at
+    its first request: thousands of paths may get none. `operation` is the id of its operation.
+
+    Operations of the same method and path are distinguished by the parameters of their `query`, and
+    those of one document also by the whole request. `place` is the name of the document and the
+    number of the operation in it. The router finds the first one, whose `variants` are all of them;
+    `overlaps` are those of other templates that may match its paths too, by their `pattern`, if
+    neither template is the more specific one.
+    """
+
+    __slots__ = (
+        *("_make", "_responder", "method", "mount", "names", "operation", "overlaps", "pattern"),
+        *("place", "query", "template", "variants", "wide"),
+    )
+
+    def __init__(
+        self,
+        method: str,
+        mount: str,
+        wide: tuple[str, ...],
+        make: Callable[[], Responder],
+        query: tuple[tuple[str, str], ...] = (),
+        operation: str = "",
+        place: tuple[str, int] = ("", 0),
+    ) -> None:
+        self.method, self.mount, self.wide = method, mount, wide
+        self.query, self.operation, self.place = query, operation, place
+        self.template = ""  # with the `names` of its variables, set by the router
+        self.names: Sequence[str] = ()
+        self.variants: tuple[Resource, ...] = ()
+        self.overlaps: tuple[Resource, ...] = ()
+        self.pattern: re.Pattern[str] | None = None
+        self._make: Callable[[], Responder] | None = make
+        self._responder: Responder | None = None
+
+    def responder(self) -> Responder:
+        """The responder, made on first use."""
+        if self._responder is None:
+            assert self._make is not None
+            self._responder, self._make = self._make(), None
+        return self._responder
+
+    def add(self, other: Resource) -> None:
+        """Add another operation of this method and path, unless one of another document has the
+        same query. Those with more parameters come first, then those earlier in the document."""
+        variants = self.variants or (self,)
+        if all(v.query != other.query or v.is_alternative(other) for v in variants):
+            by_query = sorted((*variants, other), key=lambda v: (-len(v.query), v.place))
+            self.variants = tuple(by_query)
+
+    def is_alternative(self, other: Resource) -> bool:
+        """Whether both are operations of one document."""
+        return self.place[0] == other.place[0] and self.place[1] != other.place[1]
+
+    def candidates(self, path: str, query: str, spans: Spans) -> list[Candidate]:
+        """The operations that match most parameters of the query, each with its variables: the
+        first, and its alternatives. `spans` are those of the variables of this template."""
+        parameters = set(parse_qsl(query, keep_blank_values=True))
+        found = [
+            Candidate(v, dict(zip(v.names, spans.values(), strict=True)))
+            for v in self.variants or (self,)
+            if parameters.issuperset(v.query)
+        ]
+        for other in self.overlaps:
+            match = other.pattern.fullmatch(path) if other.pattern is not None else None
+            if match is not None and parameters.issuperset(other.query):
+                found.append(Candidate(other, dict(zip(other.names, match.regs[1:], strict=True))))
+        first = found[0].resource if found else self
+        return [
+            candidate
+            for candidate in found
+            if (v := candidate.resource) is first
+            or (len(v.query) == len(first.query) and v.is_alternative(first))
+        ]
+
+
+def link_overlaps(resources: Iterable[Resource]) -> None:
+    """Link resources of overlapping templates: `/a/{x}/b` and `/a/b/{x}` both match `/a/b/b`. They
+    are in the order in which they were added to a router."""
+    by_template: dict[tuple[str, str], list[Resource]] = {}
+    for resource in resources:
+        if "{" in resource.template and not resource.wide:
+            key = resource.method, path_templates.shape(resource.template)
+            by_template.setdefault(key, []).append(resource)
+    shapes: dict[str, list[str]] = {}
+    for method, shape in by_template:
+        shapes.setdefault(method, []).append(shape)
+    for method, of_method in shapes.items():
+        for one, other in path_templates.ambiguous(of_method):
+            _link(by_template[method, one], by_template[method, other])
+
+
+def _link(resources: Sequence[Resource], others: Sequence[Resource]) -> None:
+    first = resources[0]
+    alternatives = [v for v in others if v.is_alternative(first)]
+    for other in alternatives:
+        other.pattern = other.pattern or path_templates.pattern(other.template)
+    if alternatives:
+        first.variants = first.variants or (first,)
+        first.overlaps += tuple(alternatives)
+
+
+class Candidate(NamedTuple):
+    """A resource that may serve a request, with the variables of its path."""
+
+    resource: Resource
+    variables: Spans
+
+
+Choose = Callable[[Sequence[Candidate]], Responder]
+"""Makes the responder that chooses among several candidates."""
+
+
+def first_responder(candidates: Sequence[Candidate]) -> Responder:
+    """The responder of the first candidate."""
+    return candidates[0].resource.responder()
