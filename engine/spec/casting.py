@@ -125,7 +125,7 @@ class _Shape:
         return values[0] if len(values) == 1 else values
 
     def _value(self, leaf: Any, nested: _Shape) -> object:
-        return nested.read(leaf) if isinstance(leaf, dict) else self.leaf(leaf)
+        return nested.read(leaf) if isinstance(leaf, dict | list) else self.leaf(leaf)
 
     def _by_index(self, tree: dict[str, Tree]) -> list[object]:
         indexes = sorted(int(key) for key in tree if key)

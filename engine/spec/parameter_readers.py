@@ -7,7 +7,7 @@ Sources are text as in WSGI: bytes decoded as Latin-1, still percent-encoded (RF
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from engine.spec.casting import compile_shape
 from engine.spec.parameter_styles import (
@@ -25,20 +25,27 @@ from engine.spec.parameter_styles import (
     or_missing,
 )
 from engine.spec.query_string import Query, decode
-from engine.spec.schema_types import Resolve, kind_of, properties_of, types_of
+from engine.spec.schema_types import Resolve, items_of, kind_of, properties_of, types_of
 from engine.values.errors import Malformed
 
 _DELIMITERS = {
     "spaceDelimited": re.compile(r" |\+|%20"),
     "pipeDelimited": re.compile(r"\||%7[Cc]"),
+    "csv": re.compile(","),
+    "ssv": re.compile(r" |\+|%20"),
+    "tsv": re.compile(r"\t|%09"),
+    "pipes": re.compile(r"\||%7[Cc]"),
 }
-_QUERY_STYLES = ("form", "spaceDelimited", "pipeDelimited", "deepObject")
+_MOST_NESTED = 8
+_SWAGGER = ("ssv", "tsv", "pipes")
+"""Styles of documents that were written for Swagger 2.0; `csv` is one of form fields only."""
+_QUERY_STYLES = ("form", "spaceDelimited", "pipeDelimited", "deepObject", *_SWAGGER)
 # The first style is the default.
-_STYLES = {
-    "path": ("simple", "label", "matrix"),
+_STYLES: Mapping[str, tuple[str, ...]] = {
+    "path": ("simple", "label", "matrix", *_SWAGGER),
     "query": _QUERY_STYLES,
-    "form": _QUERY_STYLES,
-    "header": ("simple",),
+    "form": (*_QUERY_STYLES, "csv"),
+    "header": ("simple", *_SWAGGER),
     "cookie": ("form",),
 }
 
@@ -82,7 +89,9 @@ def compile_reader(
     split = _splitter(text)
     if kind == "object" and split is not None:
         return object_reader(text, split, shape)
-    read = list_reader(text, None if kind == "primitive" else split, shape)
+    read = list_reader(
+        text, None if kind == "primitive" else split, shape, _inner_splits(schema, resolve)
+    )
     may_be_empty = allow_empty_value and not types_of(schema, resolve) & {"string", "any"}
     return or_missing(text, read) if may_be_empty and shape([""]) == "" else read
 
@@ -107,7 +116,20 @@ def splits_at_commas(
     explode = style == "form" if explode is None else explode
     if location == "header" or kind_of(schema, resolve) == "primitive":
         return False
-    return style == "simple" or (style in ("form", "label", "matrix") and not explode)
+    return style == "simple" or (style in ("form", "csv", "label", "matrix") and not explode)
+
+
+def _inner_splits(schema: object, resolve: Resolve) -> list[Split]:
+    """How the items of a list are split that are lists themselves, as only Swagger 2.0 says."""
+    splits: list[Split] = []
+    item = items_of(schema, resolve)
+    while len(splits) < _MOST_NESTED and isinstance(item, Mapping):
+        delimiter = _DELIMITERS.get(str(item.get("collectionFormat")))
+        if delimiter is None:
+            break
+        splits.append(delimiter.split)
+        item = items_of(item, resolve)
+    return splits
 
 
 def _style(style: str | None, location: str) -> str:

@@ -68,7 +68,7 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
                     (*requirement.path, name),
                     "MW211",
                     f"unknown security scheme '{name}'",
-                    did_you_mean(name, names, "define it under components.securitySchemes"),
+                    did_you_mean(name, names, f"define it under {_definitions(document)}"),
                     key=True,
                 )
             elif (carrier := _carrier(scheme, findings)) is not None:
@@ -76,6 +76,10 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
                 if carrier == BASIC:  # a bearer token is accepted as well
                     distinct[BEARER] = None
     return tuple(distinct) or (BEARER,)
+
+
+def _definitions(document: Node) -> str:
+    return "securityDefinitions" if document.library.is_20 else "components.securitySchemes"
 
 
 def _is_subprotocol(scheme: Node) -> bool:

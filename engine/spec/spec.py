@@ -17,6 +17,7 @@ from engine.spec.document.references import remove_lost
 from engine.spec.document.removed_parts import breach_of, breaches_by_path
 from engine.spec.document.repairs import path_keys
 from engine.spec.document.self_references import remove_self_references
+from engine.spec.document.swagger.conversion import convert
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
 from engine.spec.response_schemas import ResponseValidators, compile_responses
@@ -150,6 +151,8 @@ def _load_and_repair(
     if library is None:
         return None
     misspelt_keys.check(library, findings)
+    if library.is_20:
+        convert(library, findings)
     repair(library, findings)
     remove_self_references(library, findings)
     structure.check(library, findings)

@@ -132,3 +132,45 @@ OBJECTS = {
         **_SCHEMA_MAPS,
     ),
 }
+
+_OF_VALUES = (
+    "type format items default maximum exclusiveMaximum minimum exclusiveMinimum maxLength "
+    "minLength pattern maxItems minItems uniqueItems enum multipleOf collectionFormat"
+)
+"""The keys of a parameter, header or item of Swagger 2.0 that describe its value."""
+
+SWAGGER_OBJECTS = {
+    "document": _kind(
+        "paths host basePath schemes consumes produces definitions parameters responses security "
+        "securityDefinitions",
+        "swagger info tags externalDocs",
+        paths="path*",
+        definitions="schema*",
+        parameters="parameter*",
+        responses="response*",
+        securityDefinitions="securityScheme*",
+    ),
+    "path": _kind(
+        "get put post delete options head patch parameters $ref",
+        "summary description",
+        parameters="parameter[]",
+        **dict.fromkeys(("get", "put", "post", "delete", "options", "head", "patch"), "operation"),
+    ),
+    "operation": _kind(
+        "operationId parameters responses security consumes produces",
+        "tags summary description externalDocs schemes deprecated",
+        parameters="parameter[]",
+        responses="response*",
+    ),
+    "parameter": _kind(
+        f"{_OF_VALUES} name required schema $ref",
+        "in description allowEmptyValue example examples deprecated title",
+        schema="schema",
+    ),
+    "response": _kind("schema $ref", "description headers examples", schema="schema"),
+    "securityScheme": _kind(
+        "type name", "in description flow authorizationUrl tokenUrl scopes scheme"
+    ),
+    "schema": OBJECTS["schema"],
+}
+"""The objects of Swagger 2.0, before a document is converted."""
