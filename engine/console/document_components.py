@@ -66,7 +66,7 @@ class Components:
             return self._copy(
                 value, node, _Context(context.spec, context.kind, schema=context.schema)
             )
-        if key == "example" or (key == "value" and not context.schema):
+        if key == "example" or (key in ("value", "dataValue") and not context.schema):
             return fill_example(value)
         if key in _LITERALS or isinstance(value, str):
             return value

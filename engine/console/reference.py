@@ -18,6 +18,7 @@ from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates
+from engine.spec.document.node import ADDITIONAL, METHODS
 from engine.spec.security import Carrier
 
 SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
@@ -68,7 +69,7 @@ def merged(plan: Plan, base: str) -> dict[str, Any]:
     for route in plan.routes:
         merger.add(route)
     return {
-        "openapi": "3.1.0",
+        "openapi": _version(merger.paths),
         "info": {"title": "Modelway", "version": "1", "description": _DESCRIPTION},
         "servers": [{"url": base}],
         "tags": [{"name": name, **members} for name, members in merger.tags.items()],
@@ -102,20 +103,28 @@ class _Merger:
             members["description"] = f"{text}\n\nAlso at {aliases}.".strip()
         if parameters := self._parameters(route):
             members["parameters"] = parameters
-        self.paths.setdefault(template, {})[operation.method.lower()] = {
+        self._holder(template, operation.method)[_key(operation.method)] = {
             "operationId": operation.id,
             "tags": [self._tag(operation.spec, tag) for tag in _texts(copied.get("tags"))],
             **members,
             "security": self._security(route),
         }
 
+    def _holder(self, template: str, method: str) -> dict[str, Any]:
+        """The path item, or its member with the operations of methods without a key."""
+        item = self.paths.setdefault(template, {})
+        if _key(method) in METHODS:
+            return item
+        additional: dict[str, Any] = item.setdefault(ADDITIONAL, {})
+        return additional
+
     def _parameters(self, route: Route) -> list[Any]:
         """The operation's parameters, and those of its path that it does not replace."""
         operation = route.operation
         document = self.plan.specifications[operation.spec].library.document
-        item = document.get("paths").get(operation.path)
+        item = document.get("paths").get(str(operation.at[1]))
         parameters: dict[tuple[str, str], Any] = {}
-        for holder in (item, item.get(operation.method.lower())):
+        for holder in (item, self.plan.specifications[operation.spec].node(operation)):
             for parameter in holder.get("parameters").elements():
                 key = (parameter.text("in"), parameter.text("name"))
                 parameters[key] = self.components.copy(parameter, operation.spec)
@@ -145,6 +154,17 @@ class _Merger:
             scheme = {"type": "apiKey", "in": carrier.kind, "name": carrier.name}
         self.schemes[name] = {**scheme, "description": "The token that this platform gave you."}
         return {name: []}
+
+
+def _key(method: str) -> str:
+    """The key of a method in a path item, or among its additional operations."""
+    return method.lower() if method.lower() in METHODS else method
+
+
+def _version(paths: dict[str, dict[str, Any]]) -> str:
+    """The version of OpenAPI that has all of these paths' members."""
+    is_new = any(key in item for item in paths.values() for key in ("query", ADDITIONAL))
+    return "3.2.0" if is_new else "3.1.0"
 
 
 def _texts(tags: Any) -> list[str]:

@@ -46,7 +46,7 @@ _STYLES: Mapping[str, tuple[str, ...]] = {
     "query": _QUERY_STYLES,
     "form": (*_QUERY_STYLES, "csv"),
     "header": ("simple", *_SWAGGER),
-    "cookie": ("form",),
+    "cookie": ("form", "cookie"),
 }
 
 
@@ -98,10 +98,12 @@ def compile_reader(
 
 def _text(name: str, location: str, style: str | None, explode: bool | None) -> ParameterText:
     style = _style(style, location)
-    explode = style == "form" if explode is None else explode
+    explode = style in ("form", "cookie") if explode is None else explode
     where = f"form field {name!r}" if location == "form" else f"{location} parameter {name!r}"
     find = _values(location, style, name, where)
-    return ParameterText(name, location, style, explode, where, find, _cleaner(location, where))
+    return ParameterText(
+        name, location, style, explode, where, find, _cleaner(location, style, where)
+    )
 
 
 def splits_at_commas(
@@ -143,9 +145,13 @@ def _style(style: str | None, location: str) -> str:
     return style or styles[0]
 
 
-def _cleaner(location: str, where: str) -> Clean:
+def _cleaner(location: str, style: str, where: str) -> Clean:
+    """A function that decodes a text; headers, and cookies of the style `cookie`, have no
+    percent-encoding."""
     if location == "header":
         return str.strip
+    if style == "cookie":
+        return str
     plus = location in ("query", "form")
     return lambda text: decode(text, where, plus=plus)
 
@@ -170,7 +176,8 @@ def _pairs(text: ParameterText, names: frozenset[str]) -> Pairs:
         return lambda query: [pair for pair in query.pairs if pair[0] in names] or None
     if text.location == "cookie":
         # RFC 6570 writes "a=1&b=2" into one cookie, clients send one cookie each.
-        return lambda raw: [pair for pair in cookies(raw, "[;&]") if pair[0] in names] or None
+        separator = ";" if text.style == "cookie" else "[;&]"
+        return lambda raw: [pair for pair in cookies(raw, separator) if pair[0] in names] or None
     if text.style == "matrix":
         return lambda raw: _matrix(raw, where)
     if text.style == "label":
@@ -216,6 +223,8 @@ def _name_value_pairs(parts: list[str], clean: Clean, where: str) -> list[tuple[
 def _splitter(text: ParameterText) -> Split | None:
     """A function that splits a text into items; None if each item repeats the name."""
     explode = text.explode
+    if text.style == "cookie":
+        return None if explode else lambda value: value.split(",")
     if text.location == "cookie" and explode:
         return lambda value: value.split(f"&{text.name}=")
     if text.style == "label":

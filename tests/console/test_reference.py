@@ -120,3 +120,27 @@ def test_numbers_of_more_than_64_bits_are_served(shipped, monkeypatch):
     monkeypatch.setattr(reference, "merged", lambda plan, base: {"maximum": 2**70, "url": base})
     handler = reference.document(shipped)
     assert str(2**70).encode() in ask(handler, "host").body
+
+
+DOCUMENT_32 = """
+openapi: 3.2.0
+info: {title: Shop, version: "1"}
+paths:
+  /items:
+    query: {operationId: search, responses: {"200": {description: fine}}}
+    additionalOperations:
+      LINK:
+        operationId: link
+        parameters: [{name: q, in: query, schema: {type: string}}]
+        responses: {"200": {description: fine}}
+"""
+
+
+def test_methods_of_3_2_are_listed_as_it_has_them(tmp_path):
+    (tmp_path / "shop.yaml").write_text(DOCUMENT_32)
+    document = merged(make_plan(tmp_path / "gateway.yaml", {}, CONFIG).plan, "http://h")
+    assert document["openapi"] == "3.2.0"
+    item = document["paths"]["/a/items"]
+    assert item["query"]["operationId"] == "shop.search"
+    link = item["additionalOperations"]["LINK"]
+    assert (link["operationId"], link["parameters"][0]["name"]) == ("shop.link", "q")

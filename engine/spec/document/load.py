@@ -14,7 +14,7 @@ from typing import Any
 from engine.source.problem import Findings
 from engine.source.reader import SourceDocument
 from engine.spec.document import overlay, repairs
-from engine.spec.document.node import METHODS, Library
+from engine.spec.document.node import Library, operations_of
 from engine.spec.document.references import check_references
 from engine.spec.document.repairs import path_keys, path_members, recursion, schemas
 from engine.spec.path_templates import variables
@@ -78,8 +78,8 @@ def repair(library: Library, findings: Findings) -> None:
         recursion.remove_anchors(schema)
     for key, item in library.document.get("paths").items():
         names = variables(path_keys.read(key).template)
-        for method in METHODS if names else ():
-            path_members.repair(item.get(method), names, findings)
+        for _, operation in operations_of(item) if names else ():
+            path_members.repair(operation, names, findings)
 
 
 @cache

@@ -19,7 +19,7 @@ import jsonschema_rs
 
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document import overlay
-from engine.spec.document.node import METHODS, Library, declared_parameters
+from engine.spec.document.node import Library, declared_parameters, operations_of
 from engine.spec.document.repairs.path_keys import read
 from engine.spec.document.structure import (
     HALF_CHARACTER,
@@ -90,15 +90,12 @@ def _undeclared(library: Library) -> Any:
     """The path of each operation with an undeclared path variable, and a message."""
     for key, item in library.document.get("paths").items():
         names = variables(read(key).template)
-        for method in METHODS if names else ():
-            operation = item.get(method)
-            if operation.value is None:
-                continue
+        for at, operation in operations_of(item) if names else ():
             parameters = declared_parameters(item, operation)
             declared = {p.text("name") for p in parameters if p.text("in") == "path"}
             for name in names:
                 if name not in declared:
-                    yield ("paths", key, method), f"no parameter declares '{name}' of the path"
+                    yield ("paths", key, *at), f"no parameter declares '{name}' of the path"
 
 
 @cache

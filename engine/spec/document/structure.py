@@ -44,7 +44,7 @@ _VALUES: dict[str, Schema] = {
     "text": _TEXT,
     "name": {"type": "string", "minLength": 1},
     "flag": {"type": "boolean"},
-    "location": {"enum": ["path", "query", "header", "cookie"]},
+    "location": {"enum": ["path", "query", "querystring", "header", "cookie"]},
     "mapping": _MAPPING,
     **{kind: {"$ref": f"#/$defs/{kind}"} for kind in ("schema", "components", "operation")},
 }
