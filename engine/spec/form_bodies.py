@@ -32,6 +32,9 @@ from engine.values.errors import Malformed
 
 MAX_FIELDS: Final = 10_000
 MAX_TEXT: Final = 1_048_576
+EMPTY_VALUES: Final = "x-allowEmptyValue"
+"""The key of an encoding by which a field may be empty: OpenAPI 3 has none for it, Swagger 2.0
+has."""
 _SEPARATORS: Final = {"csv": ",", "ssv": " ", "tsv": "\t", "pipes": "|"}
 """The collection formats of Swagger 2.0, which are styles here."""
 
@@ -115,7 +118,7 @@ def _compile_field(
         schema=schema,
         resolve=resolve,
         explode=explode,
-        allow_empty_value=encoding.get("allowEmptyValue") is True,
+        allow_empty_value=encoding.get(EMPTY_VALUES) is True,
         reserved=declared,
     )
     if is_content and is_json(encoding.get("contentType", "")):

@@ -39,6 +39,13 @@ _DELIMITERS = {
 _MOST_NESTED = 8
 _SWAGGER = ("ssv", "tsv", "pipes")
 """Styles of documents that were written for Swagger 2.0; `csv` is one of form fields only."""
+SWAGGER_STYLES = {
+    "csv": "form",
+    "ssv": "spaceDelimited",
+    "tsv": "spaceDelimited",
+    "pipes": "pipeDelimited",
+}
+"""The nearest styles of OpenAPI 3, for people."""
 _QUERY_STYLES = ("form", "spaceDelimited", "pipeDelimited", "deepObject", *_SWAGGER)
 # The first style is the default.
 _STYLES: Mapping[str, tuple[str, ...]] = {

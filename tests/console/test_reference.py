@@ -144,3 +144,35 @@ def test_methods_of_3_2_are_listed_as_it_has_them(tmp_path):
     assert item["query"]["operationId"] == "shop.search"
     link = item["additionalOperations"]["LINK"]
     assert (link["operationId"], link["parameters"][0]["name"]) == ("shop.link", "q")
+
+
+SWAGGER = """
+swagger: "2.0"
+info: {title: Shop, version: "1"}
+consumes: [application/x-www-form-urlencoded, multipart/form-data]
+definitions: {Item: {type: object, properties: {n: {type: integer, x-nullable: true}}}}
+parameters: {Size: {name: size, in: query, type: integer}}
+paths:
+  /items/{id}:
+    post:
+      operationId: add
+      consumes: [application/x-www-form-urlencoded]
+      parameters:
+        - {name: id, in: path, required: true, type: array, items: {}, collectionFormat: pipes}
+        - {name: q, in: query, type: array, items: {type: string}, collectionFormat: ssv}
+        - {$ref: "#/parameters/Size"}
+        - {name: f, in: formData, type: array, items: {type: string}, collectionFormat: pipes}
+        - {name: g, in: formData, type: integer, allowEmptyValue: true}
+      responses: {"200": {description: fine, schema: {$ref: "#/definitions/Item"}}}
+"""
+
+
+def test_a_document_of_swagger_2_is_merged_as_openapi_3(tmp_path):
+    (tmp_path / "shop.yaml").write_text(SWAGGER)
+    document = merged(make_plan(tmp_path / "gateway.yaml", {}, CONFIG).plan, "http://h")
+    assert openapi_errors(document) == []
+    item = document["components"]["schemas"]["Item"]
+    assert item["properties"]["n"]["type"] == ["integer", "null"]
+    operation = document["paths"]["/a/items/{id}"]["post"]
+    assert "consumes" not in operation
+    assert [parameter["name"] for parameter in operation["parameters"]] == ["id", "q", "size"]

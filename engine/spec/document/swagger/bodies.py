@@ -10,6 +10,7 @@ from engine.source.problem import Path
 from engine.spec.document.node import Node
 from engine.spec.document.swagger.moves import Moves, move_keys
 from engine.spec.document.swagger.parameters import schema_of, style_of
+from engine.spec.form_bodies import EMPTY_VALUES
 from engine.spec.media_types import essence, is_json
 
 _URLENCODED, _MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
@@ -121,10 +122,9 @@ def _schema(declared: Declared, at: Path, moves: Moves) -> Any:
 
 def _encoding(parameter: dict[str, Any]) -> dict[str, Any]:
     """The encoding of a form field. One that is declared elsewhere is converted already."""
-    encoding: dict[str, Any] = {
-        key: parameter[key] for key in ("style", "explode", "allowEmptyValue") if key in parameter
-    }
-    return encoding if "schema" in parameter else style_of(parameter) | encoding
+    style = {key: parameter[key] for key in ("style", "explode") if key in parameter}
+    encoding = style if "schema" in parameter else style_of(parameter)
+    return encoding | ({EMPTY_VALUES: True} if parameter.get("allowEmptyValue") is True else {})
 
 
 def _is_file(parameter: dict[str, Any]) -> bool:

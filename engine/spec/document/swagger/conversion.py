@@ -99,6 +99,8 @@ class _Conversion:
         for status, response in operation.get("responses").items():
             if not status.startswith("x-"):
                 self._response(response, produces)
+        for key in ("consumes", "produces", "schemes"):
+            value.pop(key, None)
 
     def _keep_parameters(self, holder: Node, declared: list[Declared]) -> None:
         """Remove the parameters of bodies from a list of parameters."""

@@ -1,8 +1,8 @@
 """Parameters and headers of Swagger 2.0, whose keywords of a schema are beside their other members.
 
-`collectionFormat` becomes a style: `csv` and `multi` are `form` and `simple` of OpenAPI 3; `ssv`,
-`tsv` and `pipes` are styles of that name (`parameter_readers.py`), as OpenAPI 3 has none for paths
-and headers, and none for tabs. So is `csv` of a form, whose parts of a multipart body have it too.
+`collectionFormat` becomes a style of OpenAPI 3, or one of its own name (`parameter_readers.py`)
+where that has none: for tabs, in paths and headers, and in forms, whose parts of a multipart body
+have it too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ SCHEMA_KEYS = frozenset(
 """The keywords of a parameter, header or form field that bound its value."""
 
 
+_OF_QUERIES = {"csv": "form", "ssv": "spaceDelimited", "pipes": "pipeDelimited"}
+"""The styles of OpenAPI 3 for the collection formats of a query."""
 SPLITS = "csv", "ssv", "tsv", "pipes"
 """The collection formats that separate the items of one text."""
 
@@ -59,9 +61,9 @@ def style_of(value: dict[str, Any]) -> dict[str, Any]:
     place = value.get("in")
     if name == "multi":
         return {"style": "form", "explode": True} if place in ("query", "formData") else {}
-    if name != "csv" or place == "formData":
-        return {"style": name, "explode": False}
-    return {"style": "form", "explode": False} if place == "query" else {}
+    if place == "query":
+        return {"style": _OF_QUERIES.get(name, name), "explode": False}
+    return {"style": name, "explode": False} if name != "csv" or place == "formData" else {}
 
 
 def _name_inner_formats(items: Any) -> None:
