@@ -154,7 +154,7 @@ def _load_and_repair(
         return None
     misspelt_keys.check(library, findings)
     if library.is_20:
-        convert(library, findings)
+        convert(library)
     repair(library, findings)
     if library.is_32:
         describe_items(library)

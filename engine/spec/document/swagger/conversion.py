@@ -22,49 +22,48 @@ _METHODS = [method for method in METHODS if method not in ("trace", "query")]
 _IN_BODY = ("body", "formData")
 
 
-def convert(library: Library, findings: Findings) -> None:
+def convert(library: Library) -> None:
     """Convert the document and the parts of other files that it refers to."""
-    _Conversion(library, findings).convert()
+    _Conversion(library).convert()
 
 
 class _Conversion:
-    def __init__(self, library: Library, findings: Findings) -> None:
+    def __init__(self, library: Library) -> None:
         self._library = library
-        self._findings = findings
         self._document: dict[str, Any] = library.files[library.root].value
         self._moves = Moves(library)
         self._done: set[tuple[FilePath, Path]] = set()
 
     def convert(self) -> None:
-        document, root = self._document, self._library.document
-        document["openapi"] = CONVERTED
-        operations = list(self._operations())
-        declared = {
-            (item.uri, item.path): self._declared(item, is_shared=True) for item, _ in operations
-        }
-        of_operations = [
-            (item, operation, self._declared(operation)) for item, operation in operations
+        self._document["openapi"] = CONVERTED
+        operations = [
+            (operation, self._declared(item, is_shared=True), self._declared(operation), item)
+            for item, operation in self._operations()
         ]
-        for item in {(item.uri, item.path): item for item, _ in operations}.values():
-            self._keep_parameters(item, declared[item.uri, item.path])
-        for _, operation, own in of_operations:
-            self._keep_parameters(operation, own)
-        for each in [each for entries in declared.values() for each in entries]:
-            self._parameter(each.node)
-        for each in [each for _, _, own in of_operations for each in own]:
-            self._parameter(each.node)
+        # The lists of parameters come first: references may lead into those of other operations.
+        items = {(item.uri, item.path): (item, shared) for _, shared, _, item in operations}
+        for holder, declared in [*items.values(), *((o, own) for o, _, own, _ in operations)]:
+            self._keep_parameters(holder, declared)
+        for _, shared, own, _ in operations:
+            for each in (*shared, *own):
+                self._parameter(each.node)
+        self._named_parts()
+        for operation, shared, own, _ in operations:
+            self._operation(operation, [*shared, *own])
+        self._security()
+        self._servers()
+        self._moves.apply()
+        self._schemas()
+
+    def _named_parts(self) -> None:
+        """Convert the parameters and responses of the document, whether used or not."""
+        root, produces = self._library.document, _media_types(self._document, "produces")
         for name, node in root.get("parameters").items():
             if not name.startswith("x-"):
                 self._parameter(node)
         for name, node in root.get("responses").items():
             if not name.startswith("x-"):
-                self._response(node, _media_types(document, "produces"))
-        for item, operation, own in of_operations:
-            self._operation(operation, [*declared[item.uri, item.path], *own])
-        self._security()
-        self._servers()
-        self._moves.apply()
-        self._schemas()
+                self._response(node, produces)
 
     def _operations(self) -> list[tuple[Node, Node]]:
         """Each path item with each of its operations, once, in whatever file they are."""
