@@ -135,7 +135,10 @@ class _Merger:
         name = f"{spec}: {tag}"
         if name not in self.tags:
             listed = self.plan.specifications[spec].library.document.get("tags").elements()
-            description = next((t.text("description") for t in listed if t.text("name") == tag), "")
+            words = (
+                t.text("description") or t.text("summary") for t in listed if t.text("name") == tag
+            )
+            description = next(words, "")
             self.tags[name] = {"description": description} if description else {}
         return name
 

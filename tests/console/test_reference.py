@@ -125,9 +125,10 @@ def test_numbers_of_more_than_64_bits_are_served(shipped, monkeypatch):
 DOCUMENT_32 = """
 openapi: 3.2.0
 info: {title: Shop, version: "1"}
+tags: [{name: Items, summary: All of them, parent: Shop, kind: nav}]
 paths:
   /items:
-    query: {operationId: search, responses: {"200": {description: fine}}}
+    query: {operationId: search, tags: [Items], responses: {"200": {description: fine}}}
     additionalOperations:
       LINK:
         operationId: link
@@ -142,6 +143,7 @@ def test_methods_of_3_2_are_listed_as_it_has_them(tmp_path):
     assert document["openapi"] == "3.2.0"
     item = document["paths"]["/a/items"]
     assert item["query"]["operationId"] == "shop.search"
+    assert {"name": "shop: Items", "description": "All of them"} in document["tags"]
     link = item["additionalOperations"]["LINK"]
     assert (link["operationId"], link["parameters"][0]["name"]) == ("shop.link", "q")
 
