@@ -35,24 +35,25 @@ _LONGEST = 200
 
 def breaches(library: Library, findings: Findings) -> None:
     """Note every breach, at most fifty."""
-    if library.is_20:
-        library = _unconverted(library)
     plain = library.unpacked()
-    value, count = plain.document.value, 0
+    written = _unconverted(library) if library.is_20 else library
+    value = (written if library.is_20 else plain).files[library.root].value
+    count = 0
     try:
         for error in islice(_validator(_version(plain)).iter_errors(value), _MOST):
-            _note(library, tuple(error.instance_path), _message(error), findings)
+            _note(written, tuple(error.instance_path), _message(error), findings)
             count += 1
     except UnicodeEncodeError:
-        _note(library, half_character(value), HALF_CHARACTER[0], findings)
+        _note(written, half_character(value), HALF_CHARACTER[0], findings)
     except ValueError:  # as in `structure.check`
-        _note(library, deep_place(value), TOO_DEEP[0], findings)
+        _note(written, deep_place(value), TOO_DEEP[0], findings)
     for path, words in islice(_undeclared(plain), _MOST - count):
         _note(library, path, words, findings)
 
 
 def _unconverted(library: Library) -> Library:
-    """A document of Swagger 2.0 as its authors wrote it, with its overlays."""
+    """A document of Swagger 2.0 as its authors wrote it, with its overlays; its references are not
+    followed."""
     files = Library(library.root)
     files.open(library.root, library.files[library.root].file)
     for file, marked in library.overlays.items():

@@ -128,3 +128,12 @@ actions:
 """
     found = breaches_of_swagger(tmp_path, swagger(), "fix", fix=fix)
     assert [(p.file, p.code) for p in found] == [("fix.yaml", "MW220")]
+
+
+def test_a_broken_reference_of_swagger_2_is_no_breach(tmp_path: Path) -> None:
+    value = swagger(operation={"parameters": [{"$ref": "#/parameters/Missing"}]})
+    specification, _ = read_swagger(tmp_path, value)
+    assert specification is not None
+    findings = Findings()
+    breaches(specification.library, findings)
+    assert findings.problems == []
