@@ -46,7 +46,7 @@ def body_of(
         schema = _schema(declared, first, moves)
         content = {name: {"schema": _reference(operation, first, moves)} for name in media_types}
         content[media_types[0]] = {"schema": schema}
-        if set(schema) == {"$ref"}:
+        if isinstance(schema, dict) and set(schema) == {"$ref"}:
             content = {name: {"schema": dict(schema)} for name in media_types}
         for name in media_types:
             path = (*operation.path, "requestBody", "content", name, "schema")

@@ -177,6 +177,8 @@ def test_a_misspelt_key_of_a_parameter_is_found(tmp_path: Path) -> None:
         {"paths": {"/a": {"post": {"parameters": ["x", 1, None], "responses": []}}}},
         {"paths": {"/a": {"post": {"parameters": [{"in": "body"}, {"in": "formData"}]}}}},
         {"paths": {"/a": {"post": {"responses": {"200": {"schema": 1, "examples": []}}}}}},
+        {"paths": {"/a": {"post": {"parameters": [{"in": "body", "schema": 1}]}}}},
+        {"paths": {"/a": {"post": {"parameters": [{"in": "body", "schema": None}]}}}},
         {"paths": {"/a": [], "/b": {"post": 1, "parameters": 1}}},
         {"paths": []},
         {"parameters": [], "responses": 1, "definitions": {"A": 1}},
