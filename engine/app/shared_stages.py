@@ -63,7 +63,7 @@ class SharedStages:
         answers = route.response_validators
         if answers is None:
             return []
-        settings = tuple(answers.validators.items())
+        settings = tuple(answers.validators.items()), tuple(answers.items.items())
         return [self.once("report", settings, lambda: report_responses(answers))]
 
     def receive(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from engine.console.example_values import fill_example
 from engine.source.problem import Path
 from engine.spec.document.node import Node
+from engine.spec.parameter_readers import SWAGGER_STYLES
 
 _LITERALS = frozenset({"default", "const", "enum"})
 _MAPS = frozenset({"parameters", "responses", "examples", "headers", "links", "callbacks"})
@@ -48,6 +49,8 @@ class Components:
             return [self._copy(item, node, inner) for item in value]
         if not isinstance(value, dict):
             return value
+        if not (context.names or context.schema) and value.get("style") in SWAGGER_STYLES:
+            value = _with_style_of_3(value)
         ref = value.get("$ref")
         if isinstance(ref, str) and not context.names:
             value = {**value, "$ref": self._rewrite(ref, node, context)}
@@ -66,7 +69,7 @@ class Components:
             return self._copy(
                 value, node, _Context(context.spec, context.kind, schema=context.schema)
             )
-        if key == "example" or (key == "value" and not context.schema):
+        if key == "example" or (key in ("value", "dataValue") and not context.schema):
             return fill_example(value)
         if key in _LITERALS or isinstance(value, str):
             return value
@@ -132,6 +135,14 @@ class Components:
         while f"{choices[1]}.{number}" in names:
             number += 1
         return f"{choices[1]}.{number}"
+
+
+def _with_style_of_3(value: dict[str, Any]) -> dict[str, Any]:
+    """A parameter or encoding of Swagger 2.0 with the nearest style of OpenAPI 3, which has only
+    one for headers and the most common one for paths."""
+    if value.get("in") in ("path", "header"):
+        return {key: member for key, member in value.items() if key != "style"}
+    return {**value, "style": SWAGGER_STYLES[value["style"]]}
 
 
 def _is_3_0(node: Node) -> bool:

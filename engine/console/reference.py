@@ -19,6 +19,7 @@ from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates
+from engine.spec.document.node import ADDITIONAL, METHODS
 from engine.spec.operation import Operation
 from engine.spec.security import Carrier
 
@@ -70,7 +71,7 @@ def merged(plan: Plan, base: str) -> dict[str, Any]:
     for route in plan.routes:
         merger.add(route)
     return {
-        "openapi": "3.1.0",
+        "openapi": _version(merger.paths),
         "info": {"title": "Modelway", "version": "1", "description": _DESCRIPTION},
         "servers": [{"url": base}],
         "tags": [{"name": name, **members} for name, members in merger.tags.items()],
@@ -100,7 +101,8 @@ class _Merger:
             if not operation.is_alternative(first):
                 return
             key += f"#{quote(operation.name, safe='')}"
-        self.paths.setdefault(key, {})[operation.method.lower()] = self._members(route, first)
+        holder = self._holder(key, operation.method)
+        holder[_key(operation.method)] = self._members(route, first)
 
     def _members(self, route: Route, first: Operation) -> dict[str, Any]:
         """The operation; `first` is the first that was added for its method and path."""
@@ -127,13 +129,21 @@ class _Merger:
             "security": self._security(route),
         }
 
+    def _holder(self, path: str, method: str) -> dict[str, Any]:
+        """The path item, or its member with the operations of methods without a key."""
+        item = self.paths.setdefault(path, {})
+        if _key(method) in METHODS:
+            return item
+        additional: dict[str, Any] = item.setdefault(ADDITIONAL, {})
+        return additional
+
     def _parameters(self, route: Route) -> list[Any]:
         """The operation's parameters, and those of its path that it does not replace."""
         operation = route.operation
         document = self.plan.specifications[operation.spec].library.document
         item = document.get("paths").get(str(operation.at[1]))
         parameters: dict[tuple[str, str], Any] = {}
-        for holder in (item, item.get(operation.method.lower())):
+        for holder in (item, self.plan.specifications[operation.spec].node(operation)):
             for parameter in holder.get("parameters").elements():
                 key = (parameter.text("in"), parameter.text("name"))
                 parameters[key] = self.components.copy(parameter, operation.spec)
@@ -144,7 +154,10 @@ class _Merger:
         name = f"{spec}: {tag}"
         if name not in self.tags:
             listed = self.plan.specifications[spec].library.document.get("tags").elements()
-            description = next((t.text("description") for t in listed if t.text("name") == tag), "")
+            words = (
+                t.text("description") or t.text("summary") for t in listed if t.text("name") == tag
+            )
+            description = next(words, "")
             self.tags[name] = {"description": description} if description else {}
         return name
 
@@ -163,6 +176,17 @@ class _Merger:
             scheme = {"type": "apiKey", "in": carrier.kind, "name": carrier.name}
         self.schemes[name] = {**scheme, "description": "The token that this platform gave you."}
         return {name: []}
+
+
+def _key(method: str) -> str:
+    """The key of a method in a path item, or among its additional operations."""
+    return method.lower() if method.lower() in METHODS else method
+
+
+def _version(paths: dict[str, dict[str, Any]]) -> str:
+    """The version of OpenAPI that has all of these paths' members."""
+    is_new = any(key in item for item in paths.values() for key in ("query", ADDITIONAL))
+    return "3.2.0" if is_new else "3.1.0"
 
 
 def _texts(tags: Any) -> list[str]:

@@ -35,8 +35,10 @@ from engine.mock.examples import (
     last_turn,
 )
 from engine.mock.session import session
+from engine.spec.media_types import essence, sequence_kind
 from engine.spec.operation import Operation
 from engine.spec.path_templates import variables
+from engine.spec.sequences import write_sequence
 from engine.spec.spec import Specification
 from engine.stages.alternatives import Alternative, Choice, refusing
 from engine.stages.authenticate import authenticate
@@ -164,13 +166,16 @@ def _response(
     media_type, value = example.media_type, example.value
     headers = [("content-type", media_type)] if media_type else []
     pieces: Iterator[bytes] | None = None
+    kind = sequence_kind(essence(media_type))
+    if isinstance(value, list) and kind not in ("", "parts"):
+        value = write_sequence(kind, fill(value, values)).decode()
     if media_type == "text/event-stream":
         options = request.get("stream_options") if isinstance(request, dict) else None
         usage = isinstance(options, dict) and options.get("include_usage") is True
         pieces = events(str(value or ""), values, usage)
     elif isinstance(value, list) and "json" in media_type:
         pieces = elements(value, values)
-    elif "json" in media_type:
+    elif "json" in media_type and not (kind and isinstance(value, str)):
         return Response(example.status, headers, orjson.dumps(fill(value, values)))
     elif isinstance(value, str):
         return Response(example.status, headers, fill(value, values).encode())

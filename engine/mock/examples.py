@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 
 from engine.mock.invent import invent
-from engine.spec.document.node import Node
-from engine.spec.media_types import is_json
+from engine.spec.document.node import Node, example_value
+from engine.spec.media_types import essence, is_json, sequence_kind
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _WORD = re.compile(r"\s*\S+\s*")
@@ -43,18 +43,32 @@ def examples(operation: Node) -> list[ExampleResponse]:
             continue
         code = int(status) if status.isdigit() else 200
         for media_type, media in response.get("content").items():
-            named_values = [(n, e.value.get("value")) for n, e in media.get("examples").items()]
+            named_values = [(n, _value(e)) for n, e in media.get("examples").items()]
             schema = media.get("schema")
             inner = schema.value.get("example") if isinstance(schema.value, dict) else None
             value = media.value.get("example", inner)
-            if value is None and not named_values and is_json(media_type):
-                value = invent(schema)
+            if value is None and not named_values:
+                value = _invented(media_type, media)
             candidates += [
                 ExampleResponse(code, media_type, n, v) for n, v in named_values or [("", value)]
             ]
         if not response.get("content").value:
             candidates.append(ExampleResponse(code, "", "", None))
     return candidates or [ExampleResponse(200, "", "", None)]
+
+
+def _invented(media_type: str, media: Node) -> Any:
+    """A value that the schema allows; None for a media type that is neither JSON nor a sequence."""
+    if is_json(media_type):
+        return invent(media.get("schema"))
+    is_sequence = sequence_kind(essence(media_type)) not in ("", "parts")
+    return [invent(media.get("itemSchema"))] if is_sequence and media.has("itemSchema") else None
+
+
+def _value(example: Node) -> Any:
+    """The value of an entry of `examples`; a text that is already written as it is sent."""
+    value = example_value(example).value
+    return example.literal("serializedValue").value if value is None else value
 
 
 def choose(candidates: Sequence[ExampleResponse], request: Any, query: str) -> ExampleResponse:

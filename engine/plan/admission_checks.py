@@ -8,7 +8,7 @@ from engine.config.config import Config
 from engine.plan.route import Route
 from engine.source.problem import Findings
 
-_IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"})
+_IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE", "QUERY"})
 """The methods that may be sent twice (RFC 9110 section 9.2.2)."""
 
 

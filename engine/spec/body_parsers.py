@@ -14,8 +14,10 @@ from engine.spec import multipart
 from engine.spec.casting import Cast, compile_cast
 from engine.spec.document.node import Node
 from engine.spec.form_bodies import compile_form, compile_multipart, form_splits_at_commas
+from engine.spec.multipart_items import compile_items
 from engine.spec.schema_types import takes_any_text
 from engine.spec.schema_validator import SchemaValidator
+from engine.spec.sequences import parse_sequence
 from engine.values.errors import GatewayError, Malformed
 from engine.values.json_edit import Buffer
 
@@ -35,6 +37,8 @@ def compile_parser(
     body."""
     if kind == "json":
         return parse_json
+    if kind in ("lines", "records", "events"):
+        return lambda exchange: _sequence(kind, exchange)
     schema = media.get("schema")
     shape, encoding = schema.value or {}, media.get("encoding").value or {}
     resolve = schema.follow
@@ -44,6 +48,9 @@ def compile_parser(
             decoded = compile_form(shape, encoding, resolve, decoded=True)
             return lambda exchange: _form_with_commas(form(), decoded, validator, exchange)
         return lambda exchange: _form(form(), exchange)
+    if kind == "parts":
+        read_items = compile_items(media)
+        return lambda exchange: _multipart_items(read_items, exchange)
     if kind == "multipart":
         parts = _compiled(lambda: compile_multipart(shape, encoding, resolve), deferred)
         return lambda exchange: _multipart(parts(), exchange)
@@ -60,6 +67,15 @@ def _compiled(compile_: Callable[[], Compiled], deferred: bool) -> Callable[[], 
     if not deferred:
         once()
     return once
+
+
+def _sequence(kind: str, exchange: Exchange) -> Any:
+    """The items of a sequence. Raises GatewayError 400."""
+    try:
+        return parse_sequence(kind, bytes(exchange.body.buffer))
+    except Malformed as error:
+        message = f"The request body cannot be read: {error}."
+        raise GatewayError(400, "invalid_json", message) from error
 
 
 def _text(cast: Cast, exchange: Exchange) -> Any:
@@ -124,6 +140,14 @@ def _form_with_commas(
             if validator.is_valid(value):
                 return value
     return _form(read, exchange)
+
+
+def _multipart_items(read: Callable[[Buffer, str], list[object]], exchange: Exchange) -> Any:
+    try:
+        return read(exchange.body.buffer, exchange.environ.get("CONTENT_TYPE", ""))
+    except (multipart.MultipartError, Malformed) as error:
+        message = f"The multipart body cannot be read: {error}"
+        raise GatewayError(400, "invalid_multipart", message) from error
 
 
 def _multipart(read: Callable[..., dict[str, object]], exchange: Exchange) -> Any:

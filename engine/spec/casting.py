@@ -32,6 +32,7 @@ MAX_INDEX: Final = 1000
 _MAX_DIGITS: Final = 400  # more than any double has; `int()` refuses more than 4300
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NESTED: Final = (dict, list)  # made once: `dict | list` costs each value
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})?")
 
 
@@ -125,7 +126,7 @@ class _Shape:
         return values[0] if len(values) == 1 else values
 
     def _value(self, leaf: Any, nested: _Shape) -> object:
-        return nested.read(leaf) if isinstance(leaf, dict) else self.leaf(leaf)
+        return nested.read(leaf) if isinstance(leaf, _NESTED) else self.leaf(leaf)
 
     def _by_index(self, tree: dict[str, Tree]) -> list[object]:
         indexes = sorted(int(key) for key in tree if key)

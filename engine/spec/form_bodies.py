@@ -32,6 +32,11 @@ from engine.values.errors import Malformed
 
 MAX_FIELDS: Final = 10_000
 MAX_TEXT: Final = 1_048_576
+EMPTY_VALUES: Final = "x-allowEmptyValue"
+"""The key of an encoding by which a field may be empty: OpenAPI 3 has none for it, Swagger 2.0
+has."""
+_SEPARATORS: Final = {"csv": ",", "ssv": " ", "tsv": "\t", "pipes": "|"}
+"""The collection formats of Swagger 2.0, which are styles here."""
 
 Encoding = Mapping[str, Mapping[str, Any]] | None
 _Leaf = tuple[Buffer, Part]
@@ -113,6 +118,7 @@ def _compile_field(
         schema=schema,
         resolve=resolve,
         explode=explode,
+        allow_empty_value=encoding.get(EMPTY_VALUES) is True,
         reserved=declared,
     )
     if is_content and is_json(encoding.get("contentType", "")):
@@ -222,6 +228,7 @@ def _compile_part(schema: object, encoding: Mapping[str, Any], resolve: Resolve)
     opaque = is_file(schema, resolve) or is_file(item, resolve)
     declared = encoding.get("contentType", "")
     cast = compile_cast(item, resolve)
+    separator = _SEPARATORS.get(encoding.get("style", "")) if is_array else None
 
     def read(leaf: _Leaf) -> object:
         buffer, part = leaf
@@ -239,6 +246,8 @@ def _compile_part(schema: object, encoding: Mapping[str, Any], resolve: Resolve)
             text = content.decode()
         except UnicodeDecodeError as error:
             raise Malformed(f"{where}: not valid UTF-8") from error
+        if separator is not None:
+            return [cast(each) for each in text.split(separator)] if text else []
         implied = is_object and not declared and part.content_type is None
         return _object_or_text(text, cast) if implied else cast(text)
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.spec.document.node import METHODS, Library, Node
+from engine.spec.document.node import Library, Node, operations_of
 from engine.spec.schema_types import Resolve, types_of, types_of_value
 
 EXACT = frozenset({"not", "if", "contains"})
@@ -108,9 +108,9 @@ def described_mappings(library: Library) -> frozenset[int]:
     visited: set[int] = set()
     references: set[tuple[FilePath, str]] = set()
     queue = [
-        item.get(method).get("responses")
+        operation.get("responses")
         for _, item in library.document.get("paths").items()
-        for method in METHODS
+        for _, operation in operations_of(item)
     ]
     while queue:
         node = queue.pop()

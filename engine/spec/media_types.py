@@ -13,6 +13,11 @@ EXAMPLES = {
 """The kinds of bodies that can be parsed, with example media types: a media range includes a kind
 if it matches one of its examples."""
 
+_LINES = frozenset(
+    {"application/jsonl", "application/x-ndjson", "application/ndjson", "application/x-jsonlines"}
+    | {"application/jsonlines"}
+)
+
 
 @lru_cache(maxsize=256)
 def essence(content_type: str) -> str:
@@ -36,3 +41,16 @@ def body_kind(media_type: str) -> str:
         return "multipart"
     is_text = media_type.startswith("text/") and not media_type.endswith(("/xml", "+xml"))
     return "text" if is_text else ""
+
+
+def sequence_kind(media_type: str) -> str:
+    """The kind of a sequential media type, in lower case without parameters: "lines", "records",
+    "events" or "parts"; "" for any other."""
+    if media_type in _LINES:
+        return "lines"
+    if media_type == "application/json-seq" or media_type.endswith("+json-seq"):
+        return "records"
+    if media_type == "text/event-stream":
+        return "events"
+    is_multipart = media_type.startswith("multipart/") and media_type != "multipart/form-data"
+    return "parts" if is_multipart else ""

@@ -1,4 +1,5 @@
-"""multipart/form-data (RFC 7578 on RFC 2046), read from a whole body without copying content.
+"""multipart/form-data (RFC 7578 on RFC 2046), and the parts of other multipart types, read from a
+whole body without copying content.
 
 Strict, because the upstream might parse a body differently than the gateway that checked it. What
 parsers are known to split differently is refused: text before the first or after the last part,
@@ -9,11 +10,13 @@ from __future__ import annotations
 
 import mmap
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import unquote_to_bytes
 
 Buffer = bytes | bytearray | mmap.mmap
+AnyPart = TypeVar("AnyPart")
 
 _CRLF: Final = b"\r\n"
 _MAX_PADDING: Final = 1024  # bytes of empty lines before the first and after the last part
@@ -42,10 +45,20 @@ class Part:
     end: int
 
 
-def boundary_of(content_type: str) -> bytes:
-    """The boundary of a `multipart/form-data` Content-Type; raises MultipartError."""
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One part of a multipart type whose parts have no names; its content is
+    `buffer[start:end]`. `headers` are by lower-case name."""
+
+    headers: Mapping[str, str]
+    start: int
+    end: int
+
+
+def boundary_of(content_type: str, *, form: bool = True) -> bytes:
+    """The boundary of a Content-Type, of `multipart/form-data` if `form`; raises MultipartError."""
     kind, semicolon, tail = content_type.partition(";")
-    if kind.strip().lower() != "multipart/form-data":
+    if form and kind.strip().lower() != "multipart/form-data":
         raise MultipartError("the content type is not multipart/form-data")
     parameters = _parameters(semicolon + tail, "Content-Type")
     boundary = parameters.get("boundary")
@@ -65,17 +78,31 @@ def parse(
 
     Raises MultipartError.
     """
+    return _parse(buffer, boundary, _form_part, max_parts, max_header)
+
+
+def parse_items(buffer: Buffer, boundary: bytes) -> list[Item]:
+    """The parts of a multipart type without names. Raises MultipartError."""
+    return _parse(buffer, boundary, _item, 1000, 16_384)
+
+
+def _parse(
+    buffer: Buffer,
+    boundary: bytes,
+    make: Callable[[bytes, str, int, int], AnyPart],
+    max_parts: int,
+    max_header: int,
+) -> list[AnyPart]:
     line = b"--" + boundary
-    parts: list[Part] = []
+    parts: list[AnyPart] = []
     at = _first_boundary_end(buffer, line)
     while (mark := buffer[at : at + 2]) == _CRLF:
         if len(parts) == max_parts:
             raise MultipartError(f"more than {max_parts} parts")
         where = f"part {len(parts) + 1}"
         start = _content_start(buffer, at, max_header, where)
-        name, filename, content_type = _part_headers(bytes(buffer[at + 2 : start - 2]), where)
         end = _content_end(buffer, start, line, where)
-        parts.append(Part(name, filename, content_type, start, end))
+        parts.append(make(bytes(buffer[at + 2 : start - 2]), where, start, end))
         at = end + 2 + len(line)
     if mark != b"--":
         raise MultipartError(f"neither CRLF nor -- follows the boundary at byte {at}")
@@ -125,8 +152,15 @@ def _content_end(buffer: Buffer, start: int, line: bytes, where: str) -> int:
     return end - 1
 
 
-def _part_headers(block: bytes, where: str) -> tuple[str, str | None, str | None]:
-    """Name, file name and content type, from a part's header block."""
+def _item(block: bytes, where: str, start: int, end: int) -> Item:
+    headers = _headers(block, where)
+    if headers.get("content-transfer-encoding", "binary").lower() not in _PLAIN_ENCODINGS:
+        raise MultipartError(f"{where}: its Content-Transfer-Encoding is not supported")
+    return Item(headers, start, end)
+
+
+def _form_part(block: bytes, where: str, start: int, end: int) -> Part:
+    """A part with the name, file name and content type of its header block."""
     headers = _headers(block, where)
     encoding = headers.get("content-transfer-encoding", "binary").lower()
     if encoding not in _PLAIN_ENCODINGS:
@@ -143,7 +177,7 @@ def _part_headers(block: bytes, where: str) -> tuple[str, str | None, str | None
     filename = parameters.get("filename")
     if (extended := parameters.get("filename*")) is not None:
         filename = _decode_extended(extended, where)
-    return parameters["name"], filename, headers.get("content-type")
+    return Part(parameters["name"], filename, headers.get("content-type"), start, end)
 
 
 def _headers(block: bytes, where: str) -> dict[str, str]:

@@ -14,9 +14,10 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.source.problem import Findings, Path, Source
 from engine.spec import path_templates
 from engine.spec.document.compact_json import dumps
-from engine.spec.document.node import Node, declared_parameters
+from engine.spec.document.node import Node, declared_parameters, method_of
 from engine.spec.document.repairs.path_keys import Address
 from engine.spec.parameter_readers import compile_reader, splits_at_commas
+from engine.spec.query_content import compile_query
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import explain
 from engine.spec.request_bodies import NO_BODIES, Bodies, compile_bodies
@@ -80,7 +81,9 @@ class Parameter:
             return query
         if self.place == "path":
             return exchange.variable(self.name)
-        return exchange.header(environ_key(self.name) if self.place == "header" else "HTTP_COOKIE")
+        if self.place == "header":
+            return exchange.header(environ_key(self.name))
+        return exchange.header("HTTP_COOKIE") if self.place == "cookie" else exchange.query
 
     def _decoded(self, source: Any) -> Any:
         """The value with encoded commas as separators; MISSING if it is not valid either."""
@@ -160,12 +163,11 @@ def accepts_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> b
 
 
 class Declaration(NamedTuple):
-    """An operation before it is compiled: its names, its path and method in the document, its
-    address."""
+    """An operation before it is compiled: its names, its path below `paths`, its address."""
 
     spec: str
     name: str
-    at: tuple[str, str]
+    at: tuple[str, ...]
     address: Address
     mounts: tuple[str, ...]
 
@@ -194,22 +196,22 @@ def compile_operation(
 ) -> Operation:
     """Compile the operation at `node` of the path item `item`. If errors go to the findings, it
     must not be served."""
-    library, (key, method) = item.library, declaration.at
+    library, method = item.library, method_of(declaration.at[1:])
     document = library.document
     template = declaration.address.template
     responses = dict(node.get("responses").items())
-    at = ("paths", key, method)
+    at = ("paths", *declaration.at)
     mounts = declaration.mounts or (_server_path(node, item, document, findings),)
     return Operation(
         id=f"{declaration.spec}.{declaration.name}",
         spec=declaration.spec,
-        method=intern(method.upper()),
+        method=intern(method),
         path=template,
         mounts=schemas.first(mounts),
         carriers=schemas.first(carriers(node, document, findings)),
         parameters=_parameters(node, item, template, schemas, findings),
         bodies=_bodies(node.get("requestBody"), schemas, findings),
-        websocket=method == "get" and "101" in responses,
+        websocket=method == "GET" and "101" in responses,
         source=library.source(library.root, at),
         at=at,
         query=declaration.address.query,
@@ -287,9 +289,14 @@ def _parameters(
 
 def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter:
     contents = list(node.get("content").items())
-    media_type, schema = None, node.get("schema")
+    media_type, schema, required = None, node.get("schema"), node.value.get("required") is True
     if contents:
         media_type, schema = contents[0][0], contents[0][1].get("schema")
+    if place == "querystring":
+        if not contents:
+            raise ValueError("in: querystring needs 'content'")
+        validator = schemas.validator(schema) if schema.value is not None else None
+        return Parameter(name, place, required, compile_query(*contents[0]), validator)
     style, explode = node.text("style") or None, node.value.get("explode")
     shape, resolve = schema.value or {}, schema.follow
     compile_read = partial(
@@ -306,6 +313,5 @@ def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter
     read = compile_read()
     splits = media_type is None and splits_at_commas(place, style, explode, shape, resolve)
     validator = schemas.validator(schema) if schema.value is not None else None
-    required = node.value.get("required") is True or place == "path"
     read_decoded = compile_read(decoded=True) if splits and validator is not None else None
-    return Parameter(name, place, required, read, validator, read_decoded)
+    return Parameter(name, place, required or place == "path", read, validator, read_decoded)

@@ -7,7 +7,7 @@ Sources are text as in WSGI: bytes decoded as Latin-1, still percent-encoded (RF
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from engine.spec.casting import compile_shape
 from engine.spec.parameter_styles import (
@@ -25,21 +25,35 @@ from engine.spec.parameter_styles import (
     or_missing,
 )
 from engine.spec.query_string import Query, decode
-from engine.spec.schema_types import Resolve, kind_of, properties_of, types_of
+from engine.spec.schema_types import Resolve, items_of, kind_of, properties_of, types_of
 from engine.values.errors import Malformed
 
 _DELIMITERS = {
     "spaceDelimited": re.compile(r" |\+|%20"),
     "pipeDelimited": re.compile(r"\||%7[Cc]"),
+    "csv": re.compile(","),
+    "ssv": re.compile(r" |\+|%20"),
+    "tsv": re.compile(r"\t|%09"),
+    "pipes": re.compile(r"\||%7[Cc]"),
 }
-_QUERY_STYLES = ("form", "spaceDelimited", "pipeDelimited", "deepObject")
+_MOST_NESTED = 8
+_SWAGGER = ("ssv", "tsv", "pipes")
+"""Styles of documents that were written for Swagger 2.0; `csv` is one of form fields only."""
+SWAGGER_STYLES = {
+    "csv": "form",
+    "ssv": "spaceDelimited",
+    "tsv": "spaceDelimited",
+    "pipes": "pipeDelimited",
+}
+"""The nearest styles of OpenAPI 3, for people."""
+_QUERY_STYLES = ("form", "spaceDelimited", "pipeDelimited", "deepObject", *_SWAGGER)
 # The first style is the default.
-_STYLES = {
-    "path": ("simple", "label", "matrix"),
+_STYLES: Mapping[str, tuple[str, ...]] = {
+    "path": ("simple", "label", "matrix", *_SWAGGER),
     "query": _QUERY_STYLES,
-    "form": _QUERY_STYLES,
-    "header": ("simple",),
-    "cookie": ("form",),
+    "form": (*_QUERY_STYLES, "csv"),
+    "header": ("simple", *_SWAGGER),
+    "cookie": ("form", "cookie"),
 }
 
 
@@ -82,17 +96,21 @@ def compile_reader(
     split = _splitter(text)
     if kind == "object" and split is not None:
         return object_reader(text, split, shape)
-    read = list_reader(text, None if kind == "primitive" else split, shape)
+    read = list_reader(
+        text, None if kind == "primitive" else split, shape, _inner_splits(schema, resolve)
+    )
     may_be_empty = allow_empty_value and not types_of(schema, resolve) & {"string", "any"}
     return or_missing(text, read) if may_be_empty and shape([""]) == "" else read
 
 
 def _text(name: str, location: str, style: str | None, explode: bool | None) -> ParameterText:
     style = _style(style, location)
-    explode = style == "form" if explode is None else explode
+    explode = style in ("form", "cookie") if explode is None else explode
     where = f"form field {name!r}" if location == "form" else f"{location} parameter {name!r}"
     find = _values(location, style, name, where)
-    return ParameterText(name, location, style, explode, where, find, _cleaner(location, where))
+    return ParameterText(
+        name, location, style, explode, where, find, _cleaner(location, style, where)
+    )
 
 
 def splits_at_commas(
@@ -107,7 +125,20 @@ def splits_at_commas(
     explode = style == "form" if explode is None else explode
     if location == "header" or kind_of(schema, resolve) == "primitive":
         return False
-    return style == "simple" or (style in ("form", "label", "matrix") and not explode)
+    return style == "simple" or (style in ("form", "csv", "label", "matrix") and not explode)
+
+
+def _inner_splits(schema: object, resolve: Resolve) -> list[Split]:
+    """How the items of a list are split that are lists themselves, as only Swagger 2.0 says."""
+    splits: list[Split] = []
+    item = items_of(schema, resolve)
+    while len(splits) < _MOST_NESTED and isinstance(item, Mapping):
+        delimiter = _DELIMITERS.get(str(item.get("collectionFormat")))
+        if delimiter is None:
+            break
+        splits.append(delimiter.split)
+        item = items_of(item, resolve)
+    return splits
 
 
 def _style(style: str | None, location: str) -> str:
@@ -121,9 +152,13 @@ def _style(style: str | None, location: str) -> str:
     return style or styles[0]
 
 
-def _cleaner(location: str, where: str) -> Clean:
+def _cleaner(location: str, style: str, where: str) -> Clean:
+    """A function that decodes a text; headers, and cookies of the style `cookie`, have no
+    percent-encoding."""
     if location == "header":
         return str.strip
+    if style == "cookie":
+        return str
     plus = location in ("query", "form")
     return lambda text: decode(text, where, plus=plus)
 
@@ -148,7 +183,8 @@ def _pairs(text: ParameterText, names: frozenset[str]) -> Pairs:
         return lambda query: [pair for pair in query.pairs if pair[0] in names] or None
     if text.location == "cookie":
         # RFC 6570 writes "a=1&b=2" into one cookie, clients send one cookie each.
-        return lambda raw: [pair for pair in cookies(raw, "[;&]") if pair[0] in names] or None
+        separator = ";" if text.style == "cookie" else "[;&]"
+        return lambda raw: [pair for pair in cookies(raw, separator) if pair[0] in names] or None
     if text.style == "matrix":
         return lambda raw: _matrix(raw, where)
     if text.style == "label":
@@ -194,6 +230,8 @@ def _name_value_pairs(parts: list[str], clean: Clean, where: str) -> list[tuple[
 def _splitter(text: ParameterText) -> Split | None:
     """A function that splits a text into items; None if each item repeats the name."""
     explode = text.explode
+    if text.style == "cookie":
+        return None if explode else lambda value: value.split(",")
     if text.location == "cookie" and explode:
         return lambda value: value.split(f"&{text.name}=")
     if text.style == "label":

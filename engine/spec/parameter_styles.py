@@ -5,7 +5,8 @@ Delimiters are split before decoding, so that an encoded comma is data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -56,17 +57,29 @@ def parse_json(text: str | bytes, where: str) -> object:
         raise Malformed(f"{where}: not valid JSON: {error}") from error
 
 
-def list_reader(text: ParameterText, split: Split | None, shape: Shape) -> Reader:
-    """Reads primitives and arrays: all texts with the name, split by `split` if it is given."""
+def list_reader(
+    text: ParameterText, split: Split | None, shape: Shape, inner: Sequence[Split] = ()
+) -> Reader:
+    """Reads primitives and arrays: all texts with the name, split by `split` if it is given, and
+    each item by `inner`, whose first is that of the outermost list."""
+    clean: Callable[[str], Any] = partial(_nested, inner, text.clean) if inner else text.clean
 
     def read(source: Any) -> object:
         if not (texts := text.find(source)):
             return MISSING
         if split is not None:
             texts = [part for whole in texts for part in split(whole)]
-        return shape([text.clean(part) for part in texts])
+        return shape([clean(part) for part in texts])
 
     return read
+
+
+def _nested(splits: Sequence[Split], clean: Clean, text: str) -> Tree | str:
+    """The items of an item, and theirs."""
+    if not splits:
+        return clean(text)
+    parts: list[Any] = [_nested(splits[1:], clean, part) for part in splits[0](text)]
+    return parts
 
 
 def or_missing(text: ParameterText, read: Reader) -> Reader:

@@ -14,7 +14,7 @@ from typing import Any
 from engine.exchange.exchange import Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
-from engine.spec.media_types import EXAMPLES, body_kind, essence
+from engine.spec.media_types import EXAMPLES, body_kind, essence, sequence_kind
 from engine.spec.member_spellings import Spellings, compile_spellings
 from engine.spec.refusal_messages import explain
 from engine.spec.schema_types import takes_any_bytes
@@ -176,7 +176,8 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
                 media_type, media, validator, schemas, with_names=with_names
             )
             continue
-        parse = compile_parser(body_kind(media_type), media, validator)
+        kind = _sequence_kind(media_type, media) if validator is not None else ""
+        parse = compile_parser(kind or body_kind(media_type), media, validator)
         is_json_body = parse is parse_json
         names = _names(schema, schemas) if with_names and is_json_body else None
         spellings = _spellings(schema, schemas) if is_json_body else None
@@ -210,6 +211,16 @@ def _range(
             of_json = (names, _spellings(schema, schemas)) if kind == "json" else (None, None)
             rules[kind] = BodyRule(parse, validator if parse else None, *of_json)
     return MediaRange(rules, unparsed, needs_type=True)
+
+
+def _sequence_kind(media_type: str, media: Node) -> str:
+    """The kind of sequence that the schema describes as an array; "" for any other body. Only
+    OpenAPI 3.2 has them."""
+    kind = sequence_kind(media_type) if media.library.is_32 else ""
+    by_position = kind != "parts" or any(
+        media.has(key) for key in ("itemSchema", "prefixEncoding", "itemEncoding")
+    )
+    return kind if by_position else ""
 
 
 def _names(schema: Node, schemas: Schemas) -> MemberNames | None:

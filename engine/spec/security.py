@@ -60,7 +60,7 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
     distinct: dict[Carrier, None] = {}
     for requirement in requirements.elements():
         for name in requirement.value if isinstance(requirement.value, dict) else ():
-            scheme = schemes.get(name)
+            scheme = _scheme(requirement, schemes, name)
             if scheme.value is None:
                 names = list(schemes.value) if isinstance(schemes.value, dict) else []
                 findings.error(
@@ -68,7 +68,7 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
                     (*requirement.path, name),
                     "MW211",
                     f"unknown security scheme '{name}'",
-                    did_you_mean(name, names, "define it under components.securitySchemes"),
+                    did_you_mean(name, names, f"define it under {_definitions(document)}"),
                     key=True,
                 )
             elif (carrier := _carrier(scheme, findings)) is not None:
@@ -76,6 +76,21 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
                 if carrier == BASIC:  # a bearer token is accepted as well
                     distinct[BEARER] = None
     return tuple(distinct) or (BEARER,)
+
+
+def _scheme(requirement: Node, schemes: Node, name: str) -> Node:
+    """The scheme of a name, which may be the URI of one since OpenAPI 3.2."""
+    scheme, library = schemes.get(name), requirement.library
+    if scheme.value is None and library.is_32 and "#" in name:
+        try:
+            return library.target(requirement.uri, name).resolved()
+        except KeyError:
+            return scheme
+    return scheme
+
+
+def _definitions(document: Node) -> str:
+    return "securityDefinitions" if document.library.is_20 else "components.securitySchemes"
 
 
 def _is_subprotocol(scheme: Node) -> bool:

@@ -11,17 +11,20 @@ from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, Path, Place, Problem, place_of
 from engine.spec.document import misspelt_keys, structure
 from engine.spec.document.cache import CacheEntry
+from engine.spec.document.item_schemas import describe_items
 from engine.spec.document.load import load, repair
-from engine.spec.document.node import METHODS, Library, Node
+from engine.spec.document.node import Library, Node, method_of, operations_of
 from engine.spec.document.references import remove_lost
 from engine.spec.document.removed_parts import breach_of, breaches_by_path
 from engine.spec.document.repairs import path_keys
 from engine.spec.document.self_references import remove_self_references
+from engine.spec.document.swagger.conversion import convert
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Purpose, Schemas
+from engine.values.http_methods import is_served
 
 _MAX_STEPS_PER_VALUE = 100_000
 """Of a schema without a warning: a request of a hundred bytes then takes some milliseconds."""
@@ -150,7 +153,11 @@ def _load_and_repair(
     if library is None:
         return None
     misspelt_keys.check(library, findings)
+    if library.is_20:
+        convert(library)
     repair(library, findings)
+    if library.is_32:
+        describe_items(library)
     remove_self_references(library, findings)
     structure.check(library, findings)
     while findings.unsorted and not findings.errors and remove_lost(library, findings):
@@ -169,7 +176,7 @@ class _OperationReader:
     findings: Findings
     operations: dict[str, Operation] = field(default_factory=dict)
     refusals: dict[str, Problem] = field(default_factory=dict)
-    shared_paths: dict[tuple[object, ...], list[tuple[str, tuple[str, str]]]] = field(
+    shared_paths: dict[tuple[object, ...], list[tuple[str, tuple[str, ...]]]] = field(
         default_factory=dict
     )
 
@@ -183,19 +190,23 @@ class _OperationReader:
             path_problem = path_keys.problem(address)
             if path_problem is not None:
                 self._note((key,), "MW205", f"path '{key}': {path_problem}")
-            for method in METHODS:
-                if not isinstance(item.value, dict) or method not in item.value:
-                    continue
-                node = item.get(method)
-                name = self._unique_name(node, key, method)
-                breach = breach_of(removed, key, method)
+            for at, node in operations_of(item):
+                name = self._unique_name(node, (key, *at))
+                breach = breach_of(removed, key, at)
                 if path_problem is not None:
                     self.refusals[name] = self.findings.unsorted[-1]
+                elif not is_served(method_of(at)):
+                    message = f"no request can have the method '{method_of(at)}'"
+                    hint = (
+                        "a method has 3 to 20 characters, none in lower case; CONNECT is a tunnel"
+                    )
+                    self._note((key, *at), "MW260", message, hint)
+                    self.refusals[name] = self.findings.unsorted[-1]
                 elif breach is not None:
-                    self._refuse(name, (key, method), breach.problem)
+                    self._refuse(name, (key, *at), breach.problem)
                 else:
-                    with reading(partial(self._place, ("paths", key, method))):
-                        self._read_operation(name, (key, method), item, node, address)
+                    with reading(partial(self._place, ("paths", key, *at))):
+                        self._read_operation(name, (key, *at), item, node, address)
             if path_problem is None:
                 for words in address.repairs:
                     self._note((key,), "MW228", f"path '{key}': {words}")
@@ -206,12 +217,12 @@ class _OperationReader:
         return Specification(self.name, self.operations, self.library, self.refusals, schemas)
 
     def _read_operation(
-        self, name: str, at: tuple[str, str], item: Node, node: Node, address: path_keys.Address
+        self, name: str, at: tuple[str, ...], item: Node, node: Node, address: path_keys.Address
     ) -> None:
         wider = path_keys.widen(address, node, item)
         for words in wider.repairs[len(address.repairs) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
-        place = (at[1], wider.query, shape(wider.template))
+        place = (method_of(at[1:]), wider.query, shape(wider.template))
         findings = Findings()
         declaration = Declaration(self.name, name, at, wider, self.mounts)
         operation = None
@@ -237,15 +248,15 @@ class _OperationReader:
     def _place(self, at: Path) -> Place:
         return place_of(self.library.source(self.library.root, at), at, key=True)
 
-    def _unique_name(self, operation: Node, key: str, method: str) -> str:
+    def _unique_name(self, operation: Node, at: tuple[str, ...]) -> str:
         """The operation's name: its operationId, or method and path if that is already in use."""
-        name, plain = operation.text("operationId"), f"{method.upper()} {key}"
+        name, plain = operation.text("operationId"), f"{method_of(at[1:])} {at[0]}"
         if name and (name in self.operations or name in self.refusals):
             message = f"operationId '{name}' is used twice"
             first = self.operations.get(name)
             hint = f"it is also {first.method} {first.path}; " if first is not None else ""
             self._note(
-                (key, method, "operationId"),
+                (*at, "operationId"),
                 "MW206",
                 message,
                 f"{hint}this one is known as '{plain}'",
@@ -262,7 +273,7 @@ class _OperationReader:
             (first, _), (second, at), *others = sharing
             path = self.operations[second].path
             more = f" and {len(others)} more" if others else ""
-            message = f"'{second}' and '{first}'{more} are {at[1].upper()} {path}"
+            message = f"'{second}' and '{first}'{more} are {method_of(at[1:])} {path}"
             hint = "a request belongs to the first of them that accepts it"
             self._note(at, "MW230", message, hint)
 
@@ -278,7 +289,7 @@ class _OperationReader:
         message = f"{first}{more}: bodies under {ranges} are validated only as JSON, "
         operation = self.operations[first]
         self._note(
-            (str(operation.at[1]), str(operation.at[2])),
+            tuple(map(str, operation.at[1:])),
             "MW241",
             f"{message}forms and text; other media types are not validated",
             "name the media types that callers send",
@@ -299,7 +310,7 @@ class _OperationReader:
             hint = "write schemas that several branches refer to once, outside of the branches"
             self.findings.note(at.source, path, Level.WARNING, "MW216", message, hint)
 
-    def _refuse(self, name: str, at: tuple[str, str], problem: Problem) -> None:
+    def _refuse(self, name: str, at: tuple[str, ...], problem: Problem) -> None:
         """Refuse an operation because of a problem that is noted at another place."""
         self.refusals[name] = problem
         place = f"{problem.file}:{problem.line}:{problem.column}"

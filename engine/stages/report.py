@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.spec.media_types import is_json
+from engine.exchange.push_stream import Pipeline, PushStream
+from engine.spec.media_types import essence, is_json, sequence_kind
+from engine.spec.refusal_messages import Refusal
 from engine.spec.response_schemas import ResponseValidators
 from engine.values.errors import GatewayError
 from engine.values.redaction import redact_tokens
@@ -80,12 +82,15 @@ mismatches = Mismatches()
 
 
 def report_responses(answers: ResponseValidators) -> Stage:
-    """A stage that checks responses with a length, no encoding, and a schema for their status,
-    after they were sent."""
+    """A stage that checks responses without an encoding after they were sent: JSON with a length
+    and a schema for its status, and the items in the first MAX_RESPONSE bytes of a sequence."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         response = following(exchange)
-        if answers.describes(response.status) and _is_readable(response):
+        if answers.items and (kind := _sequence_kind(response)):
+            if answers.item_validators(response.status, kind) is not None:
+                watch_items(response, kind, exchange)
+        elif answers.describes(response.status) and _is_readable(response):
             if isinstance(response.body, bytes):
                 check(response.body, response.status, exchange)
             else:
@@ -95,10 +100,36 @@ def report_responses(answers: ResponseValidators) -> Stage:
     def check(body: bytes, status: int, exchange: Exchange) -> None:
         refusal = answers.check(status, body)
         if refusal is not None:
-            place = f"response.{refusal.param}" if refusal.param else "response"
-            mismatches.note(
-                exchange.request_id, exchange.operation, refusal.code, place, "response"
-            )
+            note(refusal, exchange)
+
+    def note(refusal: Refusal, exchange: Exchange) -> None:
+        place = f"response.{refusal.param}" if refusal.param else "response"
+        mismatches.note(exchange.request_id, exchange.operation, refusal.code, place, "response")
+
+    def watch_items(response: Response, kind: str, exchange: Exchange) -> None:
+        pieces: list[bytes] = []
+        sizes = [0]
+
+        def keep(piece: bytes) -> bytes:
+            if sizes[0] <= MAX_RESPONSE:
+                pieces.append(piece)
+                sizes[0] += len(piece)
+            return piece
+
+        def check_items() -> None:
+            # An event that does not end is none (HTML standard).
+            is_cut = sizes[0] > MAX_RESPONSE or kind == "events"
+            body = b"".join(pieces)
+            for refusal in answers.check_items(response.status, kind, body, truncated=is_cut):
+                note(refusal, exchange)
+
+        if isinstance(response.body, bytes):
+            keep(response.body)
+        else:
+            body = response.body
+            response.body = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
+            response.body.pipeline.add(keep)
+        exchange.on_end.append(check_items)
 
     def checked_at_end(body: Iterable[bytes], status: int, exchange: Exchange) -> Iterator[bytes]:
         pieces: list[bytes] = []
@@ -114,6 +145,16 @@ def report_responses(answers: ResponseValidators) -> Stage:
             check(b"".join(pieces), status, exchange)
 
     return stage
+
+
+def _sequence_kind(response: Response) -> str:
+    """The kind of sequence that a response is; "" for one with an encoding or of another type."""
+    headers = dict(response.headers)
+    return (
+        ""
+        if "content-encoding" in headers
+        else sequence_kind(essence(headers.get("content-type", "")))
+    )
 
 
 def _is_readable(response: Response) -> bool:

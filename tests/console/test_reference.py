@@ -169,3 +169,61 @@ paths:
     assert by_name["description"].startswith("By its name.\n\n`shop.byId` has the same method")
     beta = document["paths"]["/a/chat?beta=true"]["post"]
     assert [p["schema"]["type"] for p in beta["parameters"]] == ["string"]
+
+
+DOCUMENT_32 = """
+openapi: 3.2.0
+info: {title: Shop, version: "1"}
+tags: [{name: Items, summary: All of them, parent: Shop, kind: nav}]
+paths:
+  /items:
+    query: {operationId: search, tags: [Items], responses: {"200": {description: fine}}}
+    additionalOperations:
+      LINK:
+        operationId: link
+        parameters: [{name: q, in: query, schema: {type: string}}]
+        responses: {"200": {description: fine}}
+"""
+
+
+def test_methods_of_3_2_are_listed_as_it_has_them(tmp_path):
+    (tmp_path / "shop.yaml").write_text(DOCUMENT_32)
+    document = merged(make_plan(tmp_path / "gateway.yaml", {}, CONFIG).plan, "http://h")
+    assert document["openapi"] == "3.2.0"
+    item = document["paths"]["/a/items"]
+    assert item["query"]["operationId"] == "shop.search"
+    assert {"name": "shop: Items", "description": "All of them"} in document["tags"]
+    link = item["additionalOperations"]["LINK"]
+    assert (link["operationId"], link["parameters"][0]["name"]) == ("shop.link", "q")
+
+
+SWAGGER = """
+swagger: "2.0"
+info: {title: Shop, version: "1"}
+consumes: [application/x-www-form-urlencoded, multipart/form-data]
+definitions: {Item: {type: object, properties: {n: {type: integer, x-nullable: true}}}}
+parameters: {Size: {name: size, in: query, type: integer}}
+paths:
+  /items/{id}:
+    post:
+      operationId: add
+      consumes: [application/x-www-form-urlencoded]
+      parameters:
+        - {name: id, in: path, required: true, type: array, items: {}, collectionFormat: pipes}
+        - {name: q, in: query, type: array, items: {type: string}, collectionFormat: ssv}
+        - {$ref: "#/parameters/Size"}
+        - {name: f, in: formData, type: array, items: {type: string}, collectionFormat: pipes}
+        - {name: g, in: formData, type: integer, allowEmptyValue: true}
+      responses: {"200": {description: fine, schema: {$ref: "#/definitions/Item"}}}
+"""
+
+
+def test_a_document_of_swagger_2_is_merged_as_openapi_3(tmp_path):
+    (tmp_path / "shop.yaml").write_text(SWAGGER)
+    document = merged(make_plan(tmp_path / "gateway.yaml", {}, CONFIG).plan, "http://h")
+    assert openapi_errors(document) == []
+    item = document["components"]["schemas"]["Item"]
+    assert item["properties"]["n"]["type"] == ["integer", "null"]
+    operation = document["paths"]["/a/items/{id}"]["post"]
+    assert "consumes" not in operation
+    assert [parameter["name"] for parameter in operation["parameters"]] == ["id", "q", "size"]

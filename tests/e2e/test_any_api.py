@@ -18,7 +18,7 @@ from tests.support.recording import (
 from tests.support.running import ALL, TOKENS
 from tests.support.scripted import CLOSE, Leaving, script
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "query")
 OPERATION = """
     {method}:
       operationId: {method}Thing
@@ -27,13 +27,15 @@ OPERATION = """
         default: {{description: anything, headers: {{Set-Cookie: {{schema: {{type: string}}}}}}}}"""
 BODY = 'requestBody: {content: {"*/*": {schema: {}}}}'
 DOCUMENT = """
-openapi: 3.1.0
+openapi: 3.2.0
 info: {title: Things, version: "1"}
 servers: [{url: /api}]
 paths:
   /things/{id}:
     parameters: [{name: id, in: path, required: true, schema: {type: string}}]""" + "".join(
-    OPERATION.format(method=m, body=BODY if m in ("put", "post", "patch", "delete") else "")
+    OPERATION.format(
+        method=m, body=BODY if m in ("put", "post", "patch", "delete", "query") else ""
+    )
     for m in METHODS
 )
 CONFIG = """

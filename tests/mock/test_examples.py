@@ -259,3 +259,31 @@ def test_every_shipped_operation_has_an_answer_and_every_placeholder_is_known(na
             else:
                 text = str(fill(example.value, FACTS))
             assert "{{" not in text, operation.id
+
+
+SEQUENCES = """
+openapi: 3.2.0
+info: {title: T, version: "1"}
+paths:
+  /a:
+    get:
+      operationId: a
+      responses:
+        "200":
+          description: ok
+          content:
+            application/json: {examples: {one: {dataValue: {a: 1}, serializedValue: "{}"}}}
+            text/csv: {examples: {two: {serializedValue: "a,b"}}}
+            application/jsonl: {itemSchema: {type: integer, minimum: 3}}
+"""
+
+
+def test_examples_of_3_2_are_data_or_text(tmp_path):
+    (tmp_path / "api.yaml").write_text(SEQUENCES)
+    specification = read("api", tmp_path / "api.yaml", "api.yaml", (), Findings())
+    found = examples(specification.node(specification.operations["a"]))
+    assert [(e.media_type, e.value) for e in found] == [
+        ("application/json", {"a": 1}),
+        ("text/csv", "a,b"),
+        ("application/jsonl", [3]),
+    ]

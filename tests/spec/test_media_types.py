@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.spec.media_types import EXAMPLES, body_kind, is_json
+from engine.spec.media_types import EXAMPLES, body_kind, is_json, sequence_kind
 from tests.support.each import each
 
 
@@ -35,3 +35,21 @@ def test_json_has_a_name_or_a_suffix(media_type: str, json: bool) -> None:
 )
 def test_the_media_type_selects_the_kind_of_body(media_type: str, kind: str) -> None:
     assert body_kind(media_type) == kind
+
+
+@each(
+    ("media_type", "kind"),
+    [
+        ("application/jsonl", "lines"),
+        ("application/x-ndjson", "lines"),
+        ("application/json-seq", "records"),
+        ("application/geo+json-seq", "records"),
+        ("text/event-stream", "events"),
+        ("multipart/mixed", "parts"),
+        ("multipart/form-data", ""),
+        ("application/json", ""),
+        ("text/plain", ""),
+    ],
+)
+def test_a_sequential_media_type_has_a_kind(media_type, kind):
+    assert sequence_kind(media_type) == kind

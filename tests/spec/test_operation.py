@@ -282,3 +282,53 @@ def test_a_parameter_in_another_file_without_a_name_is_placed_there(tmp_path: Pa
     value = document(paths={"/x": {"get": get(parameters=[{"$ref": "s.yaml#/p"}])}})
     (problem,) = causes(read(tmp_path, value)[1])
     assert (problem.code, problem.file, problem.line) == ("MW204", "s.yaml", 1)
+
+
+LINK = {
+    "query": get("q", requestBody={"content": {"application/json": {"schema": {}}}}),
+    "additionalOperations": {"LINK": get("link"), "M-SEARCH": get("search"), "x-note": 1},
+}
+
+
+def test_methods_of_3_2_are_operations(tmp_path: Path) -> None:
+    paths = {"/a": {"get": get("g"), **LINK}}
+    served = operations(tmp_path, document(version="3.2.0", paths=paths))
+    assert {name: operation.method for name, operation in served.items()} == {
+        "g": "GET",
+        "q": "QUERY",
+        "link": "LINK",
+        "search": "M-SEARCH",
+    }
+    assert served["link"].at == ("paths", "/a", "additionalOperations", "LINK")
+
+
+def test_an_operation_without_a_name_has_that_of_its_method(tmp_path: Path) -> None:
+    operation = {"responses": {}}
+    paths = {"/a": {"additionalOperations": {"LINK": operation}, "query": operation}}
+    served = operations(tmp_path, document(version="3.2.0", paths=paths))
+    assert list(served) == ["QUERY /a", "LINK /a"]
+
+
+@each("method", ["Link", "CONNECT", "UP"])
+def test_a_method_that_no_request_can_have_is_not_served(tmp_path: Path, method: str) -> None:
+    paths = {"/a": {"get": get("g"), "additionalOperations": {method: get("x")}}}
+    specification, problems = read(tmp_path, document(version="3.2.0", paths=paths))
+    assert specification is not None
+    assert list(specification.operations) == ["g"]
+    assert [problem.code for problem in problems] == ["MW260"]
+
+
+def test_two_operations_may_not_have_one_method(tmp_path: Path) -> None:
+    paths = {"/a": {"post": get("a"), "additionalOperations": {"POST": get("b")}}}
+    assert "MW230" in warning_codes(tmp_path, document(version="3.2.0", paths=paths))
+
+
+def test_a_cookie_has_no_percent_encoding_in_the_style_of_3_2(tmp_path: Path) -> None:
+    schema = {"type": "array", "items": {"type": "string"}}
+    entry = {"name": "c", "in": "cookie", "style": "cookie", "schema": schema}
+    result = single_operation(tmp_path, get(parameters=[entry]), version="3.2.0")
+    (parameter,) = result.parameters
+    assert parameter.check("c=a%20b; x=1; c=c,d") == ["a%20b", "c,d"]
+    entry |= {"explode": False}
+    (parameter,) = single_operation(tmp_path, get(parameters=[entry]), version="3.2.0").parameters
+    assert parameter.check("c=a%20b,c") == ["a%20b", "c"]

@@ -48,3 +48,41 @@ def test_a_response_without_a_json_schema_is_not_described() -> None:
     assert not described.describes(200)
     assert not described.describes(201)
     assert described.check(200, b"not JSON") is None
+
+
+EVENT = {
+    "type": "object",
+    "required": ["event"],
+    "properties": {"data": {"contentSchema": {"type": "object", "required": ["n"]}}},
+}
+
+
+def items(media_type: str, schema: Any) -> ResponseValidators:
+    return validators(**{"2XX": {"content": {media_type: {"itemSchema": schema}}}})
+
+
+@each(
+    ("status", "kind", "body", "places"),
+    [
+        (200, "events", b'event: a\ndata: {"n": 1}\n\n', []),
+        (200, "events", b'data: {"n": 1}\n\n', ["event"]),
+        (200, "events", b"event: a\ndata: {}\n\nevent: b\ndata: x\n\n", ["data.n", "data"]),
+        (200, "lines", b"{}", []),
+        (500, "events", b"data: x\n\n", []),
+    ],
+)
+def test_each_event_of_a_response_is_checked(
+    status: int, kind: str, body: bytes, places: list[str]
+) -> None:
+    found = items("text/event-stream", EVENT).check_items(status, kind, body, truncated=False)
+    assert [refusal.param for refusal in found] == places
+
+
+def test_each_line_of_a_response_is_checked() -> None:
+    answers = items("application/jsonl", {"type": "integer"})
+    assert answers.check_items(200, "lines", b"1\n2\n", truncated=False) == []
+    codes = [r.code for r in answers.check_items(200, "lines", b'1\n"a"\n', truncated=False)]
+    assert codes == ["invalid_type"]
+    codes = [r.code for r in answers.check_items(200, "lines", b"1\n{", truncated=False)]
+    assert codes == ["invalid_json"]
+    assert answers.check_items(200, "lines", b"1\n{", truncated=True) == []

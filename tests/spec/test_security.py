@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.spec.operation import Operation
 from engine.spec.security import BASIC, BEARER, Carrier, read_carriers
-from tests.support.documents import causes, document, read
+from tests.support.documents import causes, document, get, operations, read
 from tests.support.each import each
 
 SCHEMES = {
@@ -147,3 +147,14 @@ def test_the_configuration_names_carriers(entries: list[Any], carriers: Any) -> 
 
 def test_the_authorization_header_holds_a_bearer_token_by_the_configuration_too() -> None:
     assert read_carriers([{"header": "Authorization"}]) == (BEARER,)
+
+
+def test_a_requirement_may_be_the_uri_of_a_scheme(tmp_path: Path) -> None:
+    schemes = {"k": {"type": "apiKey", "in": "header", "name": "X-Key", "deprecated": True}}
+    value = document(
+        version="3.2.0",
+        paths={"/a": {"get": get(security=[{"#/components/securitySchemes/k": []}])}},
+        components={"securitySchemes": schemes},
+    )
+    (operation,) = operations(tmp_path, value).values()
+    assert operation.carriers == (Carrier("header", "x-key"),)

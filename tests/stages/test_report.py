@@ -190,6 +190,57 @@ def relayed(folder: Path, response: Response) -> Any:
     return result.body if isinstance(result.body, bytes) else b"".join(result.body)
 
 
+ITEM = {"type": "object", "properties": {"data": {"enum": ["a"]}}}
+STREAMS = {
+    "/x": {
+        "post": {
+            "operationId": "x",
+            "responses": {
+                "200": {"description": "d", "content": {"text/event-stream": {"itemSchema": ITEM}}}
+            },
+        }
+    }
+}
+
+
+@pytest.mark.parametrize("as_bytes", [True, False])
+def test_the_events_of_a_stream_are_checked_at_its_end(
+    tmp_path: Path, as_bytes: bool, places: Any
+) -> None:
+    spec, _ = read(tmp_path, document(version="3.2.0", paths=STREAMS))
+    assert spec is not None
+    stage = report_responses(spec.response_validators(spec.operations["x"]))
+    request = exchange(b"")
+    request.operation = "api.x"
+    pieces = [b"data: a\n\ndata", b": b\n\n", b"data: c"]
+    body = b"".join(pieces) if as_bytes else iter(pieces)
+    headers = [("content-type", "text/event-stream; charset=utf-8")]
+    result = stage(request, lambda _: Response(200, headers, body))
+    sent = result.body if isinstance(result.body, bytes) else b"".join(result.body)
+    assert sent == b"".join(pieces)
+    assert places == {}
+    for callback in request.on_end:
+        callback()
+    assert places == {("api.x", "response.data"): 1}
+
+
+def test_what_follows_the_largest_size_of_a_stream_is_not_checked(
+    tmp_path: Path, places: Any
+) -> None:
+    spec, _ = read(tmp_path, document(version="3.2.0", paths=STREAMS))
+    assert spec is not None
+    stage = report_responses(spec.response_validators(spec.operations["x"]))
+    request = exchange(b"")
+    event = b"data: a\n\n"
+    pieces = [event * (MAX_RESPONSE // len(event)), event, event, b"data: b\n\n"]
+    headers = [("content-type", "text/event-stream")]
+    result = stage(request, lambda _: Response(200, headers, iter(pieces)))
+    assert b"".join(result.body) == b"".join(pieces)
+    for callback in request.on_end:
+        callback()
+    assert places == {}
+
+
 def response(
     body: Any, status: int = 200, media_type: str = "application/json", **more: Any
 ) -> Any:

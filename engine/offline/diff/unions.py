@@ -61,6 +61,8 @@ def branch_name(name: str) -> str:
 
 
 def component_name(node: Node) -> str:
-    """The name of a schema under `components`."""
+    """The name of a schema under `components`, or `definitions` of Swagger 2.0."""
     path: Sequence[str | int] = node.path
+    if len(path) == 2 and path[0] == "definitions":
+        return str(path[1])
     return str(path[2]) if len(path) == 3 and path[:2] == ("components", "schemas") else ""

@@ -32,7 +32,7 @@ from engine.offline.rehearsal.rehearse import add_token, capture_log, environ_of
 from engine.offline.rehearsal.stand_ins import RecordingCounters, placeholder, recorder
 from engine.plan.route import CannotServe, Plan, Route
 from engine.spec import path_templates
-from engine.spec.document.node import Node
+from engine.spec.document.node import Node, example_value
 from engine.spec.media_types import is_json
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.upstream.target import connect
@@ -228,7 +228,7 @@ def _body(plan: Plan, route: Route, model: str) -> tuple[list[tuple[str, str]], 
 
 def _examples(media: Node) -> Iterator[Any]:
     """The examples of the document, else a minimal value that the schema allows."""
-    named_values = [example.literal("value").value for _, example in media.get("examples").items()]
+    named_values = [example_value(example).value for _, example in media.get("examples").items()]
     values = [media.literal("example").value, *named_values]
     yield from (value for value in values if value is not None)
     yield invent(media.get("schema"))

@@ -22,7 +22,7 @@ from engine.offline.second_opinion.verdict import Disagreement, NotComparable, V
 from engine.plan.route import Plan, PlanResult
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, place_of
-from engine.spec.document.node import Node, declared_parameters
+from engine.spec.document.node import Node, declared_parameters, example_value
 from engine.spec.media_types import essence, is_json
 from engine.spec.operation import Operation, Parameter
 from engine.spec.parameter_readers import cookies
@@ -142,7 +142,7 @@ def _examples_of(
     schema = media.get("schema")
     if schema.value is None or not is_json(media_type) or operation.websocket:
         return
-    values = [example.literal("value") for _, example in media.get("examples").items()]
+    values = [example_value(example) for _, example in media.get("examples").items()]
     values += [media.literal("example"), schema.literal("example")]
     examples = schema.literal("examples")
     values += [examples.step(index) for index in range(len(examples.value or ()))]

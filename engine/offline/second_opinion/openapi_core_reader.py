@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from jsonschema.exceptions import ValidationError
@@ -27,10 +27,13 @@ from openapi_core.validation.request.validators import (
     V30RequestParametersValidator,
     V31RequestBodyValidator,
     V31RequestParametersValidator,
+    V32RequestBodyValidator,
+    V32RequestParametersValidator,
 )
 from openapi_core.validation.response.validators import (
     V30ResponseDataValidator,
     V31ResponseDataValidator,
+    V32ResponseDataValidator,
 )
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
@@ -41,6 +44,19 @@ from engine.spec.operation import Operation
 from engine.spec.refusal_messages import place
 
 _UNIONS = frozenset({"allOf", "anyOf", "oneOf"})
+
+
+class _Kinds(NamedTuple):
+    """The classes of validators for one version of OpenAPI."""
+
+    body: type
+    parameters: type
+    response: type
+
+
+_V30 = _Kinds(V30RequestBodyValidator, V30RequestParametersValidator, V30ResponseDataValidator)
+_V31 = _Kinds(V31RequestBodyValidator, V31RequestParametersValidator, V31ResponseDataValidator)
+_V32 = _Kinds(V32RequestBodyValidator, V32RequestParametersValidator, V32ResponseDataValidator)
 
 
 @dataclass(slots=True)
@@ -83,6 +99,7 @@ class OpenapiCoreReader:
     def __init__(self, library: Library, budget: TimeBudget) -> None:
         self._library = library.unpacked()
         self._budget = budget
+        self._kinds = _V30 if library.is_30 else _V32 if library.is_32 else _V31
         self._document = SchemaPath.from_dict(
             self._library.document.value,
             base_uri=library.root.as_uri(),
@@ -91,7 +108,7 @@ class OpenapiCoreReader:
 
     def body(self, operation: Operation, media_type: str, body: bytes) -> Verdict:
         """The verdict on a request body; an empty body counts as none."""
-        kind = V30RequestBodyValidator if self._library.is_30 else V31RequestBodyValidator
+        kind = self._kinds.body
         request = _Request(operation.method.lower(), body, media_type)
         with self._bounded():
             return self._verdict(list(self._validator(kind, operation).iter_errors(request)))
@@ -106,9 +123,7 @@ class OpenapiCoreReader:
         cookies: Sequence[tuple[str, str]],
     ) -> dict[tuple[str, str], Verdict | None]:
         """Verdicts by (place, name) on decoded parameters: refusals only, None if not compared."""
-        kind = (
-            V30RequestParametersValidator if self._library.is_30 else V31RequestParametersValidator
-        )
+        kind = self._kinds.parameters
         parameters = RequestParameters(
             path=dict(path),
             query=ImmutableMultiDict(query),
@@ -127,7 +142,7 @@ class OpenapiCoreReader:
 
     def response(self, operation: Operation, status: int, media_type: str, body: bytes) -> Verdict:
         """The verdict on the body of a response."""
-        kind = V30ResponseDataValidator if self._library.is_30 else V31ResponseDataValidator
+        kind = self._kinds.response
         request = _Request(operation.method.lower())
         response = _Response(status, body, media_type)
         with self._bounded():
@@ -149,8 +164,10 @@ class OpenapiCoreReader:
             raise NotComparable(message) from error
 
     def _validator(self, kind: Any, operation: Operation) -> Any:
-        item = self._document / "paths" / str(operation.at[1])
-        finder = _OperationFinder(item, item / str(operation.at[2]))
+        item = node = self._document / "paths" / str(operation.at[1])
+        for step in operation.at[2:]:
+            node /= str(step)
+        finder = _OperationFinder(item, node)
         return kind(self._document, path_finder_cls=partial(_finder, finder))
 
     def _file(self, uri: str) -> Any:

@@ -13,11 +13,12 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from engine.exchange.environ_headers import SINGLE_HEADERS, environ_key
+from engine.values.http_methods import METHOD
 
 _NAME = r"!#$%&'*+\-.^_`|~0-9A-Za-z"
 _REQUEST_LINE = re.compile(
-    # One empty line before it is allowed (RFC 9112 2.2). A method has no lower case and no "#".
-    r"(?:\r\n)?([!$%&'*+\-.^_`|~0-9A-Z]{3,20}) ([!-~\x80-\xff]+) HTTP/1\.([01])\r\n"
+    # One empty line before it is allowed (RFC 9112 2.2).
+    rf"(?:\r\n)?({METHOD}) ([!-~\x80-\xff]+) HTTP/1\.([01])\r\n"
 )
 _HEADER_LINES = re.compile(rf"(?:[{_NAME}]+:[\t -~\x80-\xff]*\r\n)*")
 _HEADERS = re.compile(r"([^:]+):[\t ]*((?:[^\r]*[^\r\t ])?)[\t ]*\r\n")

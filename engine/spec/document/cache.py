@@ -99,7 +99,8 @@ class CacheEntry:
             "breaches": [[str(b.uri), b.path, astuple(b.problem)] for b in library.breaches],
             "absent": [str(uri) for uri in library.absent],
             "grafts": [
-                [at_document, order[id(m)], at] for at_document, (m, at) in library.grafts.items()
+                [str(uri), [[path, order[id(m)], at] for path, (m, at) in grafts.items()]]
+                for uri, grafts in library.grafts.items()
             ],
         }
         try:
@@ -131,7 +132,10 @@ class CacheEntry:
             Breach(FilePath(uri), tuple(path), _problem(fields))
             for uri, path, fields in entry["breaches"]
         ]
-        library.grafts = {tuple(p): (marks[i], tuple(at)) for p, i, at in entry["grafts"]}
+        library.grafts = {
+            FilePath(uri): {tuple(p): (marks[i], tuple(at)) for p, i, at in grafts}
+            for uri, grafts in entry["grafts"]
+        }
         findings.unsorted += [_problem(fields) for fields in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})
         self._places = sum(len(marked.positions) for marked in marks)

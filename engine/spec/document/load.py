@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path as FilePath
@@ -13,10 +14,12 @@ from typing import Any
 from engine.source.problem import Findings
 from engine.source.reader import SourceDocument
 from engine.spec.document import overlay, repairs
-from engine.spec.document.node import METHODS, Library
+from engine.spec.document.node import Library, operations_of
 from engine.spec.document.references import check_references
 from engine.spec.document.repairs import path_keys, path_members, recursion, schemas
 from engine.spec.path_templates import variables
+
+_VERSION = re.compile(r"3\.[012](?![0-9])")
 
 
 def load(
@@ -49,13 +52,17 @@ def load(
 
 
 def _check_version(marked: SourceDocument, findings: Findings) -> None:
-    version = marked.value.get("openapi")
-    if isinstance(version, str) and version.startswith(("3.0", "3.1")):
+    version, key = marked.value.get("openapi"), "openapi"
+    if isinstance(version, str) and _VERSION.match(version):
         return
-    cause = f"'openapi' is {version!r}" if "openapi" in marked.value else "no 'openapi' key"
-    hint = "convert Swagger 2.0 to OpenAPI 3 first" if "swagger" in marked.value else ""
-    message = f"not OpenAPI 3.0 or 3.1: {cause}"
-    findings.error(marked, ("openapi",), "MW201", message, hint, key=True)
+    if "openapi" not in marked.value and "swagger" in marked.value:
+        version, key = marked.value["swagger"], "swagger"
+        if str(version) == "2.0":
+            return
+    cause = f"'{key}' is {version!r}" if key in marked.value else "no 'openapi' key"
+    hint = "its first line is, for example, `openapi: 3.1.0`" if version is None else ""
+    message = f"not OpenAPI 3.0 to 3.2 or Swagger 2.0: {cause}"
+    findings.error(marked, (key,), "MW201", message, hint, key=True)
 
 
 def repair(library: Library, findings: Findings) -> None:
@@ -71,8 +78,8 @@ def repair(library: Library, findings: Findings) -> None:
         recursion.remove_anchors(schema)
     for key, item in library.document.get("paths").items():
         names = variables(path_keys.read(key).template)
-        for method in METHODS if names else ():
-            path_members.repair(item.get(method), names, findings)
+        for _, operation in operations_of(item) if names else ():
+            path_members.repair(operation, names, findings)
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import distance
 from engine.spec.document.node import Library
-from engine.spec.document.objects import BOUNDS, OBJECTS, ObjectKind
+from engine.spec.document.objects import BOUNDS, OBJECTS, SWAGGER_OBJECTS, ObjectKind
 
 _SHORT = 3
 
@@ -35,6 +35,7 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
     stack: list[tuple[Any, Path, Any, str]]
     stack = [(library.root, (), library.files[library.root].value, "document")]
     visited: set[tuple[Any, Path, str]] = set()
+    objects = SWAGGER_OBJECTS if library.is_20 else OBJECTS
     while stack:
         uri, path, value, kind = stack.pop()
         if kind[-1] in "*]":
@@ -50,12 +51,12 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
         if not isinstance(value, dict) or (uri, path, kind) in visited:
             continue
         visited.add((uri, path, kind))
-        object_kind = OBJECTS[kind]
+        object_kind = objects[kind]
         if isinstance(value.get("$ref"), str):
             stack += _target(library, uri, value["$ref"], kind)
         for key, member in value.items():
             form = object_kind.forms.get(key, "")
-            if form.rstrip("*[]") in OBJECTS and isinstance(member, dict | list):
+            if form.rstrip("*[]") in objects and isinstance(member, dict | list):
                 stack.append((uri, (*path, key), member, form))
             elif correct_key := _correct_key(key, object_kind, value):
                 yield uri, path, key, correct_key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -12,8 +12,14 @@ from engine.source.problem import Path, Problem, Source
 from engine.source.reader import SourceDocument, read_file
 from engine.spec.document.packed import packed, unpacked
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-"""The keys of a path that are operations."""
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+"""The keys of a path that are operations; `query` is of OpenAPI 3.2."""
+
+ADDITIONAL = "additionalOperations"
+"""The key of a path, of OpenAPI 3.2, with the operations of other methods by method."""
+
+CONVERTED = "3.0.4+swagger-2.0"
+"""The version of a document that was converted from Swagger 2.0."""
 
 UNUSABLE_NAME = (ValueError, OSError, RuntimeError)
 """What `target_of` raises for a file that cannot exist: a null or half a character in its name, a
@@ -36,10 +42,11 @@ class Breach:
 
 
 @dataclass(frozen=True, slots=True)
-class OverlaySource:
-    """The overlay from which a value of a document comes.
+class GraftSource:
+    """The file from which a value of a document comes: an overlay, or, for a value that a
+    conversion moved, the document as its author wrote it.
 
-    `at_document` is its path in the document, `at_file` its path in the overlay.
+    `at_document` is its path in the document, `at_file` its path in the file.
     """
 
     marked: SourceDocument
@@ -59,7 +66,7 @@ class OverlaySource:
         return self.marked.problems
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Line and column in the overlay of the value at `path` of the document."""
+        """Line and column in the file of the value at `path` of the document."""
         return self.marked.place((*self.at_file, *path[len(self.at_document) :]), key=key)
 
     def redact(self, words: str) -> str:
@@ -71,16 +78,17 @@ class Library:
     """The files of one document by absolute path, the document itself first.
 
     `absent` are missing files that it refers to, `overlays` the overlays applied to it, `breaches`
-    the removed parts. `grafts` maps paths of the document to the overlay, and the path in it, from
-    which the value comes. `targets` are those of references that were followed; None while the
-    values of the files may still change, and after `release`. `json_name` gives the name of a
-    member that requests may spell in another way too, None where each has one spelling.
+    the removed parts. `grafts` maps, for each file, paths in its value to the overlay or file, and
+    the path in it, from which the value comes. `targets` are those of references that were
+    followed; None while the values of the files may still change, and after `release`. `json_name`
+    gives the name of a member that requests may spell in another way too, None where each has one
+    spelling.
     """
 
     root: FilePath
     files: dict[FilePath, SourceDocument] = field(default_factory=dict)
     breaches: list[Breach] = field(default_factory=list)
-    grafts: dict[Path, tuple[SourceDocument, Path]] = field(default_factory=dict)
+    grafts: dict[FilePath, dict[Path, tuple[SourceDocument, Path]]] = field(default_factory=dict)
     overlays: dict[FilePath, SourceDocument] = field(default_factory=dict)
     absent: list[FilePath] = field(default_factory=list)
     targets: dict[tuple[FilePath, str], Node] | None = None
@@ -122,16 +130,35 @@ class Library:
 
     @property
     def is_30(self) -> bool:
-        """Whether it is OpenAPI 3.0, whose schemas are not JSON Schema 2020-12."""
+        """Whether it is OpenAPI 3.0 or Swagger 2.0, whose schemas are not JSON Schema 2020-12."""
         return str(self.files[self.root].value["openapi"]).startswith("3.0")
+
+    @property
+    def is_32(self) -> bool:
+        """Whether it is OpenAPI 3.2, in which sequences of items have schemas."""
+        return str(self.files[self.root].value["openapi"]).startswith("3.2")
+
+    @property
+    def is_20(self) -> bool:
+        """Whether it is Swagger 2.0, converted or not."""
+        value = self.files[self.root].value
+        version = value.get("openapi", CONVERTED)
+        return version == CONVERTED and str(value.get("swagger")) == "2.0"
 
     def source(self, uri: FilePath, path: Path) -> Source:
         """The file from which the value at `path` of the file `uri` comes."""
-        if self.grafts and uri == self.root:
+        if grafts := self.grafts.get(uri):
             for end in range(len(path), 0, -1):
-                if (graft := self.grafts.get(path[:end])) is not None:
-                    return OverlaySource(graft[0], path[:end], graft[1])
+                if (graft := grafts.get(path[:end])) is not None:
+                    return GraftSource(graft[0], path[:end], graft[1])
         return self.files[uri]
+
+    def origin(self, uri: FilePath, path: Path) -> tuple[SourceDocument, Path]:
+        """The file from which a value comes, and its path in that file."""
+        source = self.source(uri, path)
+        if isinstance(source, GraftSource):
+            return source.marked, (*source.at_file, *path[len(source.at_document) :])
+        return self.files[uri], path
 
     def target(self, uri: FilePath, ref: str) -> Node:
         """The node that a `$ref` in a file leads to. Raises KeyError as `at`."""
@@ -256,6 +283,28 @@ def target_of(ref: str, base: FilePath) -> tuple[FilePath, str]:
 def pointer_steps(pointer: str) -> list[str]:
     """The steps of a JSON Pointer in a URI fragment (RFC 6901)."""
     return [unquote(s).replace("~1", "/").replace("~0", "~") for s in pointer.split("/")[1:]]
+
+
+def operations_of(item: Node) -> Iterator[tuple[tuple[str, ...], Node]]:
+    """The operations of a path item, each with its path in it: `("get",)`, or
+    `("additionalOperations", "LINK")`."""
+    for method in METHODS:
+        if item.has(method):
+            yield (method,), item.get(method)
+    for method, operation in item.get(ADDITIONAL).items():
+        if not method.startswith("x-"):
+            yield (ADDITIONAL, method), operation
+
+
+def method_of(at: Sequence[str]) -> str:
+    """The HTTP method of an operation by its path in its path item. Methods are case-sensitive;
+    those that have a key of their own are upper case."""
+    return at[0].upper() if len(at) == 1 else at[-1]
+
+
+def example_value(example: Node) -> Node:
+    """The value of an entry of `examples`: its `dataValue` (OpenAPI 3.2), or its `value`."""
+    return example.literal("dataValue" if example.has("dataValue") else "value")
 
 
 def declared_parameters(item: Node, operation: Node) -> list[Node]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from engine.spec.document.node import METHODS
+from engine.spec.document.node import ADDITIONAL, METHODS
 
 
 class ObjectKind(NamedTuple):
@@ -59,20 +59,22 @@ OBJECTS = {
         security="mapping[]",
     ),
     "components": _kind(
-        "schemas parameters requestBodies responses securitySchemes",
-        "examples headers links callbacks pathItems mediaTypes",
+        "schemas parameters requestBodies responses securitySchemes mediaTypes",
+        "examples headers links callbacks pathItems",
         schemas="schema*",
         parameters="parameter*",
         requestBodies="body*",
         responses="response*",
         securitySchemes="securityScheme*",
+        mediaTypes="media*",
     ),
     "path": _kind(
-        f"{' '.join(METHODS)} parameters servers $ref",
-        "summary description query additionalOperations",
+        f"{' '.join(METHODS)} {ADDITIONAL} parameters servers $ref",
+        "summary description",
         parameters="parameter[]",
         servers="server[]",
         **dict.fromkeys(METHODS, "operation"),
+        **{ADDITIONAL: "operation*"},
     ),
     "operation": _kind(
         "operationId parameters requestBody responses security servers",
@@ -96,16 +98,19 @@ OBJECTS = {
     ),
     "body": _kind("content required $ref", "description summary", content="media*"),
     "media": _kind(
-        "schema encoding",
-        "example examples itemSchema itemEncoding prefixEncoding description",
+        "schema itemSchema encoding itemEncoding prefixEncoding $ref",
+        "example examples description summary",
         schema="schema",
+        itemSchema="schema",
         encoding="encoding*",
+        itemEncoding="encoding",
+        prefixEncoding="encoding[]",
         examples="example*",
     ),
     "example": _kind(),
     "encoding": _kind(
         "contentType style explode allowReserved",
-        "headers encoding",
+        "headers encoding itemEncoding prefixEncoding",
         contentType="text",
         style="text",
         explode="flag",
@@ -132,3 +137,45 @@ OBJECTS = {
         **_SCHEMA_MAPS,
     ),
 }
+
+_OF_VALUES = (
+    "type format items default maximum exclusiveMaximum minimum exclusiveMinimum maxLength "
+    "minLength pattern maxItems minItems uniqueItems enum multipleOf collectionFormat"
+)
+"""The keys of a parameter, header or item of Swagger 2.0 that describe its value."""
+
+SWAGGER_OBJECTS = {
+    "document": _kind(
+        "paths host basePath schemes consumes produces definitions parameters responses security "
+        "securityDefinitions",
+        "swagger info tags externalDocs",
+        paths="path*",
+        definitions="schema*",
+        parameters="parameter*",
+        responses="response*",
+        securityDefinitions="securityScheme*",
+    ),
+    "path": _kind(
+        "get put post delete options head patch parameters $ref",
+        "summary description",
+        parameters="parameter[]",
+        **dict.fromkeys(("get", "put", "post", "delete", "options", "head", "patch"), "operation"),
+    ),
+    "operation": _kind(
+        "operationId parameters responses security consumes produces",
+        "tags summary description externalDocs schemes deprecated",
+        parameters="parameter[]",
+        responses="response*",
+    ),
+    "parameter": _kind(
+        f"{_OF_VALUES} name required schema $ref",
+        "in description allowEmptyValue example examples deprecated title",
+        schema="schema",
+    ),
+    "response": _kind("schema $ref", "description headers examples", schema="schema"),
+    "securityScheme": _kind(
+        "type name", "in description flow authorizationUrl tokenUrl scopes scheme"
+    ),
+    "schema": OBJECTS["schema"],
+}
+"""The objects of Swagger 2.0, before a document is converted."""

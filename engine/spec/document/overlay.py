@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument, read_file
-from engine.spec.document.node import Library, OverlaySource, path_order
+from engine.spec.document.node import Library, path_order
 
 
 def apply(library: Library, file: FilePath, display_name: str, findings: Findings) -> None:
@@ -52,6 +52,7 @@ class _Action:
         self._at = at
         self._findings = findings
         self._document = library.files[library.root].value
+        self._grafts = library.grafts.setdefault(library.root, {})
 
     def do(self, action: dict[str, Any]) -> None:
         at = (*self._at, "target")
@@ -92,18 +93,11 @@ class _Action:
             del parent[last]
             return
         assert isinstance(last, int)
-        sources = [self._origin((*path[:-1], i)) for i in range(len(parent))]
+        root = self._library.root
+        sources = [self._library.origin(root, (*path[:-1], i)) for i in range(len(parent))]
         del parent[last], sources[last]
         for index, source in enumerate(sources):
-            self._library.grafts[(*path[:-1], index)] = source
-
-    def _origin(self, path: Path) -> tuple[SourceDocument, Path]:
-        """The file from which the value at a path comes, and its path in that file."""
-        source = self._library.source(self._library.root, path)
-        if isinstance(source, OverlaySource):
-            return source.marked, (*source.at_file, *path[len(source.at_document) :])
-        assert isinstance(source, SourceDocument)
-        return source, path
+            self._grafts[(*path[:-1], index)] = source
 
     def _update(self, path: Path, update: Any) -> None:
         at_overlay = (*self._at, "update")
@@ -145,10 +139,9 @@ class _Action:
             value.append(copy.deepcopy(item))
 
     def _graft(self, at_document: Path, at_overlay: Path) -> None:
-        grafts = self._library.grafts
-        for path in [path for path in grafts if path[: len(at_document)] == at_document]:
-            del grafts[path]
-        grafts[at_document] = (self._marked, at_overlay)
+        for path in [path for path in self._grafts if path[: len(at_document)] == at_document]:
+            del self._grafts[path]
+        self._grafts[at_document] = (self._marked, at_overlay)
 
     def _value(self, path: Path) -> Any:
         value = self._document

@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.spec.document.compact_json import dumps
 
-_OF_MEMBERS = ("paths", "webhooks", "components")
+_OF_MEMBERS = ("paths", "webhooks", "components", "definitions", "parameters", "responses")
 """The keys of a document whose members are packed; of `components`, the members of each kind."""
 
 

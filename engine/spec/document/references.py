@@ -12,8 +12,10 @@ from engine.source.files import is_file
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import UNUSABLE_NAME, Breach, Library, Node, target_of
+from engine.spec.document.self_uris import SelfUris
 from engine.spec.schemas import NAMING
 
+_VALUES = frozenset({"value", "dataValue"})
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
 
 
@@ -23,11 +25,20 @@ def check_references(library: Library, findings: Findings) -> None:
     A reference without a target becomes a breach of the library and is removed.
     """
     queue = [library.root]
+    uris = SelfUris(library)
+    remote: list[Node] = []
     while queue:
         uri = queue.pop()
-        node = Node(library, uri, (), library.files[uri].value)
-        new_files = [_check(at, findings) for at in list(references(node))]
+        uris.add(uri)
+        nodes = list(references(Node(library, uri, (), library.files[uri].value)))
+        uris.localize(nodes)
+        remote += [at for at in nodes if _is_remote(at)]
+        new_files = [_check(at, findings) for at in nodes if not _is_remote(at)]
         queue += [file for file in new_files if file is not None]
+        if not queue:  # a file that was opened since may have the URI of a remote one
+            uris.localize(remote)
+            new_files = [_check(at, findings) for at in remote]
+            queue, remote = [file for file in new_files if file is not None], []
     for breach in library.breaches:
         value = Node(library, breach.uri, (), library.files[breach.uri].value)
         for step in breach.path:
@@ -55,7 +66,7 @@ def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node
                 for key, child in value.items()
                 if isinstance(child, dict | list)
                 and key not in literal
-                and not (key == "value" and len(path) > 1 and path[-2] == "examples")
+                and not (key in _VALUES and len(path) > 1 and path[-2] == "examples")
                 and not (key == "examples" and isinstance(child, list) and not is_name)
             )
 
@@ -74,6 +85,10 @@ def remove_lost(library: Library, findings: Findings) -> bool:
         message = f"the target of '#{pointer}' has been removed"
         _breach(at, "MW202", message, "correct the target: another warning names it", findings)
     return bool(lost)
+
+
+def _is_remote(node: Node) -> bool:
+    return "://" in node.value["$ref"].partition("#")[0]
 
 
 def _has_target(node: Node) -> bool:

@@ -9,11 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
-from engine.spec.document.node import Breach, Library, Node, pointer_steps, target_of
+from engine.spec.document.node import ADDITIONAL, Breach, Library, Node, pointer_steps, target_of
 from engine.spec.document.references import references
 
 _Place = tuple[FilePath, tuple[str, ...]]
-_NOT_REQUESTED = frozenset({"responses", "callbacks"})
+_OF_OPERATIONS = frozenset({("responses",), ("callbacks",)})
+_OF_COMPONENTS = frozenset({("components", "responses"), ("components", "callbacks")})
 
 
 def breaches_by_path(library: Library) -> dict[tuple[str, ...], Breach]:
@@ -35,21 +36,25 @@ def breaches_by_path(library: Library) -> dict[tuple[str, ...], Breach]:
     return breaches
 
 
-def breach_of(breaches: dict[tuple[str, ...], Breach], template: str, method: str) -> Breach | None:
-    """The breach because of which an operation cannot be served, or None."""
+def breach_of(
+    breaches: dict[tuple[str, ...], Breach], template: str, at: tuple[str, ...]
+) -> Breach | None:
+    """The breach because of which an operation cannot be served, or None. `at` is its path in its
+    path item."""
     for path, breach in breaches.items():
         if path[:2] != ("paths", template):
             continue
-        if len(path) == 2 or path[2] in (method, "parameters", "servers"):
+        below = path[2:]
+        if below[:1] in ((), ("parameters",), ("servers",)) or below[: len(at)] == at[: len(below)]:
             return breach
     return None
 
 
 def _is_response(path: tuple[str, ...]) -> bool:
     """Whether a path is in the responses or callbacks of an operation."""
-    return (path[:1] == ("paths",) and len(path) > 3 and path[3] in _NOT_REQUESTED) or (
-        path[:2] in (("components", "responses"), ("components", "callbacks"))
-    )
+    if path[:1] == ("paths",):
+        return path[4 if path[2:3] == (ADDITIONAL,) else 3 :][:1] in _OF_OPERATIONS
+    return path[:2] in _OF_COMPONENTS or path[:1] == ("responses",)
 
 
 class _Links:

@@ -18,7 +18,8 @@ from typing import Any
 import jsonschema_rs
 
 from engine.source.problem import Findings, Level, Path
-from engine.spec.document.node import METHODS, Library, declared_parameters
+from engine.spec.document import overlay
+from engine.spec.document.node import Library, declared_parameters, operations_of
 from engine.spec.document.repairs.path_keys import read
 from engine.spec.document.structure import (
     HALF_CHARACTER,
@@ -35,17 +36,34 @@ _LONGEST = 200
 def breaches(library: Library, findings: Findings) -> None:
     """Note every breach, at most fifty."""
     plain = library.unpacked()
-    value, count = plain.document.value, 0
+    written = _unconverted(library) if library.is_20 else library
+    value = (written if library.is_20 else plain).files[library.root].value
+    count = 0
     try:
-        for error in islice(_validator(plain.is_30).iter_errors(value), _MOST):
-            _note(library, tuple(error.instance_path), _message(error), findings)
+        for error in islice(_validator(_version(plain)).iter_errors(value), _MOST):
+            _note(written, tuple(error.instance_path), _message(error), findings)
             count += 1
     except UnicodeEncodeError:
-        _note(library, half_character(value), HALF_CHARACTER[0], findings)
+        _note(written, half_character(value), HALF_CHARACTER[0], findings)
     except ValueError:  # as in `structure.check`
-        _note(library, deep_place(value), TOO_DEEP[0], findings)
+        _note(written, deep_place(value), TOO_DEEP[0], findings)
     for path, words in islice(_undeclared(plain), _MOST - count):
         _note(library, path, words, findings)
+
+
+def _unconverted(library: Library) -> Library:
+    """A document of Swagger 2.0 as its authors wrote it, with its overlays; its references are not
+    followed."""
+    files = Library(library.root)
+    files.open(library.root, library.files[library.root].file)
+    for file, marked in library.overlays.items():
+        overlay.apply(files, file, marked.file, Findings())
+    return files
+
+
+def _version(library: Library) -> str:
+    """The folder of the standard's schema."""
+    return "v2.0" if library.is_20 else f"v{library.document.text('openapi')[:3]}"
 
 
 def _note(library: Library, path: Path, words: str, findings: Findings) -> None:
@@ -73,24 +91,22 @@ def _undeclared(library: Library) -> Any:
     """The path of each operation with an undeclared path variable, and a message."""
     for key, item in library.document.get("paths").items():
         names = variables(read(key).template)
-        for method in METHODS if names else ():
-            operation = item.get(method)
-            if operation.value is None:
-                continue
+        for at, operation in operations_of(item) if names else ():
             parameters = declared_parameters(item, operation)
             declared = {p.text("name") for p in parameters if p.text("in") == "path"}
             for name in names:
                 if name not in declared:
-                    yield ("paths", key, method), f"no parameter declares '{name}' of the path"
+                    yield ("paths", key, *at), f"no parameter declares '{name}' of the path"
 
 
 @cache
-def _validator(is_30: bool) -> Any:
+def _validator(version: str) -> Any:
     # Read only the file: importing the package would take longer than checking a config.
     package = find_spec("openapi_spec_validator")
     assert package is not None
     assert package.origin is not None
     folder = FilePath(package.origin).parent / "resources" / "schemas"
-    text = (folder / ("v3.0" if is_30 else "v3.1") / "schema.json").read_text(encoding="utf-8")
-    kind = jsonschema_rs.Draft4Validator if is_30 else jsonschema_rs.Draft202012Validator
+    text = (folder / version / "schema.json").read_text(encoding="utf-8")
+    is_old = version in ("v2.0", "v3.0")
+    kind = jsonschema_rs.Draft4Validator if is_old else jsonschema_rs.Draft202012Validator
     return kind(json.loads(text), offline=True)

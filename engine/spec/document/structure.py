@@ -24,7 +24,11 @@ _META_30 = "http://json-schema.org/draft-04/schema"
 _META_31 = "https://json-schema.org/draft/2020-12/schema"
 
 Schema = dict[str, Any]
-_NAMING = frozenset({"properties", "schemas", "parameters", "requestBodies", "securitySchemes"})
+_NAMING = frozenset(
+    {"properties", "schemas", "parameters", "requestBodies", "securitySchemes", "definitions"}
+)
+_OF_ENTRIES = frozenset({"paths", "definitions", "parameters", "responses"})
+"""The members of a document that hold named parts directly; the last three are Swagger's."""
 _ROUNDS = 20
 _HALF = re.compile("[\ud800-\udfff]")
 HALF_CHARACTER = "half of a surrogate pair, which is no character", "write the whole character"
@@ -40,7 +44,7 @@ _VALUES: dict[str, Schema] = {
     "text": _TEXT,
     "name": {"type": "string", "minLength": 1},
     "flag": {"type": "boolean"},
-    "location": {"enum": ["path", "query", "header", "cookie"]},
+    "location": {"enum": ["path", "query", "querystring", "header", "cookie"]},
     "mapping": _MAPPING,
     **{kind: {"$ref": f"#/$defs/{kind}"} for kind in ("schema", "components", "operation")},
 }
@@ -68,6 +72,17 @@ def _object_schema(name: str) -> Schema:
     properties = {key: _schema_of(form) for key, form in OBJECTS[name].forms.items()}
     return {"type": "object", "required": _REQUIRED.get(name, []), "properties": properties}
 
+
+_SWAGGER = {
+    "definitions": _schema_of("schema*"),
+    "responses": _schema_of("response*"),
+    "parameters": {
+        "type": "object",
+        "patternProperties": {"^x-": True},
+        "additionalProperties": {"type": "object", "properties": {"schema": _schema_of("schema")}},
+    },
+}
+"""The members that a document keeps when it is converted from Swagger 2.0."""
 
 _OUTLINE = {name: _object_schema(name) for name in OBJECTS if name != "schema"}
 
@@ -122,7 +137,7 @@ def _has_half(text: Any) -> bool:
 
 
 def _check(library: Library, findings: Findings) -> None:
-    validator = _validator(library.is_30)
+    validator = _validator(library.is_30, library.is_20)
     document = library.document
     removed: set[Path] = set()
     empty = {breach.path for breach in library.breaches if breach.uri == library.root}
@@ -136,7 +151,8 @@ def _check(library: Library, findings: Findings) -> None:
                 continue
             empty.add(path[:-1])
             source = library.source(library.root, path)
-            is_document = len(path) < (2 if path[:1] == ("paths",) else 3)
+            of_entries = path[0] in _OF_ENTRIES if path else False
+            is_document = len(path) < (2 if of_entries else 3)
             level = Level.ERROR if is_document else Level.WARNING
             findings.note(source, path, level, "MW204", _message(error))
             library.breaches.append(Breach(library.root, path, findings.unsorted[-1]))
@@ -180,11 +196,14 @@ def _message(error: Any) -> str:
 
 
 @cache
-def _validator(is_30: bool) -> jsonschema_rs.Validator:
-    """The outline of a document of OpenAPI 3.0 or 3.1."""
+def _validator(is_30: bool, is_20: bool) -> jsonschema_rs.Validator:
+    """The outline of a document of OpenAPI 3.0, or 3.1 and later."""
+    document = _OUTLINE["document"]
+    if is_20:
+        document = {**document, "properties": document["properties"] | _SWAGGER}
     schema = {"$ref": f"{_META_30}#" if is_30 else _META_31}
     validator: jsonschema_rs.Validator = jsonschema_rs.Draft202012Validator(
-        {"$ref": "#/$defs/document", "$defs": {**_OUTLINE, "schema": schema}},
+        {"$ref": "#/$defs/document", "$defs": {**_OUTLINE, "document": document, "schema": schema}},
         registry=jsonschema_rs.Registry([(_META_30, _draft4())]),
         validate_formats=True,
         offline=True,

@@ -255,5 +255,5 @@ def _prune(client: ref[Client]) -> None:
 def _length(method: str, body: bytes | Spool | None) -> int | None:
     if body is None:
         # RFC 9110 8.6: a method for which a body has a meaning sends `Content-Length: 0`.
-        return 0 if method in ("POST", "PUT", "PATCH") else None
+        return 0 if method in ("POST", "PUT", "PATCH", "QUERY") else None
     return len(body) if isinstance(body, bytes) else body.size

@@ -24,6 +24,9 @@ BODY = {"content": {"application/json": {"schema": {"$ref": "#/components/schema
         ({"post": get(responses={"200": {"description": "d", **BODY}})}, []),
         ({"post": get(callbacks={"done": {"/cb": {"post": get(requestBody=BODY)}}})}, []),
         ({"post": get(requestBody={"$ref": "#/components/requestBodies/B"})}, ["x"]),
+        ({"query": get(requestBody=BODY)}, ["x"]),
+        ({"additionalOperations": {"LINK": get(requestBody=BODY), "COPY": get("w")}}, ["x"]),
+        ({"additionalOperations": {"LINK": get(responses={"200": {**BODY}})}}, []),
     ],
 )
 def test_an_operation_is_refused_if_its_requests_need_the_part(

@@ -11,6 +11,7 @@ from engine.spec.document.load import load
 from engine.spec.document.standard import breaches
 from tests.support.documents import document
 from tests.support.each import each
+from tests.support.swagger import read_swagger, swagger
 
 RIGHT = {"/x": {"get": {"responses": {"200": {"description": "d"}}}}}
 
@@ -25,12 +26,12 @@ def breach_findings(folder: Path, text: str) -> list[Problem]:
     return findings.problems
 
 
-@each("version", ["3.0.3", "3.1.0"])
+@each("version", ["3.0.3", "3.1.0", "3.2.0"])
 def test_a_document_that_keeps_the_standard_has_none(tmp_path: Path, version: str) -> None:
     assert breach_findings(tmp_path, json.dumps(document(version=version, paths=RIGHT))) == []
 
 
-@each("version", ["3.0.3", "3.1.0"])
+@each("version", ["3.0.3", "3.1.0", "3.2.0"])
 @each(
     "change",
     [
@@ -90,3 +91,49 @@ def test_an_unknown_path_parameter_is_a_breach(tmp_path: Path) -> None:
     value = document(paths={"/x/{id}": RIGHT["/x"]})
     problems = breach_findings(tmp_path, json.dumps(value))
     assert [p.code for p in problems] == ["MW220"]
+
+
+def breaches_of_swagger(folder: Path, value: Any, *overlays: str, **files: str) -> list[Problem]:
+    specification, problems = read_swagger(folder, value, *overlays, **files)
+    assert specification is not None
+    assert problems == []
+    findings = Findings()
+    breaches(specification.library, findings)
+    return findings.problems
+
+
+def test_a_document_of_swagger_2_is_held_to_its_own_standard(tmp_path: Path) -> None:
+    parameter = {"name": "q", "in": "query", "type": "string"}
+    assert breaches_of_swagger(tmp_path, swagger(parameter)) == []
+    text = """swagger: "2.0"
+info: {title: T, version: "1"}
+paths:
+  /a:
+    get:
+      parameters:
+        - {name: b, in: body, schema: {}}
+        - {name: q, in: query, type: string}
+      responses: {"200": {}}
+"""
+    found = breaches_of_swagger(tmp_path, text)
+    assert [(p.line, p.column, p.code) for p in found] == [(9, 26, "MW220")]
+
+
+def test_an_overlay_of_a_document_of_swagger_2_is_held_to_it_too(tmp_path: Path) -> None:
+    fix = """overlay: 1.0.0
+info: {title: F, version: "1"}
+actions:
+  - target: $.paths['/a'].post
+    update: {deprecated: maybe}
+"""
+    found = breaches_of_swagger(tmp_path, swagger(), "fix", fix=fix)
+    assert [(p.file, p.code) for p in found] == [("fix.yaml", "MW220")]
+
+
+def test_a_broken_reference_of_swagger_2_is_no_breach(tmp_path: Path) -> None:
+    value = swagger(operation={"parameters": [{"$ref": "#/parameters/Missing"}]})
+    specification, _ = read_swagger(tmp_path, value)
+    assert specification is not None
+    findings = Findings()
+    breaches(specification.library, findings)
+    assert findings.problems == []

@@ -1,0 +1,66 @@
+"""`$self` of OpenAPI 3.2: the URI of a document, against which its references are resolved,
+wherever its file is."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path as FilePath
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from engine.source.files import is_file
+from engine.spec.document.node import UNUSABLE_NAME, Library, Node
+
+
+class SelfUris:
+    """The URIs of the files of a library that name one."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._files: dict[str, FilePath] = {}
+        self._bases: dict[FilePath, str] = {}
+
+    def add(self, file: FilePath) -> None:
+        """Add the URI of a file, if it has a `$self`. A relative one is resolved against the place
+        of the file."""
+        value = self._library.files[file].value
+        own = value.get("$self") if isinstance(value, dict) else None
+        if isinstance(own, str):
+            with suppress(ValueError):
+                base = urljoin(file.as_uri(), own).partition("#")[0]
+                self._bases[file] = base
+                self._files.setdefault(base, file)
+
+    def localize(self, nodes: Iterable[Node]) -> None:
+        """Write each reference by the local file that it means: its own, one that has the URI as
+        its `$self`, or one that lies to its file as the URI does to that of the file. Any other is
+        unchanged."""
+        for node in nodes if self._files else ():
+            node.value["$ref"] = self._local(node.value["$ref"], node.uri)
+
+    def _local(self, ref: str, file: FilePath) -> str:
+        target, mark, fragment = ref.partition("#")
+        base = self._bases.get(file)
+        if not target:
+            return ref
+        try:
+            uri = urljoin(base or "", target)
+            if (known := self._files.get(uri)) is not None:
+                path = quote(os.path.relpath(known, file.parent)) if known != file else ""
+                return f"{path}#{fragment}" if fragment or not path else path
+            relative = _relative(uri, base) if base is not None else None
+            if relative is not None and is_file((file.parent / unquote(relative)).resolve()):
+                return relative + mark + fragment
+        except UNUSABLE_NAME:
+            pass
+        return ref
+
+
+def _relative(uri: str, base: str) -> str | None:
+    """The path of a URI relative to that of `base`; None for one of another host."""
+    parts, base_parts = urlsplit(uri), urlsplit(base)
+    if parts[:2] != base_parts[:2]:
+        return None
+    return posixpath.relpath(parts.path, posixpath.dirname(base_parts.path) or "/")
