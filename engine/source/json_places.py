@@ -11,8 +11,7 @@ import json
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
-from json.decoder import scanstring
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.source.source_map import Path
@@ -25,7 +24,7 @@ def _nothing(members: object) -> None:
     """Replaces each object that is skipped."""
 
 
-_skip = json.JSONDecoder(object_pairs_hook=_nothing).scan_once
+_skip = json.JSONDecoder(object_pairs_hook=_nothing).raw_decode
 """Reads the value at an index of a text, in C: returns it, without objects, and its end."""
 
 
@@ -72,14 +71,16 @@ class JsonPlaces:
         """The members or items of the value at an index; none of any other value."""
         if start not in self._children:
             opening = self._text[start : start + 1]
-            read = {"{": self._members, "[": self._items}.get(opening)
-            self._children[start] = dict(read(start)) if read is not None else {}
+            children: Iterable[tuple[str | int, _Child]] = ()
+            if opening in ("{", "["):
+                children = self._members(start) if opening == "{" else self._items(start)
+            self._children[start] = dict(children)
         return self._children[start]
 
     def _members(self, start: int) -> Iterator[tuple[str, _Child]]:
         at = self._after_space(start + 1)
         while self._text[at] == '"':
-            name, end = scanstring(self._text, at + 1, True)
+            name, end = _skip(self._text, at)
             value = self._after_space(self._after_space(end) + 1)
             yield name, _Child(at, value)
             at = self._next(value)

@@ -82,7 +82,7 @@ def _count_lines(root: yaml.Node, text: str) -> None:
         index = node.start_mark.index
         line = bisect_left(line_ends, index)
         column = index - (line_ends[line - 1] if line else -1) - 1
-        node.start_mark = yaml.Mark(node.start_mark.name, index, line, column, None, None)
+        node.start_mark = yaml.Mark(node.start_mark.name, index, line, column, None, 0)
 
 
 def _nodes(root: yaml.Node) -> Iterator[yaml.Node]:
