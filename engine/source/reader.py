@@ -107,7 +107,9 @@ def read(
             _, document, files = run_in_child(_read_large, text, file, expand, known_tags)
             add_reads(files)
         else:
-            document = _read_yaml(text, file, expand, known_tags)
+            # A document can consist of thousands of files, and findings are in few of them.
+            with_map = expand is not None
+            document = _read_yaml(text, file, expand, known_tags, with_map=with_map)
         document.text = text
     except yaml.MarkedYAMLError as error:
         cause = syntax_fault(text, error)
@@ -122,17 +124,23 @@ def read(
 
 
 def _read_yaml(
-    text: str, file: str, expand: Expand | None = None, known_tags: frozenset[str] = NO_TAGS
+    text: str,
+    file: str,
+    expand: Expand | None = None,
+    known_tags: frozenset[str] = NO_TAGS,
+    *,
+    with_map: bool = True,
 ) -> SourceDocument:
-    """The document without its text, which need not be sent between processes. Raises like
-    `compose`."""
+    """The document without its text, which need not be sent between processes. `with_map`: also
+    with the positions of all its values. Raises like `compose`."""
     document = SourceDocument(file, "")
     if (root := compose(text)) is not None:
         values = Values(file, expand, known_tags)
         document.value = values.of(root)
         document.problems, document.expansions = values.problems, values.expansions
         document.references, document.tags = values.references, values.tags
-        document._source_map = SourceMap(root)
+        if with_map:
+            document._source_map = SourceMap(root)
     return document
 
 

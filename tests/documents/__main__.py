@@ -1,7 +1,7 @@
 """`tox -e documents`: checks and serves companies' documents, and prints a row for each.
 
-Without names it tries the corpus of `packages.py`; names are files. Exit status 1 if an operation is
-off, a valid request is refused or changed, an invalid one let through, or a check fails.
+Without names it tries the corpus of `packages.py`; names are files. Exit status 1 if an operation
+is off, a valid request is refused or changed, an invalid one let through, or a check fails.
 """
 
 from __future__ import annotations
