@@ -88,6 +88,10 @@ class Part:
             raise NotJudged(f"{type(error).__name__}: {error}"[:100]) from error
 
 
+Operation = tuple[str, str, Part, Part]
+"""Path, method, path item and operation."""
+
+
 class Document:
     """A document and the files it refers to."""
 
@@ -121,7 +125,7 @@ class Document:
             raise NotJudged(f"no target: {uri[-80:]}") from error
         return Part(self, file, unquote(pointer), value)
 
-    def operations(self) -> Iterator[tuple[str, str, Part, Part]]:
+    def operations(self) -> Iterator[Operation]:
         """Path, method, path item and operation."""
         for path, item in self.root.get("paths").items():
             for method in METHODS if path.startswith("/") else ():

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
@@ -18,12 +19,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.documents.document import Document, NotJudged
+from tests.documents.document import Document, NotJudged, Operation
 from tests.documents.requests import INVALID, Request, requests
 from tests.support.running import gateway
 
 MOUNT = "/mounted"
-_CONFIG = """\
+CONFIG = """\
 version: 1
 server: {{listen: "{{listen}}", workers: 1}}
 specs: {{x: {{document: "{document}", mount: [{mount}]}}}}
@@ -66,7 +67,7 @@ def trial(file: Path, most_operations: int) -> Result:
     result = Result()
     with tempfile.TemporaryDirectory() as name, _upstream() as upstream:
         folder = Path(name)
-        config = _CONFIG.format(document=file, mount=MOUNT, port=upstream.server_port)
+        config = CONFIG.format(document=file, mount=MOUNT, port=upstream.server_port)
         (folder / "gateway.yaml").write_text(config.replace("{listen}", "127.0.0.1:0"))
         _check(folder, result)
         document = Document(file)
@@ -74,16 +75,30 @@ def trial(file: Path, most_operations: int) -> Result:
         result.version, result.operations = document.version, len(operations)
         if result.failures or not document.version.startswith("3."):
             return result
-        step = max(len(operations) // most_operations, 1)
         environ = {"XDG_CACHE_HOME": str(folder / "cache")}
         with gateway(folder, config, environ) as running:
-            for path, method, item, operation in operations[::step][:most_operations]:
-                try:
-                    for request in requests(document, path, method, item, operation):
-                        _send(request, running.port, upstream, result)
-                except NotJudged as error:
-                    result.not_judged[str(error)[:60]] += 1
+            for request in _requests(document, operations, most_operations, result):
+                _send(request, running.port, upstream, result)
     return result
+
+
+def _requests(
+    document: Document, operations: Sequence[Operation], most: int, result: Result
+) -> Iterator[Request]:
+    """Requests of so many operations, evenly chosen."""
+    shapes = Counter(_shape(path, method) for path, method, _, _ in operations)
+    step = max(len(operations) // most, 1)
+    for path, method, item, operation in operations[::step][:most]:
+        several = shapes[_shape(path, method)] > 1
+        try:
+            yield from requests(document, path, method, item, operation, has_alternatives=several)
+        except NotJudged as error:
+            result.not_judged[str(error)[:60]] += 1
+
+
+def _shape(path: str, method: str) -> tuple[str, str]:
+    """What the routes of two operations have in common if requests cannot tell them apart."""
+    return re.sub(r"\{[^}]*\}", "{}", re.split("[?#]", path)[0]), method
 
 
 def _check(folder: Path, result: Result) -> None:
