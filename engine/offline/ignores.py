@@ -99,10 +99,7 @@ def _codes(text: str) -> Iterable[tuple[int, str]]:
 
 
 def _place(text: str, index: int) -> tuple[int, int]:
-    lines = text[:index].splitlines() or [""]
-    if text[:index].endswith(("\n", "\r")):
-        lines.append("")
-    return len(lines), len(lines[-1]) + 1
+    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
 
 
 def _scalars(text: str) -> list[tuple[int, int]]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 _WIDEST = 120
 _BEFORE = 60
+_LINE_END = re.compile(r"\r\n?|\n")
+"""As editors count lines: `splitlines` also ends them at U+2028 and others."""
 _WORD = re.compile(
     r"""
     "(?:[^"\\]|\\.)*" | '(?:[^']|'')*'      # in quotes
@@ -34,7 +36,7 @@ def excerpt(text: str, line: int, column: int, context: int = 0) -> Excerpt | No
 
     A long line is cut around the column, with `…` where something is missing.
     """
-    lines = text.splitlines()
+    lines = _LINE_END.split(text.removesuffix("\n")) if text else []
     if not 0 < line <= len(lines):
         return None
     text_line = lines[line - 1]

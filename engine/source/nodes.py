@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -17,6 +19,7 @@ _PARTS_OF_DEEP = (" " * 200, "- - ", "- ? ", "? - ", "? ? ")
 _BRACKET = re.compile(r"[\[\]{}]")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _DEEPEST = 200
+_OTHER_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 
 
 class Loader(yaml.CSafeLoader):
@@ -63,9 +66,38 @@ def compose(text: str) -> yaml.Node | None:
         raise RecursionError
     loader = Loader(text)
     try:
-        return loader.get_single_node()
+        root = loader.get_single_node()
     finally:
         loader.dispose()
+    if root is not None and _OTHER_LINE_ENDS.search(text):
+        _count_lines(root, text)
+    return root
+
+
+def _count_lines(root: yaml.Node, text: str) -> None:
+    """Let the marks of all nodes count the lines that editors count: for libyaml three other
+    characters end a line, too."""
+    line_ends = [match.start() for match in re.finditer("\n", text)]
+    for node in _nodes(root):
+        index = node.start_mark.index
+        line = bisect_left(line_ends, index)
+        column = index - (line_ends[line - 1] if line else -1) - 1
+        node.start_mark = yaml.Mark(node.start_mark.name, index, line, column, None, 0)
+
+
+def _nodes(root: yaml.Node) -> Iterator[yaml.Node]:
+    """A node and all below it, each once: aliases share theirs."""
+    stack, visited = [root], set()
+    while stack:
+        node = stack.pop()
+        if id(node) in visited:
+            continue
+        visited.add(id(node))
+        yield node
+        if isinstance(node, yaml.SequenceNode):
+            stack += node.value
+        elif isinstance(node, yaml.MappingNode):
+            stack += (each for pair in node.value for each in pair)
 
 
 def _may_be_deep(text: str) -> bool:

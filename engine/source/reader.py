@@ -7,7 +7,6 @@ Positions come from a source map, which is built on first use.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -16,14 +15,13 @@ import yaml
 
 from engine.source.child_process import run_in_child
 from engine.source.files import add_reads, read_text, record_reads
+from engine.source.json_places import JsonPlaces
 from engine.source.nodes import compose
 from engine.source.problem import Level, Path, Problem
 from engine.source.source_map import SourceMap
 from engine.source.syntax_errors import syntax_fault
 from engine.source.values import NO_TAGS, Expand, Values
-from engine.values.json_edit import spans
 
-_KEY_BEFORE = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*$')
 _SHORTEST_SECRET = 4
 _NO_SECRETS = frozenset({"true", "false", "null", "none", "list", "string", "number"})
 """Values that also occur as words of messages."""
@@ -38,7 +36,7 @@ class SourceDocument:
 
     `expansions` maps each value that came from `${...}` to its text in the file; `references` has
     the same texts by line and column, `tags` the known tags of values. `positions` caches the
-    results of `place`.
+    results of `place`. `is_json`: it was read as JSON, not as YAML.
     """
 
     file: str
@@ -49,7 +47,8 @@ class SourceDocument:
     positions: dict[tuple[Path, bool], tuple[int, int]] = field(default_factory=dict)
     references: dict[tuple[int, int], str] = field(default_factory=dict)
     tags: dict[tuple[int, int], str] = field(default_factory=dict)
-    _source_map: SourceMap | None = None
+    is_json: bool = False
+    _source_map: SourceMap | JsonPlaces | None = None
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column, from 1, of the value at `path`, or of its key when `key` is true.
@@ -63,27 +62,16 @@ class SourceDocument:
 
     def _place(self, path: Path, key: bool) -> tuple[int, int]:
         if self._source_map is None:
-            try:
-                large = len(self.text) >= LARGE
-                self._source_map = run_in_child(_map, self.text) if large else _map(self.text)
-            except (yaml.YAMLError, RecursionError):
-                # JSON that is not YAML: surrogates, long keys, or too deep for libyaml
-                return self._place_in_json(path, key)
+            self._source_map = self._map()
             if self._source_map is None:
                 return 1, 1
         return self._source_map.find(path, key=key)
 
-    def _place_in_json(self, path: Path, key: bool) -> tuple[int, int]:
-        text = self.text.encode()
-        for end in range(len(path), -1, -1):
-            matches = spans(text, tuple(map(str, path[:end])))
-            if not matches:
-                continue
-            start = matches[0][0]
-            if key and end and (before := _KEY_BEFORE.search(text, max(start - 500, 0), start)):
-                start = before.start()
-            return _line_and_column(text[:start].decode())
-        return 1, 1
+    def _map(self) -> SourceMap | JsonPlaces | None:
+        """The positions of all values; None for a text without any."""
+        if self.is_json:
+            return JsonPlaces(self.text)
+        return run_in_child(_map, self.text) if len(self.text) >= LARGE else _map(self.text)
 
     def reference(self, path: Path) -> str:
         """The text of the value at `path` in the file if it has `${...}`, else ""."""
@@ -119,7 +107,9 @@ def read(
             _, document, files = run_in_child(_read_large, text, file, expand, known_tags)
             add_reads(files)
         else:
-            document = _read_yaml(text, file, expand, known_tags)
+            # A document can consist of thousands of files, and findings are in few of them.
+            with_map = expand is not None
+            document = _read_yaml(text, file, expand, known_tags, with_map=with_map)
         document.text = text
     except yaml.MarkedYAMLError as error:
         cause = syntax_fault(text, error)
@@ -134,17 +124,23 @@ def read(
 
 
 def _read_yaml(
-    text: str, file: str, expand: Expand | None = None, known_tags: frozenset[str] = NO_TAGS
+    text: str,
+    file: str,
+    expand: Expand | None = None,
+    known_tags: frozenset[str] = NO_TAGS,
+    *,
+    with_map: bool = True,
 ) -> SourceDocument:
-    """The document without its text, which need not be sent between processes. Raises like
-    `compose`."""
+    """The document without its text, which need not be sent between processes. `with_map`: also
+    with the positions of all its values. Raises like `compose`."""
     document = SourceDocument(file, "")
     if (root := compose(text)) is not None:
         values = Values(file, expand, known_tags)
         document.value = values.of(root)
         document.problems, document.expansions = values.problems, values.expansions
         document.references, document.tags = values.references, values.tags
-        document._source_map = SourceMap(root)
+        if with_map:
+            document._source_map = SourceMap(root)
     return document
 
 
@@ -226,4 +222,5 @@ def _read_json(document: SourceDocument) -> bool:
         document.value = json.loads(document.text, object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return False
-    return not repeated
+    document.is_json = not repeated
+    return document.is_json

@@ -118,26 +118,39 @@ def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
     not be relaxed, every file a second time, not relaxed."""
     lenient = purpose is Purpose.LENIENT
     described = described_mappings(library) if lenient else frozenset()
+    translated = translated_keys(library, purpose)
     needs_exact = False
     for uri, file in library.files.items():
-        plain = PlainCopy(Node(library, uri, (), file.value), purpose, described)
+        plain = PlainCopy(Node(library, uri, (), file.value), purpose, described, translated)
         needs_exact = needs_exact or plain.has_exact_references
         yield uri.as_uri(), plain.value
     for uri, file in library.files.items() if needs_exact else ():
         root = Node(library, uri, (), file.value)
-        yield uri.as_uri() + EXACT_SUFFIX, PlainCopy(root, purpose, described, exact=True).value
+        yield (
+            uri.as_uri() + EXACT_SUFFIX,
+            PlainCopy(root, purpose, described, translated, exact=True).value,
+        )
 
 
-def _unchanged(root: Node, hidden: str) -> frozenset[int]:
-    """The `id` of each path item, component and other large part of a file that certainly has
-    nothing to translate, for strict validation. A walk over them takes a quarter of a start."""
-    key = f'"{hidden}":'.encode()
-    may_hide = any(has_any_key(file.value, (key,)) for file in root.library.files.values())
+def translated_keys(library: Library, purpose: Purpose) -> tuple[bytes, ...]:
+    """The keys of which any schema that is translated for strict validation has one."""
+    key = f'"{_hidden(purpose)}":'.encode()
+    may_hide = any(has_any_key(file.value, (key,)) for file in library.files.values())
     references = (b'"$ref":',) if may_hide else ()  # one may lead to a hidden property
-    translated = (b'"format":', b'"nullable":', key, *references)
+    return b'"format":', b'"nullable":', key, *references
+
+
+def _hidden(purpose: Purpose) -> str:
+    """The keyword of the properties that messages of this purpose need not have."""
+    return "writeOnly" if purpose is Purpose.RESPONSE else "readOnly"
+
+
+def _unchanged(value: Any, translated: tuple[bytes, ...]) -> frozenset[int]:
+    """The `id` of each path item, component and other large part of a file that certainly has
+    nothing to translate. A walk over them takes a quarter of a start."""
     return frozenset(
         id(member)
-        for member in _members(root.value)
+        for member in _members(value)
         if isinstance(member, dict) and not has_any_key(member, translated)
     )
 
@@ -157,20 +170,26 @@ class PlainCopy:
     """A copy of a file in which every schema is plain JSON Schema, for one purpose.
 
     `exact`: the copy for conditions, which are not relaxed. `described`: the mappings that
-    responses reach. `has_exact_references`: whether a reference leads to an exact copy.
+    responses reach. `translated`: the keys of `translated_keys`. `has_exact_references`: whether a
+    reference leads to an exact copy.
     """
 
     def __init__(
-        self, root: Node, purpose: Purpose, described: frozenset[int], exact: bool = False
+        self,
+        root: Node,
+        purpose: Purpose,
+        described: frozenset[int],
+        translated: tuple[bytes, ...],
+        exact: bool = False,
     ) -> None:
         self._root = root
         self._is_30 = root.library.is_30
         self._purpose = purpose
         self._described = described
-        self._hidden = "writeOnly" if purpose is Purpose.RESPONSE else "readOnly"
+        self._hidden = _hidden(purpose)
         self.has_exact_references = False
         lenient = purpose is Purpose.LENIENT
-        self._unchanged = frozenset() if lenient else _unchanged(root, self._hidden)
+        self._unchanged = frozenset() if lenient else _unchanged(root.value, translated)
         self.value = self._copy(root.value, exact=exact)
 
     def _copy(self, value: Any, names: bool = False, exact: bool = False) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.source.problem import Findings
 from engine.spec.document.load import load
-from engine.spec.schemas import CHECKED_FORMATS, PlainCopy, Purpose, Schemas
+from engine.spec.schemas import CHECKED_FORMATS, PlainCopy, Purpose, Schemas, translated_keys
 from tests.support.documents import document, library, validator
 from tests.support.each import each
 
@@ -330,6 +330,7 @@ def test_the_reference_of_a_schema_is_followed() -> None:
 )
 def test_only_parts_with_keywords_of_openapi_are_copied(schema: Any, copied: bool) -> None:
     files = library(document(components={"schemas": {"A": {"items": schema}}}))
-    value = PlainCopy(files.document, Purpose.REQUEST, frozenset()).value
+    keys = translated_keys(files, Purpose.REQUEST)
+    value = PlainCopy(files.document, Purpose.REQUEST, frozenset(), keys).value
     part = value["components"]["schemas"]["A"]
     assert (part is not files.document.value["components"]["schemas"]["A"]) is copied

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from engine.spec.spec import Specification
 from engine.values.errors import GatewayError
 from tests.support.documents import RESPONSES, ask, document, exchange, get, operations, read
 from tests.support.each import each
+from tests.support.growth import growth
 
 V30, V31 = "3.0.3", "3.1.0"
 
@@ -263,3 +265,20 @@ def test_a_breach_behind_thousands_of_references_is_found(tmp_path: Path) -> Non
     specification, _ = read(tmp_path, document(paths=paths, components={"schemas": schemas}))
     assert specification is not None
     assert set(specification.refusals) == {"x"}
+
+
+def test_a_document_in_many_files_takes_time_linear_in_their_number(tmp_path: Path) -> None:
+    def prepare(size: int) -> Callable[[], object]:
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        paths = {f"/p{n}": {"$ref": f"p{n}.json"} for n in range(size)}
+        api = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths}
+        (folder / "api.json").write_text(json.dumps(api))
+        for n in range(size):
+            schema = {"type": "string", "format": "date"}
+            body = {"content": {"application/json": {"schema": schema}}}
+            operation = {"requestBody": body, "responses": {"200": {"description": "ok"}}}
+            (folder / f"p{n}.json").write_text(json.dumps({"post": operation}))
+        return lambda: spec.read("x", folder / "api.json", "api.json", (), Findings())
+
+    assert growth(prepare) < 1.2

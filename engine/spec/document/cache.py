@@ -90,7 +90,13 @@ class CacheEntry:
         order = {id(marked): index for index, (_, marked) in enumerate(files)}
         entry = {
             "files": [
-                [str(uri), marked.file, _digest(marked.text), _positions(marked.positions)]
+                [
+                    str(uri),
+                    marked.file,
+                    _digest(marked.text),
+                    marked.is_json,
+                    _positions(marked.positions),
+                ]
                 for uri, marked in files
             ],
             "proven": self.schemas_are_proven,
@@ -114,13 +120,14 @@ class CacheEntry:
         library = Library(root)
         marks: list[SourceDocument] = []
         count = len(entry["values"])
-        for index, (uri, display_name, digest, places) in enumerate(entry["files"]):
+        for index, (uri, display_name, digest, is_json, places) in enumerate(entry["files"]):
             text = read_text(FilePath(uri), "utf-8-sig")
             if _digest(text) != digest:
                 return None
             marked = SourceDocument(
                 display_name, text, entry["values"][index] if index < count else None
             )
+            marked.is_json = is_json is True
             marked.positions = {(tuple(path), key): (li, co) for path, key, li, co in places}
             path = root if uri == str(root) else FilePath(uri)  # nodes refer to the object `root`
             (library.files if index < count else library.overlays)[path] = marked

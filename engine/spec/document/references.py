@@ -46,6 +46,7 @@ def check_references(library: Library, findings: Findings) -> None:
         value.value.pop("$ref", None)
     if len(library.files) > 1:
         _make_absolute(library)
+    library.resolved.clear()
 
 
 def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node]:
@@ -101,10 +102,13 @@ def _has_target(node: Node) -> bool:
 
 def _make_absolute(library: Library) -> None:
     """Make every `$ref` an absolute URI, so that schemas can be compiled outside their file."""
+    uris: dict[FilePath, str] = {}
     for uri, file in library.files.items():
         for at in list(references(Node(library, uri, (), file.value))):
-            target, pointer = target_of(at.value["$ref"], uri)
-            at.value["$ref"] = f"{target.as_uri()}#{pointer}"
+            target, pointer = target_of(at.value["$ref"], uri, library.resolved)
+            if target not in uris:
+                uris[target] = target.as_uri()
+            at.value["$ref"] = f"{uris[target]}#{pointer}"
 
 
 def _breach(node: Node, code: str, message: str, hint: str, findings: Findings) -> None:
@@ -123,7 +127,7 @@ def _check(node: Node, findings: Findings) -> FilePath | None:
         _breach(node, "MW203", message, hint, findings)
         return None
     try:
-        uri, pointer = target_of(ref, node.uri)
+        uri, pointer = target_of(ref, node.uri, library.resolved)
     except UNUSABLE_NAME:
         _breach(node, "MW203", f"no file can have the name '{target}'", "", findings)
         return None
@@ -173,7 +177,7 @@ def _is_cycle(node: Node) -> bool:
     visited: set[tuple[FilePath, str]] = set()
     while (ref := node.ref) is not None:
         try:
-            target = target_of(ref, node.uri)
+            target = target_of(ref, node.uri, node.library.resolved)
             if target in visited:
                 return True
             visited.add(target)

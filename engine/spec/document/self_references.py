@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from engine.source.problem import Findings, Level
+from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import UNUSABLE_NAME, Breach, Library, Node, target_of
 from engine.spec.document.references import references
 from engine.spec.schema_keywords import (
@@ -23,6 +24,7 @@ from engine.spec.schema_keywords import (
 )
 
 _ANCHORS = ("$dynamicAnchor", "$anchor")
+_ANCHOR_KEYS = tuple(f'"{keyword}":'.encode() for keyword in _ANCHORS)
 
 Anchors = dict[tuple[FilePath, str], list[Node]]
 
@@ -125,6 +127,8 @@ def _anchors(library: Library) -> Anchors:
     """The schemas with a name, by their file and the name."""
     named: Anchors = defaultdict(list)
     for uri, file in library.files.items():
+        if not has_any_key(file.value, _ANCHOR_KEYS):
+            continue
         for node in references(Node(library, uri, (), file.value), _ANCHORS):
             for keyword in _ANCHORS:
                 name: Any = node.value.get(keyword)

@@ -1,0 +1,139 @@
+"""An OpenAPI document as a judge reads it: its operations, and the verdicts of
+openapi-schema-validator on values. It shares no code with the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urljoin
+
+import yaml
+from openapi_schema_validator import OAS30WriteValidator, OAS31Validator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT4, DRAFT202012
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_MOST_REFERENCES = 32
+
+
+class NotJudged(Exception):
+    """The judge cannot read this part of the document."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML whose dates and `on` are texts."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    if first not in tuple("yYnNoO")
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value of a document, with its place."""
+
+    document: Document
+    uri: str
+    pointer: str
+    value: Any
+
+    def get(self, key: str | int) -> Part:
+        """A member or item, references followed; None as its value if there is none."""
+        value = self.value
+        if isinstance(value, list):
+            child = value[key] if isinstance(key, int) and key < len(value) else None
+        else:
+            child = value.get(key) if isinstance(value, dict) else None
+        step = str(key).replace("~", "~0").replace("/", "~1")
+        return Part(self.document, self.uri, f"{self.pointer}/{step}", child).resolved()
+
+    def items(self) -> Iterator[tuple[str, Part]]:
+        for key in self.value if isinstance(self.value, dict) else ():
+            yield key, self.get(key)
+
+    def elements(self) -> Iterator[Part]:
+        for index in range(len(self.value) if isinstance(self.value, list) else 0):
+            yield self.get(index)
+
+    def resolved(self) -> Part:
+        """The target of its references. Raises NotJudged without one."""
+        part = self
+        for _ in range(_MOST_REFERENCES):
+            ref = part.value.get("$ref") if isinstance(part.value, dict) else None
+            if not isinstance(ref, str):
+                return part
+            if set(part.value) - {"$ref", "description", "summary"} and not part.document.is_30:
+                return part  # keywords beside a reference count
+            part = part.document.at(urljoin(part.uri, ref))
+        raise NotJudged("a circle of references")
+
+    def target(self) -> Part:
+        """The target of its reference, whatever stands beside it."""
+        return self.document.at(urljoin(self.uri, self.value["$ref"])).resolved()
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value matches this schema. Raises NotJudged."""
+        kind: Any = OAS30WriteValidator if self.document.is_30 else OAS31Validator
+        schema = {"$ref": f"{self.uri}#{self.pointer}"}
+        try:
+            return bool(kind(schema, registry=self.document.registry).is_valid(value))
+        except Exception as error:  # the judge fails in as many ways as documents are wrong
+            raise NotJudged(f"{type(error).__name__}: {error}"[:100]) from error
+
+
+Operation = tuple[str, str, Part, Part]
+"""Path, method, path item and operation."""
+
+
+class Document:
+    """A document and the files it refers to."""
+
+    def __init__(self, file: Path) -> None:
+        self.uri = file.resolve().as_uri()
+        root = self._file(self.uri)
+        self.version = str(root.get("openapi") or root.get("swagger"))
+        self.is_30 = self.version.startswith("3.0")
+        self.registry: Any = Registry(retrieve=self._resource)  # type: ignore[call-arg]
+        self.root = Part(self, self.uri, "", root)
+
+    @cache  # noqa: B019 - a document lives as long as its trial
+    def _file(self, uri: str) -> Any:
+        text = Path(unquote(uri.removeprefix("file://"))).read_text("utf-8-sig")
+        value = json.loads(text) if text.lstrip()[:1] == "{" else yaml.load(text, _Loader)
+        return _with_texts_as_keys(value)
+
+    def _resource(self, uri: str) -> Any:
+        kind = DRAFT4 if self.is_30 else DRAFT202012
+        return Resource(contents=self._file(uri), specification=kind)
+
+    def at(self, uri: str) -> Part:
+        """The value at a URI with a JSON Pointer. Raises NotJudged without one."""
+        file, _, pointer = uri.partition("#")
+        try:
+            value = self._file(file)
+            for step in pointer.split("/")[1:]:
+                name = unquote(step).replace("~1", "/").replace("~0", "~")
+                value = value[int(name) if isinstance(value, list) else name]
+        except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+            raise NotJudged(f"no target: {uri[-80:]}") from error
+        return Part(self, file, unquote(pointer), value)
+
+    def operations(self) -> Iterator[Operation]:
+        """Path, method, path item and operation."""
+        for path, item in self.root.get("paths").items():
+            for method in METHODS if path.startswith("/") else ():
+                if isinstance(item.value, dict) and isinstance(item.value.get(method), dict):
+                    yield path, method, item, item.get(method)
+
+
+def _with_texts_as_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _with_texts_as_keys(child) for key, child in value.items()}
+    return [_with_texts_as_keys(child) for child in value] if isinstance(value, list) else value

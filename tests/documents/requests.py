@@ -1,0 +1,132 @@
+"""Requests of an operation, each with the verdict that a gateway owes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from tests.documents.document import Document, NotJudged, Part
+from tests.documents.values import near_misses, values
+
+VALID, EXAMPLE, INVALID = "valid", "example", "invalid"
+_MOST_VALID, _MOST_EXAMPLES, _MOST_INVALID = 3, 3, 8
+_NO_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """`verdict` is VALID, EXAMPLE (valid, from the document) or INVALID."""
+
+    operation: str
+    verdict: str
+    method: str
+    target: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+
+def requests(
+    document: Document,
+    path: str,
+    method: str,
+    item: Part,
+    operation: Part,
+    *,
+    has_alternatives: bool,
+) -> Iterator[Request]:
+    """Requests of an operation, without invalid ones for one with alternatives: another operation
+    may take them. Raises NotJudged for an operation of which none can be generated."""
+    if "?" in path or "#" in path:
+        raise NotJudged("a path with a query or fragment")
+    plain = _without_body(path, method, item, operation)
+    body = operation.get("requestBody")
+    content = dict(body.get("content").items())
+    names = (name for name in content if name.partition(";")[0].strip() == "application/json")
+    name = next(names, "")
+    schema = content[name].get("schema") if name else None
+    if schema is None or not isinstance(schema.value, dict):
+        if body.value is not None and body.value.get("required") is True:
+            raise NotJudged("a body of another media type")
+        yield plain
+        return
+    typed = replace(plain, headers=(*plain.headers, ("Content-Type", "application/json")))
+    accepted = list(islice(values(schema), _MOST_VALID))
+    if not accepted:
+        raise NotJudged("no valid body was found")
+    for value in accepted:
+        yield _with_body(typed, VALID, value)
+    for value in islice(_examples(content[name], schema), _MOST_EXAMPLES):
+        yield _with_body(typed, EXAMPLE, value)
+    if has_alternatives:
+        return
+    # The judge of 3.1 demands also members that are read-only, which requests need not have.
+    misses = list(near_misses(accepted[-1], removals=document.is_30))
+    step = max(len(misses) // (4 * _MOST_INVALID), 1)
+    refused = (value for value in misses[::step] if not schema.accepts(value))
+    for value in islice(refused, _MOST_INVALID):
+        yield _with_body(typed, INVALID, value)
+
+
+def _with_body(request: Request, verdict: str, value: Any) -> Request:
+    """The spaces show whether the bytes arrive as they were sent."""
+    body = json.dumps(value, separators=(" ,", ":  "), ensure_ascii=False).encode()
+    return replace(request, verdict=verdict, body=body)
+
+
+def _examples(media: Part, schema: Part) -> Iterator[Any]:
+    """The document's own examples of a body that match its schema."""
+    examples = [media.value.get("example"), schema.value.get("example")]
+    examples += [each.value.get("value") for _, each in media.get("examples").items()]
+    for example in examples:
+        if example is not None and schema.accepts(example):
+            yield example
+
+
+def _without_body(path: str, method: str, item: Part, operation: Part) -> Request:
+    query: list[tuple[str, str]] = []
+    headers: list[tuple[str, str]] = []
+    declared = {}
+    for holder in (item, operation):
+        for parameter in holder.get("parameters").elements():
+            declared[parameter.value.get("in"), parameter.value.get("name")] = parameter
+    for (place, name), parameter in declared.items():
+        if parameter.value.get("required") is not True:
+            continue
+        if place == "header" and name.lower() in _NO_PARAMETERS:
+            continue
+        value = _parameter(parameter)
+        if place == "path":
+            path = path.replace("{" + name + "}", quote(_joined(value), safe=""))
+        elif place == "query":
+            is_list = isinstance(value, list) and parameter.value.get("explode") is not False
+            query += (
+                [(name, _text(each)) for each in value] if is_list else [(name, _joined(value))]
+            )
+        elif place == "header":
+            headers.append((name, _joined(value)))
+        else:
+            raise NotJudged("a required cookie")
+    if "{" in path:
+        raise NotJudged("a variable that no parameter declares")
+    target = f"{path}?{urlencode(query, quote_via=quote)}" if query else path
+    return Request(f"{method.upper()} {path}", VALID, method.upper(), target, tuple(headers))
+
+
+def _parameter(parameter: Part) -> Any:
+    schema = parameter.get("schema")
+    value = next(values(schema), None) if isinstance(schema.value, dict) else None
+    if value is None or value == "" or isinstance(value, dict):
+        raise NotJudged(f"parameter {parameter.value.get('name')} as an object or with content")
+    return value
+
+
+def _joined(value: Any) -> str:
+    return ",".join(map(_text, value)) if isinstance(value, list) else _text(value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
