@@ -27,7 +27,7 @@ def hint(key: str, text: str, schema: Mapping[str, Any], types: tuple[str, ...])
         return f"write {re.sub('[^0-9]', '', text)}"
     if many := re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmb])", text.lower()):
         return f"write {float(many[1]) * _THOUSANDS[many[2]]:.0f}"
-    match = re.fullmatch(r"[$€£]?\s*(\d+(?:[.,]\d+)?)\s*([%$€£]?)", text)
+    match = re.fullmatch(r"[$€£]?\s*(\d+(?:[.,]\d+)?)\s*([%$€£]?)(?:[A-Z]{3})?", text)
     if match is None:
         return str(schema.get("description", ""))
     number = match[1].replace(",", ".")

@@ -50,6 +50,9 @@ def meaning_of(key: str, value: Any, known: Mapping[str, Any], path: Path) -> Me
     ]
     if inner:
         return Meaning(_belongs(key, inner, here))
+    longer = [name for name in known if key.startswith(f"{name}_") or key.endswith(f"_{name}")]
+    if closest is None and len(longer) == 1:
+        closest = longer[0]
     if closest is not None:
         return Meaning(f"did you mean '{closest}'?", closest)
     other = key if parents else near(key, _places())
@@ -72,8 +75,10 @@ def elsewhere(key: str) -> str:
 def _with_blank(key: str, known: Mapping[str, Any]) -> Meaning:
     name = without_invisible(key)
     char = invisible(key) or "a blank at its beginning or end"
-    if name in known:
-        return Meaning(f"it has {char}; write '{name}'", name)
+    first, colon, text = name.partition(":")
+    if name in known or (colon and first in known):
+        written = f"{first}: {text.strip()}" if colon else name
+        return Meaning(f"it has {char}; write '{written}'", first)
     return Meaning(f"it has {char}; remove it")
 
 
