@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
+from engine import dialects
 from engine.config import providers
 from engine.config.config import Config
 from engine.config.models import STAR, TargetConfig, target_paths
@@ -29,19 +30,17 @@ def check_providers(config: Config, findings: Findings) -> None:
     """Note each target's model that is not in the file of its provider, with the closest name in
     it, and each upstream whose provider's file is more than OLD days old. The model is an info, as
     it may be newer; a warning if its name is misspelt or is that of another vendor's model."""
-    known = {
-        name: providers.read(served_by)
+    used = {
+        name: providers.read(upstream.provider)
         for name, upstream in config.upstreams.items()
-        if (served_by := providers.provider_of(upstream.provider, upstream.url))
+        if upstream.provider
     }
-    catalogs = {name: p for name, p in known.items() if p.models and not p.own_names}
+    catalogs = {name: p for name, p in used.items() if p.models and not p.own_names}
     for target, model, at in _named_models(config):
         if target.upstream in catalogs:
             _check_model(model, catalogs[target.upstream], at, config, findings)
     date_now = today()
     for name, provider in catalogs.items():
-        if not config.upstreams[name].provider:
-            continue
         age = (date_now - provider.date).days
         if age > OLD:
             at = ("upstreams", name, "provider")
@@ -71,7 +70,8 @@ def _check_model(
         level, hint = Level.WARNING, f"did you mean '{misspelt}'?"
     elif others := _other_vendors(model, provider):
         used = {upstream.provider for upstream in config.upstreams.values()}
-        vendor = next((name for name in others if name in used), min(others, key=len))
+        vendors = [name for name in others if name in dialects.names()] or others
+        vendor = next((name for name in others if name in used), min(vendors, key=len))
         level, hint = Level.WARNING, f"provider '{vendor}' has it; name its upstream"
     elif close := near(model, provider.models):
         hint = f"did you mean '{close}'?"

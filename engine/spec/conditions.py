@@ -243,7 +243,8 @@ def _check_keywords(schema: Any, path: Path) -> None:
     for subschema, at in _subschemas(schema, path):
         for word in subschema:
             if word not in _ALL_KEYWORDS:
-                message = f"'{'.'.join(map(str, at))}' has the unknown keyword '{word}'"
+                where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in at)[1:]
+                message = f"'{where}' has the unknown keyword '{word}'"
                 meant = _ABBREVIATIONS.get(word)
                 hint = did_you_mean(word, _ALL_KEYWORDS, "see https://json-schema.org")
                 hint = f"did you mean '{meant}'?" if meant else hint

@@ -159,7 +159,8 @@ def _reader(name: str, upstream: bool) -> Read:
     message = f"a template has no name '{name}'"
     known = ", ".join(f"{{{each}}}" for each in names)
     closest = near(name, names)
-    hint = f"did you mean {{{closest}}}?" if closest else f"known: {known}; {{{{ is a brace"
+    otherwise = f"write {{{{ and }}}} for braces; known: {known}"
+    hint = f"did you mean {{{closest}}}?" if closest else otherwise
     raise TemplateError(message, hint)
 
 

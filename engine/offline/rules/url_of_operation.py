@@ -14,7 +14,8 @@ def check(case: AuditCase) -> None:
         paths.setdefault(specification.dialect, set()).add(route.operation.path)
     for name, upstream in case.config.upstreams.items():
         path = urlsplit(upstream.url).path
-        served = paths.get(upstream.dialect, ())
+        every = (path for of_dialect in paths.values() for path in of_dialect)
+        served = paths.get(upstream.dialect, ()) if upstream.dialect else every
         suffix = max((p for p in served if "{" not in p and path.endswith(p)), key=len, default="")
         if len(suffix) > 1:
             message = f"the URL ends with '{suffix}', which is appended to it for each request"

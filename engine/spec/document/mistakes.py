@@ -87,13 +87,23 @@ def _mistakes(document: Any) -> Iterator[Mistake]:
     while stack:
         path, value = stack.pop()
         if isinstance(value, dict):
-            if path and path[-1] == "content":
+            if _is_content(path):
                 yield from _media_types(path, value)
             if _is_schema(path):
                 yield from _of_schema(path, value)
             stack += [((*path, k), v) for k, v in value.items() if not _is_free(path, k)]
         elif isinstance(value, list):
             stack += [((*path, index), entry) for index, entry in enumerate(value)]
+
+
+_WITH_CONTENT = frozenset({"responses", "requestBodies", "parameters", "headers"})
+
+
+def _is_content(path: Path) -> bool:
+    """Whether the keys of the mapping at this path are media types."""
+    if path[-1:] != ("content",) or path[:2] == ("components", "schemas") or "schema" in path:
+        return False
+    return path[-2:-1] == ("requestBody",) or (len(path) > 2 and path[-3] in _WITH_CONTENT)
 
 
 def _is_free(path: Path, key: str) -> bool:
