@@ -25,7 +25,7 @@ from engine.upstream import choose
 _MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE)
 _HEAD = 4000
 _DEFAULT = "schemas/gateway.schema.json"
-_OVERLAY_FILE = "overlay.schema.json"
+OVERLAY_FILE = "overlay.schema.json"
 
 
 @click.command()
@@ -80,7 +80,7 @@ def _write_project(config: ConfigFiles, output: Path | None) -> list[Path]:
         raise click.ClickException(f"the config cannot be read: {problem}")
     schema = project_schema(json.loads(text()), _names(result.config, result.specifications))
     file = output or config.main.parent / _schema_path(config.main)
-    texts = {file: schema, file.with_name(_OVERLAY_FILE): overlay_schema(schema)}
+    texts = {file: schema, file.with_name(OVERLAY_FILE): overlay_schema(schema)}
     for path, document in texts.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
