@@ -26,7 +26,7 @@ def test_nothing_is_wrong_with_the_project_itself(folder):
 
 def test_there_are_many_mistakes_of_many_kinds():
     names = [mistake.name for name in sets() for mistake in mistakes.mistakes(name)]
-    assert len(names) >= 350
+    assert len(names) >= 410
     assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
