@@ -22,13 +22,14 @@ from engine.cli.terminal import has_colour, is_terminal
 from engine.config.config_files import ConfigFiles
 from engine.offline.audit import audit
 from engine.offline.explanations import codes, explanation
-from engine.offline.ignores import Ignores
+from engine.offline.ignores import Ignores, of_documents
 from engine.offline.second_opinion.compare import compare_examples
 from engine.offline.translation_limits import note_limits
 from engine.plan.make import make_plan
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
+from engine.spec.document.mistakes import note_mistakes
 from engine.spec.document.standard import breaches
 from engine.values.gc_pause import no_collection
 
@@ -145,7 +146,8 @@ def _check(
         with no_collection():
             result = _result(plan, config)
         texts |= result.texts
-        files[_name(config)] = ignores.silence(result.problems, result.texts)
+        silenced = of_documents(result.config, result.specifications)
+        files[_name(config)] = ignores.silence(result.problems, result.texts, silenced)
         complete = complete and result.plan is not None
         lacks_tokens = lacks_tokens or _lacks_tokens(result.plan)
     if complete:  # an incomplete check cannot tell which ignores are unused
@@ -211,6 +213,7 @@ def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bo
         for spec, specification in result.specifications.items():
             say(f"validating {spec} against the OpenAPI standard")
             breaches(specification.library, result.findings)
+            note_mistakes(specification.library, result.findings)
         audit(result, os.environ)
         if verbose and result.plan is not None:
             note_limits(result)

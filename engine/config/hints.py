@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.config import duration_bounds, likely_value
+from engine.config import duration_bounds, likely_number, likely_value
 from engine.config.keys import ANNOTATION
 from engine.config.likely_value import flag, plain
+from engine.source.invisible import without_invisible
 from engine.source.suggestion import near
 
 _PLACES = (
@@ -71,9 +72,17 @@ _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("amount", lambda value: "{amount: 20, per: month}"),
     ("endpoint", lambda value: f"{{endpoint: {plain(value) or 'http://localhost:4318'}}}"),
     ("set", lambda value: "{set: {NAME: VALUE}}"),
+    ("wait", lambda value: f"{{size: {value if type(value) is int and value else 100}}}"),
+    ("grace", lambda value: f"{{grace: {likely_value.duration(value) or '30s'}}}"),
+    ("cached_input", lambda value: f"{{input: {_amount(value)}, output: ...}}"),
+    ("away_after", lambda value: "its options here; the URL of Redis is written under 'counters'"),
 )
 """Mappings by a key that only they have, with the mapping that a scalar in their place probably
 means."""
+
+
+def _amount(value: Any) -> str:
+    return str(value) if likely_value.is_number(value) else "1"
 
 
 def string_format(schema: Mapping[str, Any]) -> str:
@@ -86,10 +95,12 @@ def hint(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) 
     """What to write in place of `value`, which has another type than `types`, or another format."""
     if isinstance(value, str) and value[:1] in _TYPOGRAPHIC_QUOTES and value:
         return "these are typographic quotes; write plain ones"
+    if "string" in types and (name := _unquoted_template(value)):
+        return f'put it in quotes: "{{{name}}}"'
     if "boolean" in types and (word := flag(value)):
         return f"write {word}"
     if "number" in types or "integer" in types:
-        return _number(value, schema)
+        return _number(key, value, schema, types)
     if "array" in types:
         return _list(key, value)
     if "object" in types:
@@ -97,6 +108,12 @@ def hint(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) 
     if "string" in types or "pattern" in schema:
         return _string(key, value, schema)
     return ""
+
+
+def _unquoted_template(value: Any) -> str:
+    """The name in a template without quotes, which YAML reads as a mapping: `{token.name}`."""
+    names = [*value] if isinstance(value, dict) and list(value.values()) == [None] else [""]
+    return str(names[0])
 
 
 def example(schema: Mapping[str, Any], types: Sequence[str]) -> str:
@@ -125,17 +142,17 @@ def choice(key: str, value: Any, options: Sequence[Any]) -> str:
     return f"did you mean '{option}'?" if option else ""
 
 
+def name(schema: Mapping[str, Any]) -> str:
+    """What to write for a name that the schema of names refuses."""
+    is_header = "$%&" in str(schema.get("pattern", ""))
+    return f"a header name has {_FORMATS['header name'][1]}" if is_header else ""
+
+
 def constant(key: str, value: Any, expected: Any) -> str:
     """What to write where the schema has a `const`."""
     if key == "auth":
         return "write none to serve callers without a token; leave it out to ask for one"
     return f"write {expected}" + (" without quotes" if str(value) == str(expected) else "")
-
-
-def synonym(key: str, properties: Mapping[str, Any]) -> str:
-    """The key that means what `key` means in other gateways; "" for none."""
-    names = (n for n, schema in properties.items() if key in _notes(schema).get("synonyms", ()))
-    return next(names, "")
 
 
 def _notes(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -179,11 +196,22 @@ def _string(key: str, value: Any, schema: Mapping[str, Any]) -> str:
         return f"write {size}" if size else _form(schema)
     if key == "operation" and isinstance(value, list):
         return "write a list under 'operations'"
+    if spelling := _other_spelling(value, schema):
+        return f"write {spelling}"
     if name:
         return _form(schema)
     if is_number and "pattern" not in schema:
         return "put it in quotes"
     return _description(schema) if not isinstance(value, dict | list) else ""
+
+
+def _other_spelling(value: Any, schema: Mapping[str, Any]) -> str:
+    """A text that the schema accepts, with other letters or without blanks; "" if there is none."""
+    text, pattern = str(value), str(schema.get("pattern", ""))
+    if not isinstance(value, str) or not pattern:
+        return ""
+    spellings = (without_invisible(text), text.upper(), text.lower())
+    return next((s for s in spellings if s != text and plain(s) and re.search(pattern, s)), "")
 
 
 def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
@@ -192,6 +220,8 @@ def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
         return f"write {value}d, or another unit: h, m, s"
     pattern = str(schema.get("pattern", ""))
     takes_ms = re.search(pattern, "1ms") is not None
+    if milliseconds := likely_value.milliseconds(value):
+        return f"write {milliseconds} if it is in milliseconds, or {value}s"
     duration = likely_value.duration(value, takes_ms=takes_ms)
     if not duration:
         return _form(schema)
@@ -203,23 +233,22 @@ def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
     return f"write {duration}{units}"
 
 
-def _number(value: Any, schema: Mapping[str, Any]) -> str:
+def _number(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "write a finite number, like 1"
     if not isinstance(value, str):
         return ""
-    match = re.fullmatch(r"[$€£]?\s*(\d+(?:[.,]\d+)?)\s*([%$€£]?)", value.strip())
-    if match is None:
-        return _description(schema)
-    number = match[1].replace(",", ".")
-    if match[2] == "%" and schema.get("maximum", math.inf) <= 1:
-        number = f"{float(number) / 100:g}"
-    return f"write {number} without quotes" if number == value else f"write {number}"
+    return likely_number.hint(key, value, schema, tuple(types))
 
 
 def _list(key: str, value: Any) -> str:
     if isinstance(value, dict):
         return "begin each entry with '- ', or write [{...}]"
+    if likely_value.is_number(value):
+        return f"write [{value}]"
+    names = [plain(name.strip()) for name in str(value).split(",")]
+    if len(names) > 1 and all(names):
+        return f"write [{', '.join(names)}]"
     word = plain(value)
     if not word:
         return 'write ["..."]'
@@ -230,7 +259,10 @@ def _list(key: str, value: Any) -> str:
 
 def _mapping(value: Any, schema: Mapping[str, Any]) -> str:
     properties = schema.get("properties", {})
-    if isinstance(value, list) or not properties:
+    if isinstance(value, list):
+        lists = [name for name, entry in properties.items() if entry.get("type") == "array"]
+        return f"write {{{lists[0]}: [...]}}" if len(lists) == 1 == len(properties) else ""
+    if not properties:
         return ""
     for key, mapping in _MAPPINGS:
         if key in properties:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.source.problem import Path
+from engine.source.problem import Path, Source
 from engine.source.reader import SourceDocument
+from engine.source.suggestion import near
 
 REPLACE, REMOVE, APPEND, PREPEND = "!replace", "!remove", "!append", "!prepend"
 TAGS = frozenset({REPLACE, REMOVE, APPEND, PREPEND})
@@ -76,6 +77,20 @@ class JoinedDocument(SourceDocument):
         for document in self.files:
             words = document.redact(words)
         return words
+
+
+def earlier_name(source: Source, section: str, name: str) -> str:
+    """The hint for an entry of an overlay if an earlier file has one of nearly the same name: an
+    overlay changes entries by their names. "" if there is none."""
+    if not isinstance(source, JoinedDocument) or not isinstance(source.value, dict):
+        return ""
+    file = source.part((section, name))[0]
+    if file is source.files[0]:
+        return ""
+    entries = source.value.get(section)
+    others = [n for n in entries if source.part((section, n))[0] is not file] if entries else []
+    closest = near(name, others)
+    return f"did you mean '{closest}', which an earlier file has?" if closest else ""
 
 
 def joined_document(main: SourceDocument) -> JoinedDocument:

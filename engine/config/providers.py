@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from engine.source import files
 from engine.source.reader import SourceDocument
@@ -157,10 +158,42 @@ def read(name: str) -> Provider:
 
 
 @cache
+def provider_of(name: str, url: str) -> str:
+    """The provider of an upstream: the one that it names, else the only one at the host of its
+    URL; "" for none."""
+    if name:
+        return name
+    try:
+        served = of_host(urlsplit(url).hostname or "")
+    except ValueError:  # the check of addresses notes it
+        return ""
+    return served[0] if len(served) == 1 else ""
+
+
+@cache
+def of_model(model: str) -> tuple[str, ...]:
+    """The providers whose files have a model of this name."""
+    line = re.compile(rf"^  [\"']?{re.escape(model)}[\"']?:", re.MULTILINE)
+    return tuple(name for name, text in _texts().items() if line.search(text))
+
+
+@cache
+def of_family(family: str) -> tuple[str, ...]:
+    """The providers whose files have models whose names begin with a word, as `claude`."""
+    line = re.compile(rf"^  [\"']?{re.escape(family)}[-0-9][^/:]*:", re.MULTILINE)
+    return tuple(name for name, text in _texts().items() if line.search(text))
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    """The text of each provider's file."""
+    return {name: (files.PROVIDERS / f"{name}{_SUFFIX}").read_text("utf-8") for name in names()}
+
+
+@cache
 def of_host(host: str) -> tuple[str, ...]:
     """The providers whose URL has this host, in which variables stand for any text."""
-    texts = {name: (files.PROVIDERS / f"{name}{_SUFFIX}").read_text("utf-8") for name in names()}
-    hosts = {name: match[1] for name, text in texts.items() if (match := _HOST.search(text))}
+    hosts = {name: match[1] for name, text in _texts().items() if (match := _HOST.search(text))}
     patterns = {name: _VARIABLE.sub("*", text) for name, text in hosts.items()}
     return tuple(name for name, text in patterns.items() if text != "*" and matches(host, text))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from engine.config.likely_value import variable
 from engine.config.variable_names import near_variable
 from engine.source.files import read_text
 from engine.source.values import Expand, ExpandError
@@ -41,7 +42,7 @@ def expander(
         if _NAME.fullmatch(name) is None:
             raise ExpandError(
                 f"'${{{inside}}}' is not a reference",
-                "write ${VAR}, ${VAR:-default} or ${file:/path}",
+                _likely(inside) or "write ${VAR}, ${VAR:-default} or ${file:/path}",
             )
         if environ.get(name):
             return _text(environ[name], name)
@@ -62,6 +63,12 @@ def _is_base(value: str) -> bool:
     """Whether a value is a URL with a slash at its end, as the pages of vendors show it: before
     another path the slash is not doubled."""
     return value.endswith("/") and value.startswith(("https://", "http://"))
+
+
+def _likely(inside: str) -> str:
+    """The hint for what stands between the braces, if it names a variable as other programs do."""
+    name = variable(f"${{{inside}}}")
+    return f"write {name}" if name else ""
 
 
 def _text(value: str, name: str) -> str:

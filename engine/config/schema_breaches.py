@@ -7,7 +7,7 @@ value, which may be a secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from math import isfinite
 from typing import Any
@@ -15,10 +15,11 @@ from typing import Any
 from jsonschema import Draft202012Validator, TypeChecker, ValidationError, validators
 from jsonschema.exceptions import relevance
 
-from engine.config import hints
+from engine.config import hints, likely_number, unknown_keys
+from engine.config.joined import earlier_name
+from engine.config.unknown_keys import Meaning
 from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
-from engine.source.suggestion import did_you_mean, near
 
 Error = Any
 """A ValidationError; its stubs type most attributes as possibly unset."""
@@ -42,13 +43,25 @@ def note_breaches(
 
     Returns the paths of the breaches.
     """
-    breaches: list[Path] = []
-    for error in _Validator(schema).iter_errors(value):
-        for specific in _specific(error):
-            path = (*at, *specific.absolute_path)
-            _note(specific, schema, source, path, findings)
-            breaches.append(path)
-    return breaches
+    errors = [e for error in _Validator(schema).iter_errors(value) for e in _specific(error)]
+    paths = [(*at, *error.absolute_path) for error in errors]
+    unknown = dict(_unknown_keys(errors, paths))
+    meant = {(*path[:-1], meaning.key) for path, meaning in unknown.items()}
+    for path, meaning in unknown.items():
+        findings.error(source, path, "MW101", f"unknown key '{path[-1]}'", meaning.hint, key=True)
+    for error, path in zip(errors, paths, strict=True):
+        _note(error, schema, source, path, findings, meant)
+    return paths
+
+
+def _unknown_keys(errors: list[Error], paths: list[Path]) -> Iterator[tuple[Path, Meaning]]:
+    """The path of each unknown key, and what it means."""
+    for error, path in zip(errors, paths, strict=True):
+        if error.validator == "additionalProperties":
+            known = error.schema.get("properties", {})
+            for key, value in error.instance.items():
+                if key not in known:
+                    yield (*path, key), unknown_keys.meaning_of(key, value, known, path)
 
 
 def _is_number(checker: TypeChecker, value: Any) -> bool:
@@ -106,40 +119,41 @@ def _rank(errors: list[Error]) -> Any:
     return min(relevance(error) for error in errors)
 
 
-def _note(error: Error, root: Any, source: Source, path: Path, findings: Findings) -> None:
+def _note(
+    error: Error, root: Any, source: Source, path: Path, findings: Findings, meant: set[Path]
+) -> None:
+    """Note an error, unless it is about unknown keys, or a missing key which one of them means:
+    `meant` are the paths of these."""
+    if error.validator == "additionalProperties":
+        return
     if "propertyNames" in list(error.relative_schema_path)[-2:-1]:
         name = str(error.instance)
-        findings.error(source, (*path, name), "MW104", f"'{name}' is not a valid name", key=True)
-    elif error.validator == "additionalProperties":
-        _note_unknown_keys(error, source, path, findings)
+        hint = hints.name(error.schema)
+        findings.error(
+            source, (*path, name), "MW104", f"'{name}' is not a valid name", hint, key=True
+        )
     elif error.validator in ("required", "dependentRequired"):
         for missing in _missing(error):
-            hint = _description(root, error.schema, missing)
+            if (*path, missing) in meant:
+                continue
+            is_entry = len(path) == 2 and isinstance(path[1], str)
+            earlier = earlier_name(source, str(path[0]), str(path[1])) if is_entry else ""
+            hint = earlier or _description(root, error.schema, missing)
             message = f"'{missing}' is missing{_within(path)}"
-            findings.error(source, path, "MW102", message, hint)
+            findings.error(source, path, "MW102", message, hint, key=bool(earlier))
+    elif error.validator == "maxProperties" and len(error.instance) > 1:
+        first, second = [*error.instance][:2]
+        message = f"{_sentence(error, path)}; this is the second"
+        hint = f"keep one of {', '.join(map(str, [*error.instance][:5]))}"
+        if path[-2:-1] == ("policies",):
+            hint += f"; an option must be indented deeper than '{first}'"
+        if unknown_keys.is_policy(second):
+            hint = f"write '- {second}: ...': each policy is an entry of its own"
+        findings.error(source, (*path, second), "MW104", message, hint, key=True)
     elif error.validator != "type" or "enum" not in error.schema:  # the enum has an error as well
         code = "MW103" if error.validator in ("type", "anyOf") else "MW104"
         message, hint = _sentence(error, path), _hint(error, path, source)
         findings.error(source, path, code, message, hint)
-
-
-def _note_unknown_keys(error: Error, source: Source, path: Path, findings: Findings) -> None:
-    properties = error.schema.get("properties", {})
-    for key in error.instance:
-        if key not in properties:
-            hint = _hint_for_unknown(key, properties)
-            findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
-
-
-def _hint_for_unknown(key: str, known: Mapping[str, Any]) -> str:
-    """A hint with the known key that an unknown key probably means."""
-    if key.strip() != key:
-        return "it begins or ends with a blank, perhaps not a space but U+00A0; remove it"
-    if list(known) == ["set", "add", "remove"] and near(key, known) is None:
-        return f"write {{set: {{{key}: ...}}}}"
-    if name := hints.synonym(key, known):
-        return f"did you mean '{name}'?"
-    return did_you_mean(key, known)
 
 
 def _missing(error: Error) -> list[str]:
@@ -161,11 +175,10 @@ def _hint(error: Error, path: Path, source: Source) -> str:
     types = _union(error) if name == "anyOf" else _types(error) if name == "type" else ["string"]
     if isinstance(source, SourceDocument) and source.reference(path):
         return hints.example(error.schema, types) if name in _FORMS else ""
-    if name == "maxProperties":
-        names = ", ".join(map(str, [*error.instance][:5]))
-        return f"keep one of {names}; options are indented deeper than its name"
     if name == "const":
         return hints.constant(key, error.instance, error.validator_value)
+    if name == "maximum":
+        return likely_number.share(error.instance, error.validator_value)
     if name == "enum":
         return hints.choice(key, error.instance, error.validator_value)
     return hints.hint(key, error.instance, error.schema, types) if name in _FORMS else ""

@@ -12,7 +12,8 @@ from engine.source.problem import Path
 @dataclass(frozen=True, slots=True)
 class Spec:
     """A document, its path prefixes and its dialect. `token` lists the places of a token in a
-    request, as written."""
+    request, as written. `ignore` has the codes of warnings about the document that `check` does not
+    print."""
 
     name: str
     document: str
@@ -21,6 +22,7 @@ class Spec:
     token: tuple[Any, ...]
     at: Path
     overlays: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
 
 def read_spec(name: str, section: dict[str, Any]) -> Spec:
@@ -35,4 +37,5 @@ def read_spec(name: str, section: dict[str, Any]) -> Spec:
         token=tuple(values.get("token", ())),
         at=("specs", name),
         overlays=tuple(values.get("overlays", ())),
+        ignore=tuple(values.get("ignore", ())),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
+from engine.config.likely_value import plain
 from engine.config.tls import tls_files
 from engine.source.problem import Findings, Source
 
@@ -76,7 +77,9 @@ def read_stores(
     values["records"] = _records(values.get("records"), folder, source, findings)
     values["journal"] = folder / values["journal"]
     if values["counters"] != "memory" and not _COUNTERS.match(values["counters"]):
-        hint = f"memory, or {_REDIS_URL}"
+        host = plain(values["counters"])
+        has_port = re.fullmatch(r"[\w.-]+:\d+(/\d+)?", host) is not None
+        hint = f"write redis://{host}" if has_port else f"memory, or {_REDIS_URL}"
         findings.error(
             source, ("stores", "counters"), "MW104", "'counters' is not a supported store", hint
         )
@@ -120,6 +123,8 @@ def _records(url: str | None, folder: FilePath, source: Source, findings: Findin
     hint = "sqlite:///var/modelway.db, or postgresql+psycopg://user@host/name"
     if (scheme := url.partition("://")[0]) in ("postgres", "postgresql"):
         hint = f"write postgresql+psycopg:// in place of {scheme}://"
+    elif plain(url) and re.search(r"\.(db|sqlite3?)$", url) and "://" not in url:
+        hint = f"write sqlite:///{url}"
     at = ("stores", "records")
     findings.error(source, at, "MW104", "'records' is not a supported database", hint)
     return url

@@ -58,7 +58,7 @@ SCHEMA: dict[str, Any] = {
         "authority": {
             "description": "The address of Microsoft Entra ID, for other clouds.",
             "type": "string",
-            "pattern": "^https://",
+            "pattern": r"^https://\S+$",
             "x-modelway": {"secret": "url", "format": "url"},
             "examples": ["https://login.microsoftonline.us"],
         },

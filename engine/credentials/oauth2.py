@@ -25,7 +25,7 @@ SCHEMA: dict[str, Any] = {
         "token_url": {
             "description": "The URL of the token endpoint.",
             "type": "string",
-            "pattern": "^https?://",
+            "pattern": r"^https?://\S+$",
             "x-modelway": {"secret": "url", "format": "url"},
             "examples": ["https://login.example.com/oauth2/token"],
         },

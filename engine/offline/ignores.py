@@ -1,4 +1,5 @@
-"""`# modelway: ignore MW401 reason` silences the warnings with this code on its line.
+"""`# modelway: ignore MW401 reason` silences the warnings with this code on its line, and
+`specs.x.ignore: [MW240]` those about a document: JSON has no comments.
 
 Errors are never silenced. An ignore that silences nothing is itself a warning.
 """
@@ -6,13 +7,15 @@ Errors are never silenced. An ignore that silences nothing is itself a warning.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import yaml
 
+from engine.config.config import Config
 from engine.source.nodes import Loader
-from engine.source.problem import Level, Problem
+from engine.source.problem import Level, Problem, place_of
+from engine.spec.spec import Specification
 
 _COMMENT = re.compile(r"(?<![^\s])#[ \t]*modelway:[ \t]*ignore\b(?P<rest>[^\r\n]*)")
 _CODE = re.compile(r"[\s,]*(?P<code>MW[0-9]{3})\b")
@@ -28,6 +31,14 @@ class Ignore:
     code: str
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentIgnore(Ignore):
+    """One code of `specs.x.ignore`, with its place. `documents` are the names of the files of the
+    document."""
+
+    documents: frozenset[str]
+
+
 @dataclass(slots=True)
 class Ignores:
     """The ignores of all files; `effective` are those that silenced a warning."""
@@ -37,8 +48,14 @@ class Ignores:
     empty: list[Problem] = field(default_factory=list)
     _files: set[str] = field(default_factory=set)
 
-    def silence(self, problems: Iterable[Problem], texts: Mapping[str, str]) -> list[Problem]:
-        """The problems that are not silenced. `texts` are the files by their names in problems."""
+    def silence(
+        self,
+        problems: Iterable[Problem],
+        texts: Mapping[str, str],
+        of_documents: Iterable[DocumentIgnore] = (),
+    ) -> list[Problem]:
+        """The problems that are not silenced. `texts` are the files by their names in problems,
+        `of_documents` the ignores of the config's documents."""
         for file, text in texts.items():
             if file not in self._files:
                 self._files.add(file)
@@ -46,9 +63,17 @@ class Ignores:
         by_place: dict[tuple[str, int, str], list[Ignore]] = {}
         for ignore in self.entries:
             by_place.setdefault((ignore.file, ignore.line, ignore.code), []).append(ignore)
+        by_document: dict[tuple[str, str], list[Ignore]] = {}
+        for of_document in of_documents:
+            self.entries[of_document] = None
+            for file in of_document.documents:
+                by_document.setdefault((file, of_document.code), []).append(of_document)
         remaining = []
         for problem in problems:
-            matching = by_place.get((problem.file, problem.line, problem.code), [])
+            matching = [
+                *by_place.get((problem.file, problem.line, problem.code), ()),
+                *by_document.get((problem.file, problem.code), ()),
+            ]
             if not matching or problem.level is Level.ERROR:
                 remaining.append(problem)
             self.effective.update(matching if problem.level is not Level.ERROR else ())
@@ -64,7 +89,7 @@ class Ignores:
                 ignore.column,
                 Level.WARNING,
                 "MW413",
-                f"there is no warning {ignore.code} on this line to ignore",
+                _useless(ignore),
                 "remove it",
             )
             for ignore in useless
@@ -88,6 +113,26 @@ class Ignores:
                 self.empty.append(
                     Problem(file, line, column, Level.WARNING, "MW414", message, hint)
                 )
+
+
+def _useless(ignore: Ignore) -> str:
+    if isinstance(ignore, DocumentIgnore):
+        return f"there is no warning {ignore.code} about the document to ignore"
+    return f"there is no warning {ignore.code} on this line to ignore"
+
+
+def of_documents(
+    config: Config | None, specifications: Mapping[str, Specification]
+) -> Iterator[DocumentIgnore]:
+    """The ignores of `specs`. Overlays and files to which a document refers belong to it."""
+    for name, spec in config.specs.items() if config is not None else ():
+        specification = specifications.get(name)
+        if config is None or specification is None:
+            continue
+        files = {document.file for document in specification.library.documents}
+        for index, code in enumerate(spec.ignore):
+            place = place_of(config.source, (*spec.at, "ignore", index))
+            yield DocumentIgnore(*place, code, frozenset(files))
 
 
 def _codes(text: str) -> Iterable[tuple[int, str]]:

@@ -41,7 +41,7 @@ def assign(
         elif name in refusals:
             _refuse(name, refusals[name], config, at, findings)
         elif not unread & {name.partition(".")[0], "*"}:
-            hint = _hint(name, operations, config)
+            hint = operation_hint(name, operations, config)
             findings.error(config.source, at, "MW301", f"unknown operation '{name}'", hint)
     explicit = set(claims)
     for route, pattern, at in wild:
@@ -51,7 +51,7 @@ def assign(
         if refused_names:
             _leave_out(pattern, refused_names, config, at, findings)
         elif not matched and not (unread if "*" in spec else unread & {spec, "*"}):
-            hint = _hint(pattern.rstrip(".*"), operations, config)
+            hint = operation_hint(pattern.rstrip(".*"), operations, config)
             findings.error(config.source, at, "MW302", f"'{pattern}' matches no operation", hint)
         elif matched and all(op.id in explicit for op in matched):
             message = f"this can never match: every operation of '{pattern}' has another route"
@@ -112,7 +112,8 @@ def _check_websockets(config: Config, claims: Mapping[str, Claim], findings: Fin
             findings.error(config.source, at, "MW307", message, hint, key=True)
 
 
-def _hint(name: str, operations: Mapping[str, Operation], config: Config) -> str:
+def operation_hint(name: str, operations: Mapping[str, Operation], config: Config) -> str:
+    """The hint for the name of an operation that does not exist; `operations` are those that do."""
     spec = name.partition(".")[0]
     same_name = [i for i, op in operations.items() if name in (op.name, f"{op.method} {op.path}")]
     if len(same_name) == 1:

@@ -69,6 +69,7 @@ def _make(
         config, _ = load(text, str(file), file.absolute().parent, environ, findings, overlays)
     if config is None:
         return planned
+    planned.config = config
     planned.specifications = operations.read_all(config, findings, folder_of(environ))
     check_names(config, findings)
     check_connections(config, findings)

@@ -32,9 +32,12 @@ def check_operations(
     operation_ids = frozenset(
         op.id for spec in specifications.values() for op in spec.operations.values()
     )
+    refused = [f"{spec.name}.{each}" for spec in specifications.values() for each in spec.refusals]
     table = operations()
     for model in config.models.values():
         for index, name in enumerate(model.operations):
+            if any(matches(operation, name) for operation in refused):
+                continue  # the finding of the document says why
             problem = _problem(name, model, operation_ids, table)
             if problem is not None:
                 findings.note(config.source, (*model.at, "operations", index), *problem)

@@ -8,13 +8,18 @@ from functools import cache
 from engine import dialects, policies
 from engine.config import schema_check
 from engine.config.config import Config
+from engine.config.joined import earlier_name
+from engine.config.keys import ANNOTATION
 from engine.config.models import STAR, Choice, Model, TargetConfig, target_paths
 from engine.config.routes import Policy, RouteConfig
+from engine.config.server import read_networks
+from engine.config.unknown_keys import elsewhere
 from engine.config.upstreams import UpstreamConfig
 from engine.plan.transforms import check_transforms_of_callers
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
+from engine.spec.conditions import ConditionError
 from engine.upstream import choose
 from engine.values.wildcard import matches
 
@@ -116,11 +121,20 @@ class _Checker:
         for index, name in enumerate(entry.fallback):
             at = (*entry.at, "fallback", index)
             if not self._exists("models", name):
-                hint = did_you_mean(name, self.config.models)
+                hint = self.model_hint(name)
                 self.error(at, "MW314", f"unknown model '{name}'", hint)
             elif "*" in name:
                 message = "a fallback is a model's name, not a wildcard"
                 self.error(at, "MW314", message, "write the name of a model")
+
+    def model_hint(self, name: str) -> str:
+        """The hint for an unknown model: the entry whose target has this name at its upstream, or
+        one with a similar name."""
+        models = self.config.models
+        for entry in models.values():
+            if any(target.model == name for target in entry.to):
+                return f"did you mean '{entry.name}', whose target is '{name}'?"
+        return did_you_mean(name, models)
 
     def cycles(self) -> None:
         """Note each cycle of fallbacks once, at its first model in the file."""
@@ -151,7 +165,7 @@ class _Checker:
         self.order(entries)
         for policy in entries:
             if policy.name not in policies.names():
-                hint = did_you_mean(policy.name, policies.names())
+                hint = did_you_mean(policy.name, policies.names(), elsewhere(policy.name))
                 self.error(policy.at, "MW316", f"unknown policy '{policy.name}'", hint, key=True)
                 continue
             validator = _options_validator(policy.name)
@@ -159,10 +173,15 @@ class _Checker:
                 policy.options, validator, self.config.source, policy.at, self.findings
             ):
                 continue
+            if policies.get(policy.name).SCHEMA.get(ANNOTATION, {}).get("unit") == "network":
+                read_networks(policy.options, policy.at, self.config.source, self.findings)
+                continue
             transforms = policies.transform_of(policy)
             check_transforms_of_callers(transforms, self.config, self.findings)
             try:
                 policies.guards([policy], self.config.currency)
+            except ConditionError as error:
+                self.error((*policy.at, *error.at), "MW104", str(error), error.hint, key=error.key)
             except ValueError as error:
                 self.error(policy.at, "MW104", str(error))
 
@@ -190,19 +209,26 @@ class _Checker:
             present = " and ".join(destinations) if destinations else "none of them"
             hint = "model: for requests that name one; to: for a fixed upstream; answer: models"
             message = f"a route has one of 'model', 'to' and 'answer'; this has {present}"
-            self.error(route.at, "MW317", message, hint)
+            at = self.last_of(route.at, destinations)
+            self.error(at, "MW317", message, hint, key=bool(destinations))
         if not route.operations:
             self.error(route.at, "MW317", "a route needs 'operation' or 'operations'")
         self.default(route)
         if route.model and not self.config.models and "models" not in self.config.invalid.names:
             self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
 
+    def last_of(self, at: Path, names: Sequence[str]) -> Path:
+        """The path of the last key of an entry in the file; that of the entry without names."""
+        paths = [(*at, name) for name in names]
+        source = self.config.source
+        return max(paths, key=lambda path: source.place(path, key=True), default=at)
+
     def default(self, route: RouteConfig) -> None:
         name = route.default_model
         models = self.config.models
         if not name or self._exists("models", name) or any(matches(name, m) for m in models):
             return
-        hint = did_you_mean(name, models)
+        hint = self.model_hint(name)
         self.error((*route.at, "model", "default"), "MW314", f"unknown model '{name}'", hint)
 
     def unused(self) -> None:
@@ -214,5 +240,6 @@ class _Checker:
                     Level.WARNING,
                     "MW318",
                     f"upstream '{name}' is not used",
+                    earlier_name(self.config.source, "upstreams", name),
                     key=True,
                 )

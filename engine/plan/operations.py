@@ -32,7 +32,7 @@ def read_all(
         if not is_file(file):
             at = (*spec.at, "document")
             message = f"there is no file '{spec.document}'"
-            findings.error(config.source, at, "MW106", message, _near_file(file))
+            findings.error(config.source, at, "MW106", message, _near_file(spec.document, file))
             continue
         display_name = str(FilePath(config.source.file).parent / spec.document)
         overlays = _overlays(spec, config, findings)
@@ -95,9 +95,13 @@ def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[File
         else:
             at = (*spec.at, "overlays", index)
             message = f"there is no file '{overlay}'"
-            findings.error(config.source, at, "MW106", message, _near_file(file))
+            findings.error(config.source, at, "MW106", message, _near_file(overlay, file))
     return overlays
 
 
-def _near_file(file: FilePath) -> str:
-    return did_you_mean(file.name, names_in(file.parent), "the path starts at this file's folder")
+def _near_file(written: str, file: FilePath) -> str:
+    """The hint for a file that does not exist: `written` is its path in the config."""
+    if "://" in written:
+        return "download it: a document is a file, and nothing is fetched"
+    names = {str(FilePath(written).with_name(name)): name for name in names_in(file.parent)}
+    return did_you_mean(written, names, "the path starts at this file's folder")

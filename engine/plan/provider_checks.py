@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
+from engine import dialects
 from engine.config import providers
 from engine.config.config import Config
 from engine.config.models import STAR, TargetConfig, target_paths
 from engine.config.providers import Provider
 from engine.source.problem import Findings, Level, Path
-from engine.source.suggestion import near
+from engine.source.suggestion import distance, near
 
 OLD = 90
 """Days after which prices and models of a provider are old."""
+_SHORTEST, _TYPOS = 8, 2
+"""The length of a name in which so many wrong letters are a mistake, not another model."""
+_SHORTEST_FAMILY = 3
 
 
 def today() -> date:
@@ -22,8 +27,9 @@ def today() -> date:
 
 
 def check_providers(config: Config, findings: Findings) -> None:
-    """Note, as infos, each target's model that is not in the file of its provider, with the closest
-    name in it, and each upstream whose provider's file is more than OLD days old."""
+    """Note each target's model that is not in the file of its provider, with the closest name in
+    it, and each upstream whose provider's file is more than OLD days old. The model is an info, as
+    it may be newer; a warning if its name is misspelt or is that of another vendor's model."""
     used = {
         name: providers.read(upstream.provider)
         for name, upstream in config.upstreams.items()
@@ -58,7 +64,48 @@ def _check_model(
 ) -> None:
     if model in provider.models:
         return
-    close = near(model, provider.models)
     message = f"provider '{provider.name}' had no model '{model}' on {provider.date}"
-    hint = f"did you mean '{close}'?" if close else "if it is newer, ignore this: it is served"
-    findings.note(config.source, at, Level.INFO, "MW354", message, hint)
+    level, hint = Level.INFO, "if it is newer, ignore this: it is served"
+    if misspelt := _misspelt(model, provider):
+        level, hint = Level.WARNING, f"did you mean '{misspelt}'?"
+    elif others := _other_vendors(model, provider):
+        used = {upstream.provider for upstream in config.upstreams.values()}
+        vendors = [name for name in others if name in dialects.names()] or others
+        vendor = next((name for name in others if name in used), min(vendors, key=len))
+        level, hint = Level.WARNING, f"provider '{vendor}' has it; name its upstream"
+    elif close := near(model, provider.models):
+        hint = f"did you mean '{close}'?"
+    findings.note(config.source, at, level, "MW354", message, hint)
+
+
+def _misspelt(model: str, provider: Provider) -> str:
+    """The model of a provider whose name differs in letters or signs only, or by a prefix with the
+    vendor's name; a newer model differs in its numbers. "" for none."""
+    own_name = model.rpartition("/")[2]
+    if own_name in provider.models:
+        return own_name
+    close = near(model, provider.models)
+    if close is None or len(close) < _SHORTEST or _numbers(model) != _numbers(close):
+        return ""
+    return close if distance(model.casefold(), close, _TYPOS) <= _TYPOS else ""
+
+
+def _numbers(name: str) -> list[str]:
+    return re.findall(r"\d+", name)
+
+
+def _other_vendors(model: str, provider: Provider) -> tuple[str, ...]:
+    """The providers that have a model, or another of its family, if this one has none of its
+    family; none for a provider that serves the models of many vendors, unless another has the
+    model."""
+    family = _family(model)
+    if len(family) < _SHORTEST_FAMILY or any(_family(name) == family for name in provider.models):
+        return ()
+    is_vendor = provider.upstream.get("dialect") == provider.name
+    return providers.of_model(model) or (providers.of_family(family) if is_vendor else ())
+
+
+def _family(model: str) -> str:
+    """The word with which the names of related models begin: `claude`."""
+    match = re.match(r"[a-z]+", model.casefold())
+    return match[0] if match else ""

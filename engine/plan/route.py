@@ -136,10 +136,12 @@ def model_operations(config: Config, by_model: Iterable[ModelOperation]) -> Mode
 
 @dataclass(slots=True)
 class PlanResult:
-    """A plan and the problems of its files; `plan` is None if there are errors. `files` are the
-    files that were read, with their SHA-256 (see `engine.source.files.record_reads`)."""
+    """A plan and the problems of its files; `plan` is None if there are errors, `config` if it
+    cannot be read. `files` are the files that were read, with their SHA-256 (see
+    `engine.source.files.record_reads`)."""
 
     plan: Plan | None = None
+    config: Config | None = None
     findings: Findings = field(default_factory=Findings)
     specifications: dict[str, Specification] = field(default_factory=dict)
     files: dict[FilePath, str] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.policies import Moment
-from engine.spec.conditions import Condition, compile_condition
+from engine.spec.conditions import Condition, ConditionError, compile_condition
 from engine.spec.member_spellings import Spellings
 from engine.values.errors import GatewayError
 
@@ -97,17 +97,21 @@ def read(options: dict[str, Any]) -> Deny:
     if "if" not in options and "unless" not in options:
         raise ValueError("'deny' needs 'if' or 'unless'")
     return Deny(
-        tuple(_compiled(options.get("if", {}), required=False)),
-        tuple(_compiled(options.get("unless", {}), required=True)),
+        tuple(_compiled(options, "if", required=False)),
+        tuple(_compiled(options, "unless", required=True)),
         options.get("status", 400),
         options.get("message", ""),
     )
 
 
-def _compiled(places: dict[str, Any], *, required: bool) -> Iterator[Condition]:
-    for place, conditions in places.items():
+def _compiled(options: dict[str, Any], word: str, *, required: bool) -> Iterator[Condition]:
+    for place, conditions in options.get(word, {}).items():
         for name, value in conditions.items():
-            yield compile_condition(place, name, value, required=required)
+            try:
+                yield compile_condition(place, name, value, required=required)
+            except ConditionError as error:
+                error.at = (word, *error.at)
+                raise
 
 
 def build(options: Deny, services: Services) -> Stage:

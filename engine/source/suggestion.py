@@ -11,6 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
+from engine.source.invisible import invisible, without_invisible
+
 _NEIGHBOURS = 30
 """Candidates on each side of the name, in the sorting by beginnings and in that by ends."""
 _COMPARED = 5
@@ -69,6 +71,8 @@ def distance(word: str, target: str, most: int = _LONGEST) -> int:
 def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str:
     """A hint for an unknown name: the closest of `names`, else `otherwise` or a list of `names`."""
     candidates = list(names)
+    if (char := invisible(str(name))) and (plain := without_invisible(str(name))) in candidates:
+        return f"it has {char}; write '{plain}'"
     closest = near(name, candidates)
     if closest is not None:
         return f"did you mean '{closest}'?"

@@ -12,9 +12,13 @@ from typing import NamedTuple
 
 import yaml
 
+from engine.source.invisible import invisible
 from engine.source.nodes import Loader
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
+_SAME_COLUMN = "keys of a mapping begin in the same column"
+_IN_BRACKETS = ("while parsing a flow mapping", "while parsing a flow sequence")
+_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 _RESERVED = {
     "@": "put quotes around a value that begins with @",
     "`": "put quotes around a value that begins with `",
@@ -33,13 +37,37 @@ class SyntaxFault(NamedTuple):
 
 def syntax_fault(text: str, error: yaml.MarkedYAMLError) -> SyntaxFault:
     """The probable place and cause of a syntax error."""
+    if (conflict := _CONFLICT.search(text)) is not None:
+        line = text.count("\n", 0, conflict.start()) + 1
+        message = "not YAML: a marker of a merge conflict"
+        return SyntaxFault(line, 1, message, "keep one of its two sides, and remove the markers")
+    fault = _fault(text, error)
+    return _with_invisible(text.splitlines(), fault) or fault
+
+
+def _with_invisible(lines: list[str], fault: SyntaxFault) -> SyntaxFault | None:
+    """The fault of an invisible character on the line of a fault, or in the indentation of the line
+    above it; None if there is none."""
+    if fault.line > len(lines):
+        return None
+    if char := invisible(_QUOTED.sub("", lines[fault.line - 1])):
+        return fault._replace(hint=f"the line has {char}; write a plain space")
+    above = lines[fault.line - 2] if fault.line > 1 else ""
+    if char := invisible(above[: len(above) - len(above.lstrip())]):
+        message = "not YAML: an indentation that is not made of plain spaces"
+        return SyntaxFault(fault.line - 1, 1, message, f"it has {char}; write plain spaces")
+    return None
+
+
+def _fault(text: str, error: yaml.MarkedYAMLError) -> SyntaxFault:
     lines = text.splitlines()
     mark, opened = error.problem_mark or error.context_mark, error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     context = f"{error.context}, " if error.context else ""
-    plain = SyntaxFault(
-        line, column, f"not YAML: {context}{error.problem}", _hint(lines, line, column)
-    )
+    hint = _hint(lines, line, column)
+    if _SAME_COLUMN in hint and error.context not in _IN_BRACKETS:
+        column = _indent(lines[line - 1]) + 1
+    plain = SyntaxFault(line, column, f"not YAML: {context}{error.problem}", hint)
     if opened is None or mark is None:
         return plain
     start = SyntaxFault(opened.line + 1, opened.column + 1, "")
@@ -49,7 +77,7 @@ def syntax_fault(text: str, error: yaml.MarkedYAMLError) -> SyntaxFault:
         return start._replace(message=message)
     if (quote := _long_quote(text, line)) is not None:
         return quote
-    if error.context in ("while parsing a flow mapping", "while parsing a flow sequence"):
+    if error.context in _IN_BRACKETS:
         return _bracket(lines, plain, start)
     if error.context == "while scanning a simple key":
         return _no_colon(lines, start)
@@ -96,7 +124,7 @@ def _colon(lines: list[str], line: int, column: int) -> str:
         return "a list entry begins with '- ', a dash and a space; the line before does not"
     if _indent(content) > _indent(above) and not above.rstrip().endswith(":"):
         columns = f"{_indent(content)} spaces, the line before by {_indent(above)}"
-        return f"it is indented by {columns}: keys of a mapping begin in the same column"
+        return f"it is indented by {columns}: {_SAME_COLUMN}"
     return "put quotes around a value that holds ': '"
 
 
@@ -108,8 +136,7 @@ def _indentation(lines: list[str], plain: SyntaxFault, start: SyntaxFault) -> st
     above = next((text for text in reversed(lines[: plain.line - 1]) if text.strip()), "")
     return (
         f"it begins in column {plain.column}, the line before in column {_indent(above) + 1}, the "
-        f"keys around them (line {start.line}) in column {start.column}: keys of a mapping begin "
-        "in the same column"
+        f"keys around them (line {start.line}) in column {start.column}: {_SAME_COLUMN}"
     )
 
 
@@ -119,7 +146,10 @@ def _bracket(lines: list[str], plain: SyntaxFault, start: SyntaxFault) -> Syntax
     opened = _at(lines, start.line, start.column)
     if plain.line == start.line and char not in ("]", "}"):
         variable = plain.hint if "${" in plain.hint else ""
-        return plain._replace(hint=variable or "put a comma between two entries")
+        before = lines[plain.line - 1][: plain.column - 1]
+        word = re.search(r"[^\s,{\[]*$", before) if char == ":" else None
+        column = word.start() + 1 if word else plain.column
+        return plain._replace(column=column, hint=variable or "put a comma between two entries")
     message = f"not YAML: the '{opened}' that opens here is not closed"
     place = f"{plain.line}:{plain.column}"
     hint = f"the text at {place} cannot be part of it"
@@ -135,7 +165,7 @@ def _no_colon(lines: list[str], start: SyntaxFault) -> SyntaxFault:
         return start._replace(
             message=f"not YAML: the {_quote_name(content[0])} that opens here is not closed"
         )
-    match = re.match(r"([\w.-]+)\s*[:=]\s*(\S.*)", content)
+    match = re.match(r"([\w.-]+)\s*[:=\uff1a]\s*(\S.*)", content)
     hint = f"write '{match[1]}: ...', with a colon and a space" if match else "write 'key: value'"
     return start._replace(message="not YAML: there is no ': ' on this line", hint=hint)
 

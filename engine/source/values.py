@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +11,14 @@ import yaml
 
 from engine.source.nodes import MAP, MERGE, SEQ, STR, TAG, Loader
 from engine.source.problem import Level, Problem
+from engine.source.suggestion import did_you_mean
 
 Expand = Callable[[str], str]
 NO_TAGS: frozenset[str] = frozenset()
 
 _NULL, _BOOL, _INT, _FLOAT = (f"{TAG}{name}" for name in ("null", "bool", "int", "float"))
 _LONGEST_NUMBER = 400
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9]{1,15}")
 _MOST_BY_ALIAS = 300_000
 """The most values that all aliases may expand to: a few lines can expand to billions."""
 
@@ -65,7 +68,8 @@ class Values:
         if id(node) in self.by_node:
             return self._alias(node)
         if node.tag not in (MAP, SEQ):
-            self._note(node, "MW004", f"tag '{node.tag}' is not supported", "remove the tag")
+            hint = did_you_mean(node.tag, self.known_tags, "remove the tag")
+            self._note(node, "MW004", f"tag '{node.tag}' is not supported", hint)
         before = self._count
         self.open.add(id(node))
         try:
@@ -146,6 +150,9 @@ class Values:
         if tag == _BOOL:
             return text[0] in "tT"
         if tag == _INT and len(text) <= _LONGEST_NUMBER:
+            if self.expand is not None and _LEADING_ZERO.fullmatch(node.value):
+                message = f"'{node.value}' begins with 0: some programs read it as octal"
+                self._note(node, "MW004", message, f"write {int(text)}; a text goes in quotes")
             return _integer(text)
         if tag == _FLOAT:
             return _float(text)
@@ -153,7 +160,8 @@ class Values:
             message = f"a number of {len(text)} digits"
             hint = f"write at most {_LONGEST_NUMBER} digits, or put it in quotes"
         else:
-            message, hint = f"tag '{node.tag}' is not supported", "write a plain value"
+            message = f"tag '{node.tag}' is not supported"
+            hint = did_you_mean(node.tag, self.known_tags, "write a plain value")
         self._note(node, "MW004", message, hint)
         return None
 

@@ -18,6 +18,7 @@ import orjson
 
 from engine.exchange.environ_headers import SINGLE_HEADERS, header_elements
 from engine.exchange.exchange import MISSING, Exchange
+from engine.source.problem import Path
 from engine.source.suggestion import did_you_mean
 from engine.spec import expression
 from engine.spec.expression import Expression, lenient_member, lenient_name
@@ -164,15 +165,43 @@ class Condition:
         return GatewayError(400, "invalid_value", f"{subject} {words}.", param=self.param)
 
 
+class ConditionError(ValueError):
+    """A condition that is no JSON Schema. `at` is the path of the fault below the mapping of
+    places; `key`: it is a key."""
+
+    def __init__(self, message: str, at: Path, hint: str = "", *, key: bool = False) -> None:
+        super().__init__(message)
+        self.at = at
+        self.hint = hint
+        self.key = key
+
+
+_ABBREVIATIONS = {
+    "min": "minimum",
+    "max": "maximum",
+    "gte": "minimum",
+    "lte": "maximum",
+    "gt": "exclusiveMinimum",
+    "lt": "exclusiveMaximum",
+    "eq": "const",
+    "equals": "const",
+    "in": "enum",
+    "one_of": "enum",
+    "regex": "pattern",
+    "matches": "pattern",
+}
+"""Keywords of JSON Schema by the words that other programs have for them."""
+
+
 def compile_condition(place: str, name: str, value: Any, *, required: bool) -> Condition:
     """The condition that a value of the config describes. `place` is body, query, header or path.
 
     `required`: requests that meet the condition pass, so a keyword must not accept values of types
-    to which it does not apply. Raises ValueError for an invalid place or schema.
+    to which it does not apply. Raises ConditionError for an invalid schema, ValueError for an
+    invalid place.
     """
-    where = f"{place}.{name}"
     schema = _schema(value)
-    _check_keywords(schema, where)
+    _check_keywords(schema, (place, name))
     schema = _with_type(schema) if required else schema
     return _compiled(place, name, schema, required=required)
 
@@ -184,7 +213,9 @@ def _compiled(place: str, name: str, schema: Any, *, required: bool) -> Conditio
         validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True, offline=True)
     except ValueError as error:  # also jsonschema_rs.ValidationError
         reason = str(error).splitlines()[0]
-        raise ValueError(f"'{place}.{name}' is not a JSON Schema: {reason}") from error
+        path = getattr(error, "instance_path", ())
+        message = f"'{place}.{name}' is not a JSON Schema: {reason}"
+        raise ConditionError(message, (place, name, *path)) from error
     as_scalar = bool(_types(schema) & _SCALARS)
     at, members = _expression(place, name), NamedMembers(schema)
     reading = LenientReading(schema)
@@ -207,29 +238,33 @@ def _schema(value: Any) -> Any:
     return {"enum": value} if isinstance(value, list) else {"const": value}
 
 
-def _check_keywords(schema: Any, where: str) -> None:
-    """Raises ValueError for a keyword that JSON Schema would ignore."""
-    for subschema, at in _subschemas(schema, where):
+def _check_keywords(schema: Any, path: Path) -> None:
+    """Raises ConditionError for a keyword that JSON Schema would ignore."""
+    for subschema, at in _subschemas(schema, path):
         for word in subschema:
             if word not in _ALL_KEYWORDS:
+                where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in at)[1:]
+                message = f"'{where}' has the unknown keyword '{word}'"
+                meant = _ABBREVIATIONS.get(word)
                 hint = did_you_mean(word, _ALL_KEYWORDS, "see https://json-schema.org")
-                raise ValueError(f"'{at}' has the unknown keyword '{word}'; {hint}")
+                hint = f"did you mean '{meant}'?" if meant else hint
+                raise ConditionError(message, (*at, word), hint, key=True)
 
 
-def _subschemas(schema: Any, at: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _subschemas(schema: Any, at: Path) -> Iterator[tuple[Mapping[str, Any], Path]]:
     """A schema and all its subschemas, each with its place."""
     if not isinstance(schema, dict):
         return
     yield schema, at
     for word, value in schema.items():
         if word in _SCHEMAS:
-            yield from _subschemas(value, f"{at}.{word}")
+            yield from _subschemas(value, (*at, word))
         elif word in _LISTS and isinstance(value, list):
             for index, subschema in enumerate(value):
-                yield from _subschemas(subschema, f"{at}.{word}[{index}]")
+                yield from _subschemas(subschema, (*at, word, index))
         elif word in _MAPPINGS and isinstance(value, dict):
             for name, subschema in value.items():
-                yield from _subschemas(subschema, f"{at}.{word}.{name}")
+                yield from _subschemas(subschema, (*at, word, name))
 
 
 def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
@@ -241,7 +276,7 @@ def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
 def _types(schema: Any) -> frozenset[str]:
     """The types of values that a schema or its keywords name."""
     types: set[str] = set()
-    for part, _ in _subschemas(schema, ""):
+    for part, _ in _subschemas(schema, ()):
         kinds = part.get("type", [])
         types |= {kinds} if isinstance(kinds, str) else set(kinds)
         types |= {kind for kind, words in BY_TYPE.items() if not words.isdisjoint(part)}

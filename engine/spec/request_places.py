@@ -10,6 +10,7 @@ from enum import Enum
 from math import inf
 from typing import Any, NamedTuple
 
+from engine.source.suggestion import near
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
@@ -30,8 +31,8 @@ _BOUNDS = {
 
 
 class Presence(Enum):
-    """Whether requests can have a place: `NAMED` if the document names it, `OPEN` if the document
-    allows unnamed ones, else `NONE`."""
+    """Whether requests can have a place: `NAMED` if the document names it, or lets callers choose
+    the names there, `OPEN` if it only does not exclude it, else `NONE`."""
 
     NAMED = "named"
     OPEN = "open"
@@ -78,8 +79,10 @@ def _in_body(schemas: list[Node], steps: Sequence[str], media: Sequence[Node]) -
         return RequestPlace(Presence.NONE)
     for step in steps:
         children = [child for schema in schemas for child in _children(schema, step)]
+        names = list(dict.fromkeys(name for s in schemas for name, _ in properties(s)))
+        if not children and near(step, names) is None:
+            children = [s.get("additionalProperties") for s in schemas if _is_map(s)]
         if not children:
-            names = list(dict.fromkeys(name for s in schemas for name, _ in properties(s)))
             closed = schemas and all(_is_closed(schema) for schema in schemas)
             return RequestPlace(Presence.NONE if closed else Presence.OPEN, (), names)
         schemas = children
@@ -90,6 +93,15 @@ def _children(schema: Node, step: str) -> Iterator[Node]:
     yield from (child for name, child in properties(schema) if name == step)
     if step.isdigit() and "items" in (schema.value if isinstance(schema.value, dict) else {}):
         yield schema.get("items")
+
+
+def _is_map(schema: Node) -> bool:
+    """Whether the names of members are free: the schema says so, or says of an object no more than
+    its type."""
+    others = schema.get("additionalProperties").value
+    if others is not None:
+        return others is not False
+    return schema.get("type").value == "object" and not [*properties(schema)]
 
 
 def _is_closed(schema: Node) -> bool:

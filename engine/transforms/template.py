@@ -14,7 +14,7 @@ from typing import Any
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange
 from engine.relay.request_headers import NEVER_SENT
-from engine.source.suggestion import did_you_mean
+from engine.source.suggestion import near
 from engine.spec.query_string import Query
 from engine.values.errors import Malformed
 
@@ -157,7 +157,11 @@ def _reader(name: str, upstream: bool) -> Read:
         raise TemplateError(message, f"write '{{{_HEADER}...}}' for the text of the header")
     names = [*NAMES, *(TARGET_NAMES if upstream else ()), _HEADER + "NAME", _QUERY + "NAME"]
     message = f"a template has no name '{name}'"
-    raise TemplateError(message, did_you_mean(name, names, "write {{ and }} for braces"))
+    known = ", ".join(f"{{{each}}}" for each in names)
+    closest = near(name, names)
+    otherwise = f"write {{{{ and }}}} for braces; known: {known}"
+    hint = f"did you mean {{{closest}}}?" if closest else otherwise
+    raise TemplateError(message, hint)
 
 
 def _header_reader(key: str) -> Read:
@@ -187,6 +191,11 @@ def _query_reader(name: str) -> Read:
             return None
 
     return read
+
+
+def is_name(name: str) -> bool:
+    """Whether a template can have this name, between its braces."""
+    return name in NAMES or name in TARGET_NAMES or name.startswith((_HEADER, _QUERY, _ELEMENTS))
 
 
 def has_template(value: Any) -> bool:

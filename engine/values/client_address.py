@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -22,9 +23,21 @@ def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
         try:
             parsed.append(ip_network(text))
         except ValueError as error:
-            hint = "its host bits must be 0" if "host bits" in str(error) else "like 10.0.0.0/8"
-            raise ValueError(f"'{text}' is not an address or network, {hint}") from error
+            likely = likely_network(text)
+            hint = f"; write {likely}" if likely else ", like 10.0.0.0/8"
+            raise ValueError(f"'{text}' is not an address or network{hint}") from error
     return tuple(parsed)
+
+
+def likely_network(text: str) -> str:
+    """`10.0.0.0/8` for `10.1.2.3/8`, `10.0.0.0/24` for `10.0.0.*`; "" if the meaning is unclear."""
+    if re.fullmatch(r"\d+(?:\.\d+){0,2}(?:\.\*)+", text):
+        parts = [part for part in text.split(".") if part != "*"]
+        text = ".".join([*parts, *["0"] * (4 - len(parts))]) + f"/{8 * len(parts)}"
+    try:
+        return str(ip_network(text.strip(), strict=False))
+    except ValueError:
+        return ""
 
 
 def within(address: str, networks: Sequence[Network]) -> bool:

@@ -33,7 +33,12 @@ BY = {
 """The schema of `by`, the sharers of a quota. Without tokens on a route, `token` is an address."""
 
 
-AMOUNT = {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999}
+AMOUNT = {
+    "type": "integer",
+    "minimum": 1,
+    "maximum": 999_999_999_999_999,
+    "x-modelway": {"synonyms": ["limit", "count", "max"]},
+}
 """The schema of an amount: as many digits as COUNT takes."""
 
 WINDOW_KEYS = {
@@ -41,7 +46,7 @@ WINDOW_KEYS = {
         "description": "The window: 1m, 1h or 30d, which slides; day, week or month, which do not.",
         "type": "string",
         "pattern": rf"^([1-9][0-9]{{0,8}}(s|m|h|d)|{_PERIODS})$",
-        "x-modelway": {"format": "window"},
+        "x-modelway": {"format": "window", "synonyms": ["window", "period", "interval"]},
     },
     "time_zone": {
         "description": "The time zone in which a day, week or month begins: Europe/Vienna. "

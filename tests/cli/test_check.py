@@ -1,5 +1,6 @@
 """`modelway check`: files, standard input, formats, strictness, manuals, and how it exits."""
 
+import json
 import re
 import shlex
 
@@ -134,6 +135,25 @@ def test_a_comment_in_a_document_works_as_in_the_config(folder):
     lines[int(place) - 1] += "   # modelway: ignore MW306 not yet"
     (folder / "shop.yaml").write_text("\n".join(lines))
     assert modelway("check").stdout.startswith("gateway.yaml: no problems\n")
+
+
+def test_a_code_of_a_spec_silences_warnings_of_a_document_without_comments(folder):
+    schema = {"type": "string", "nullable": True, "enum": ["a"]}
+    document = yaml.safe_load(DOCUMENT)
+    document["openapi"] = "3.0.3"
+    document["paths"]["/items"]["get"]["parameters"] = [
+        {"name": "kind", "in": "query", "schema": schema}
+    ]
+    (folder / "shop.json").write_text(json.dumps(document))
+    config = GOOD.replace("shop.yaml", "shop.json")
+    (folder / "gateway.yaml").write_text(config)
+    assert "warning: 'nullable: true' beside" in modelway("check", "--strict").stdout
+    ignored = config.replace("shop.json", "shop.json, ignore: [MW240]")
+    (folder / "gateway.yaml").write_text(ignored)
+    result = modelway("check", "--strict")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "gateway.yaml: no problems")
+    (folder / "gateway.yaml").write_text(ignored.replace("MW240", "MW240, MW221"))
+    assert "no warning MW221 about the document to ignore [MW413]" in modelway("check").stdout
 
 
 def test_with_errors_no_ignore_is_reported_as_unused(folder):

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 from engine import cli
 from engine.source import files
 from engine.source.reader import read
+from tests.support.commands import DOCUMENT, GOOD
 
 
 def run(*words):
@@ -48,3 +49,35 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
     result = run("-o", tmp_path / "nowhere" / "x.json")
     assert result.exit_code == 1
     assert "cannot be written" in result.output
+
+
+def project(folder, first=""):
+    """A project whose config begins with this line."""
+    folder.mkdir()
+    (folder / "shop.yaml").write_text(DOCUMENT)
+    (folder / "gateway.yaml").write_text(first + GOOD)
+    return folder / "gateway.yaml"
+
+
+@pytest.mark.parametrize(
+    ("first", "written"),
+    [
+        ("", "schemas/gateway.schema.json"),
+        ("# yaml-language-server: $schema=editor/mine.json\n", "editor/mine.json"),
+        ("# yaml-language-server: $schema=https://example.com/s\n", "schemas/gateway.schema.json"),
+    ],
+)
+def test_the_schemas_of_a_project_are_where_its_config_says(tmp_path, first, written):
+    config = project(tmp_path / "p", first)
+    assert run("--project", "-c", config).exit_code == 0
+    schema = json.loads((config.parent / written).read_text("utf-8"))
+    operation = schema["$defs"]["route"]["properties"]["operation"]
+    assert operation["anyOf"][0]["enum"] == ["shop.list", "shop.more", "shop.*"]
+    assert (config.parent / written).with_name("overlay.schema.json").is_file()
+
+
+def test_a_config_that_cannot_be_read_has_no_schemas(tmp_path):
+    config = tmp_path / "gateway.yaml"
+    config.write_text("a: [")
+    result = run("--project", "-c", config)
+    assert (result.exit_code, "the config cannot be read" in result.output) == (1, True)

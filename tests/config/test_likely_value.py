@@ -35,7 +35,7 @@ def test_a_duration_is_recognised(value, takes_ms, right):
     ("value", "right"),
     [
         (25_000_000, "25MB"),
-        (1024, "1024B"),
+        (1024, "1KiB"),
         ("25 MB", "25MB"),
         ("25mb", "25MB"),
         ("25M", "25MB"),

@@ -36,7 +36,11 @@ def problems(value, against):
         ("", {"minLength": 1}, ("MW104", "this is empty")),
         ([], {"minItems": 1}, ("MW104", "this needs at least 1 entry")),
         ({}, {"minProperties": 1}, ("MW104", "this needs at least 1 key")),
-        ({"a": 1, "b": 2}, {"maxProperties": 1}, ("MW104", "this takes only one key")),
+        (
+            {"a": 1, "b": 2},
+            {"maxProperties": 1},
+            ("MW104", "this takes only one key; this is the second"),
+        ),
         (0, {"minimum": 1}, ("MW104", "this must be 1 or more")),
         (9, {"maximum": 8}, ("MW104", "this must be 8 or less")),
         (0, {"exclusiveMinimum": 0}, ("MW104", "this must be more than 0")),
@@ -79,9 +83,13 @@ def test_all_breaches_of_the_branch_that_fits_the_value_are_told():
         "properties": {"from": {"type": "string"}},
     }
     against = {"anyOf": [{"type": "string", "pattern": "^a"}, branch]}
-    assert problems({"frm": "x"}, against) == [
-        ("MW102", "'from' is missing"),
+    assert problems({"frm": "x", "zebra": 1}, against) == [
         ("MW101", "unknown key 'frm'"),
+        ("MW101", "unknown key 'zebra'"),
+    ]
+    assert problems({"zebra": 1}, against) == [
+        ("MW101", "unknown key 'zebra'"),
+        ("MW102", "'from' is missing"),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.offline.ignores import Ignores
+from engine.offline.ignores import DocumentIgnore, Ignores
 from engine.source.problem import Level, Problem
 
 FILE = "gateway.yaml"
@@ -60,3 +60,25 @@ def test_a_text_is_read_once_however_often_it_is_given():
     assert ignores.silence([warning(1)], texts) == []
     assert ignores.silence([], texts) == []
     assert ignores.unused() == []
+
+
+OF_DOCUMENT = DocumentIgnore(FILE, 4, 7, "MW240", frozenset({"shop.json", "parts.json"}))
+
+
+def about(file, level=Level.WARNING):
+    return Problem(file, 1, 1, level, "MW240", "words", "")
+
+
+def test_a_code_of_a_spec_silences_its_warnings_in_all_files_of_the_document():
+    ignores = Ignores()
+    problems = [about("shop.json"), about("parts.json"), about("other.json")]
+    assert [p.file for p in ignores.silence(problems, {}, [OF_DOCUMENT])] == ["other.json"]
+    assert ignores.unused() == []
+
+
+def test_a_code_of_a_spec_silences_no_error_and_is_then_a_warning_at_its_place():
+    ignores = Ignores()
+    assert len(ignores.silence([about("shop.json", Level.ERROR)], {}, [OF_DOCUMENT])) == 1
+    [unused] = ignores.unused()
+    assert (unused.code, unused.line, unused.column) == ("MW413", 4, 7)
+    assert unused.message == "there is no warning MW240 about the document to ignore"

@@ -27,7 +27,6 @@ def _today(monkeypatch):
 def notes(models):
     findings = Findings()
     check_providers(read_config(f"{UPSTREAMS}models: {models}\n"), findings)
-    assert all(problem.level is Level.INFO for problem in findings.problems)
     return [(p.code, p.line, p.column, p.message, p.hint) for p in findings.problems]
 
 
@@ -36,6 +35,30 @@ def test_a_model_that_is_not_known_is_noted_with_a_similar_one():
     (note,) = notes(f"{{x: {{to: [{{upstream: groq, model: {model}}}]}}}}")
     message = f"provider 'groq' had no model '{model}' on {DATE}"
     assert note == ("MW354", 8, 43, message, "did you mean 'llama-3.1-8b-instant'?")
+
+
+UPSTREAM = "upstreams: {u: {provider: PROVIDER, credential: {bearer: k}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "level", "hint"),
+    [
+        ("openai", "gpt-4o-mni", Level.WARNING, "did you mean 'gpt-4o-mini'?"),
+        ("openai", "openai/gpt-4o-mini", Level.WARNING, "did you mean 'gpt-4o-mini'?"),
+        ("openai", "gpt-9.1-mini", Level.INFO, ""),
+        ("openai", "claude-opus-99", Level.WARNING, "provider 'anthropic' has it"),
+        ("openai", "zebra-1", Level.INFO, "if it is newer"),
+        ("groq", "llama-9-instant", Level.INFO, ""),
+    ],
+)
+def test_a_misspelt_model_and_one_of_another_vendor_are_warnings(provider, model, level, hint):
+    findings = Findings()
+    text = UPSTREAM.replace("PROVIDER", provider)
+    text += f"models: {{x: {{to: [{{upstream: u, model: {model}}}]}}}}\n"
+    check_providers(read_config(text), findings)
+    [problem] = findings.problems
+    assert (problem.code, problem.level) == ("MW354", level)
+    assert hint in problem.hint
 
 
 def test_a_model_without_a_similar_one_may_be_newer():

@@ -26,7 +26,7 @@ BRACKET = "remove this ']', or open it before"
         ("a: ]\n", 1, 4, BRACKET),
         ("a: {b: ${X}}\n", 1, 9, 'inside { } put quotes around it: "${VAR}"'),
         ('a: {b: "1" c: 2}\n', 1, 12, "put a comma between two entries"),
-        ("a: 1\n b: 2\n", 2, 3, INDENTED),
+        ("a: 1\n b: 2\n", 2, 2, INDENTED),
         ("a:\n  - 1\n b: 2\n", 3, 2, OTHER_COLUMN),
         ("a:\n  -b\n    c: 1\n", 3, 6, DASH),
         ("a: 1\n\tb: 2\n", 2, 1, TABS),

@@ -65,7 +65,7 @@ def test_a_filled_value_is_not_read_as_a_template():
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("{token.nam}", "a template has no name 'token.nam'", "did you mean 'token.name'?"),
+        ("{token.nam}", "a template has no name 'token.nam'", "did you mean {token.name}?"),
         ("{}", "a template has no name ''", "write {{ and }} for braces"),
         ("{request.header.}", "a template has no name 'request.header.'", ""),
         ("a{", "a brace without its pair at character 2", "write {{ and }} for braces"),

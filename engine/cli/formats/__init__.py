@@ -46,6 +46,17 @@ def render(name: str, report: Report) -> str:
     return rendered
 
 
+_CONSEQUENCES = frozenset({"MW209", "MW308", "MW318", "MW406", "MW435"})
+"""Codes of what most often follows from another problem: operations that are not served, and
+upstreams and models that nothing uses."""
+
+
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems as people read them: errors, warnings, infos; consequences after causes."""
+    levels = list(Level)
+    return sorted(problems, key=lambda p: (levels.index(p.level), p.code in _CONSEQUENCES, p))
+
+
 def count(problems: Iterable[Problem]) -> dict[str, int]:
     """The number of problems of each level, the most severe first."""
     counts = Counter(problem.level for problem in problems)

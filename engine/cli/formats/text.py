@@ -1,7 +1,8 @@
 """For people: each problem with its line, a mark under the place, and a hint.
 
-Errors come first, then warnings, then infos. Of each code the first three are printed, unless the
-report is to be complete. The last line says what to do next.
+Errors come first, then warnings, then infos; within a level, consequences of other problems come
+last. Of each code the first three are printed, unless the report is to be complete. The last line
+says what to do next.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import click
 
-from engine.cli.formats import Report, tally
+from engine.cli.formats import Report, in_order, tally
 from engine.source.excerpt import Excerpt, excerpt, printable
 from engine.source.problem import Level, Problem
 
@@ -43,7 +44,7 @@ def render(report: Report) -> str:
 def _blocks(level: Level, report: Report, paint: Paint) -> Iterator[str]:
     """The problems of a level, those of a code one after another."""
     by_code: dict[str, list[Problem]] = {}
-    for problem in report.problems:
+    for problem in in_order(report.problems):
         if problem.level is level:
             by_code.setdefault(problem.code, []).append(problem)
     for code, problems in by_code.items():
@@ -57,7 +58,7 @@ def _blocks(level: Level, report: Report, paint: Paint) -> Iterator[str]:
 
 def _next_step(report: Report) -> str:
     """What to do about the most severe problems, or with a config that has none."""
-    serious = _most_severe(report.problems)
+    serious = _most_severe(in_order(report.problems))
     token = f"{_NO_CALLERS}; " if report.lacks_tokens else ""
     if not serious:
         return f"{token}`{printable(report.serve)}` runs it"

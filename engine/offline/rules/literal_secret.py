@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
+from engine.config.likely_value import variable
 from engine.config.literal_secrets import literals
 from engine.offline.audit import AuditCase
 from engine.source.problem import Level
 
 _NO_SECRET = frozenset({"not-set", "none", "empty", "dummy", "unused", "ollama", "not-needed"})
 _MIN_LENGTH = 6
-_OTHER_TEMPLATE = re.compile(
-    r"(?:Bearer )?(?:\$[A-Z_]+|\{\{.*\}\}|%[A-Z_]+%|\$\([A-Z_]+\)|<[\w -]+>)"
-)
-"""A variable in the syntax of shells, Helm, Windows or a guide."""
+_OF_A_GUIDE = re.compile(r"(?:Bearer )?(?:<[\w -]+>|\{\{.*\}\})")
+"""A place to fill in, as guides and templates write it."""
 
 
 def check(case: AuditCase) -> None:
@@ -25,7 +24,7 @@ def check(case: AuditCase) -> None:
             where = ".".join(map(str, literal.path))
             message = f"a secret is written out in '{where}'"
             hint = "put it in the environment, ${VAR}, or in a file, ${file:/run/secrets/name}"
-            if _OTHER_TEMPLATE.fullmatch(text):
+            if (name := variable(text)) or _OF_A_GUIDE.fullmatch(text):
                 message = f"'{where}' is the literal text '{text}': no variable is substituted"
-                hint = "write ${VAR}; it is substituted when the config is read"
+                hint = f"write {name or '${VAR}'}; it is substituted when the config is read"
             case.findings.note(file, literal.path, Level.WARNING, "MW402", message, hint)

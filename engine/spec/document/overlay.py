@@ -8,13 +8,19 @@ an overlay name the overlay.
 from __future__ import annotations
 
 import copy
+import re
 from importlib import import_module
 from pathlib import Path as FilePath
 from typing import Any
 
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument, read_file
+from engine.source.suggestion import did_you_mean, near
 from engine.spec.document.node import Library, path_order
+
+_VERBS = ("update", "remove")
+_STEP = re.compile(r"\[['\"]([^'\"\]]+)['\"]\]|\.([\w-]+)")
+"""A step by a name in a JSONPath: `['/items']` or `.get`."""
 
 
 def apply(library: Library, file: FilePath, display_name: str, findings: Findings) -> None:
@@ -41,6 +47,20 @@ def apply(library: Library, file: FilePath, display_name: str, findings: Finding
         _Action(library, marked, at, findings).do(action)
 
 
+def _near_step(target: str, value: Any) -> str:
+    """The hint for the first step of a JSONPath that the document does not have; "" if it is not
+    known."""
+    for match in _STEP.finditer(target):
+        name = match[1] or match[2]
+        if not isinstance(value, dict):
+            return ""
+        if name not in value:
+            closest = near(name, value)
+            return f"did you mean '{closest}' for '{name}'?" if closest else ""
+        value = value[name]
+    return ""
+
+
 class _Action:
     """One action of an overlay."""
 
@@ -61,7 +81,8 @@ class _Action:
             return
         if not paths:
             message = f"'{action['target']}' matches nothing in the document"
-            self._findings.note(self._marked, at, Level.WARNING, "MW232", message, key=False)
+            hint = _near_step(action["target"], self._document)
+            self._findings.note(self._marked, at, Level.WARNING, "MW232", message, hint)
         if action.get("remove") is True:
             for path in sorted(paths, key=path_order, reverse=True):
                 self._remove(path)
@@ -70,7 +91,10 @@ class _Action:
                 self._update(path, action["update"])
         else:
             message = "an action needs 'update' or 'remove: true'"
-            self._findings.error(self._marked, self._at, "MW231", message)
+            unknown = [key for key in action if near(key, _VERBS) and key not in _VERBS]
+            at = (*self._at, *unknown[:1])
+            hint = did_you_mean(unknown[0], _VERBS) if unknown else ""
+            self._findings.error(self._marked, at, "MW231", message, hint, key=bool(unknown))
 
     def _find(self, target: str) -> list[Path] | None:
         jsonpath = import_module("jsonpath")  # slow to import, and few documents need it

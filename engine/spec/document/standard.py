@@ -17,7 +17,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from engine.source.problem import Findings, Level, Path
+from engine.source.problem import Findings, Level, Path, place_of
 from engine.spec.document import overlay
 from engine.spec.document.node import Library, declared_parameters, operations_of
 from engine.spec.document.repairs.path_keys import read
@@ -31,6 +31,8 @@ from engine.spec.path_templates import variables
 
 _MOST = 50
 _LONGEST = 200
+_OF_SCHEMAS = frozenset({"type", "enum", "minimum", "maximum", "format", "pattern", "items"})
+"""Keywords that stand beside a parameter's name in Swagger 2.0, and within its schema since."""
 
 
 def breaches(library: Library, findings: Findings) -> None:
@@ -41,7 +43,7 @@ def breaches(library: Library, findings: Findings) -> None:
     count = 0
     try:
         for error in islice(_validator(_version(plain)).iter_errors(value), _MOST):
-            _note(written, tuple(error.instance_path), _message(error), findings)
+            _note_error(written, _innermost(error), findings)
             count += 1
     except UnicodeEncodeError:
         _note(written, half_character(value), HALF_CHARACTER[0], findings)
@@ -66,19 +68,57 @@ def _version(library: Library) -> str:
     return "v2.0" if library.is_20 else f"v{library.document.text('openapi')[:3]}"
 
 
-def _note(library: Library, path: Path, words: str, findings: Findings) -> None:
+def _note_error(library: Library, error: Any, findings: Findings) -> None:
+    """Note a breach, at an unknown key if it is one, unless another finding is at its place."""
+    path: Path = tuple(error.instance_path)
+    unknown = _unknown_keys(error)
+    at = (*path, unknown[0]) if unknown else path
+    place = place_of(library.source(library.root, at), at, key=bool(unknown))
+    if not any((p.file, p.line, p.column) == place for p in findings.unsorted):
+        _note(library, at, _message(error), findings, _hint(error, path), key=bool(unknown))
+
+
+def _note(
+    library: Library,
+    path: Path,
+    words: str,
+    findings: Findings,
+    hint: str = "",
+    *,
+    key: bool = False,
+) -> None:
     message = f"breaks the OpenAPI standard: {words}"
     source = library.source(library.root, path)
-    findings.note(source, path, Level.WARNING, "MW220", message)
+    findings.note(source, path, Level.WARNING, "MW220", message, hint, key=key)
 
 
-def _message(error: Any) -> str:
-    """The validator's message without the value, which may be most of a document."""
+def _unknown_keys(error: Any) -> list[str]:
+    is_of_keys = error.kind.name in ("additionalProperties", "unevaluatedProperties")
+    return list(error.kind.as_dict().get("unexpected", ())) if is_of_keys else []
+
+
+def _hint(error: Any, path: Path) -> str:
+    """The hint for a breach that is common, "" for others."""
+    names = [name for name in _unknown_keys(error) if name in _OF_SCHEMAS]
+    if names and path[-2:-1] == ("parameters",):
+        return f"write it within 'schema': schema: {{{names[0]}: ...}}"
+    if path[-1:] == ("type",) and error.kind.name == "type":
+        return "3.0 has one type: write nullable: true for null, anyOf for several types"
+    return ""
+
+
+def _innermost(error: Any) -> Any:
+    """The error of the branches of `anyOf` and `oneOf` that is deepest in the value."""
     while error.kind.name in ("anyOf", "oneOf"):
         branch_errors = [e for branch in error.kind.as_dict()["context"] for e in branch]
         if not branch_errors:
             break
         error = max(branch_errors, key=lambda e: len(e.instance_path))
+    return error
+
+
+def _message(error: Any) -> str:
+    """The validator's message without the value, which may be most of a document."""
     details = {k: v for k, v in error.kind.as_dict().items() if k not in ("name", "context")}
     lists = [value if isinstance(value, list) else [value] for value in details.values()]
     values = ", ".join(str(item) for items in lists for item in items if not isinstance(item, dict))

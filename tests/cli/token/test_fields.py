@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("empty_folder")
         (["--models", ""], "is not a model or wildcard"),
         (["--models", "a,,b"], "is not a model or wildcard"),
         (["--operations", "chat"], "is not an operation like openai.createChatCompletion"),
-        (["--ips", "10.0.0.1/8"], "host bits must be 0"),
+        (["--ips", "10.0.0.1/8"], "write 10.0.0.0/8"),
         (["--ips", "10.0.0.0/8,localhost"], "'localhost' is not an address or network"),
         (["--expires", "90"], "'90' is not a time like 90d or 2027-01-31"),
         (["--expires", "soon"], "'soon' is not a time"),

@@ -1,0 +1,33 @@
+"""A token or an allow list that names operations which no route serves: often a typo."""
+
+from __future__ import annotations
+
+from engine.offline.audit import AuditCase
+from engine.plan.assign import operation_hint
+from engine.source.problem import Path
+from engine.values.wildcard import matches
+
+
+def check(case: AuditCase) -> None:
+    for policy in case.listed_policies:
+        if policy.name == "allow_operations":
+            for index, name in enumerate(policy.options):
+                _check(case, name, (*policy.at, index))
+    for number, caller in enumerate(case.config.tokens.values()):
+        for index, name in enumerate(caller.operations or ()):
+            _check(case, name, ("tokens", number, "operations", index))
+
+
+def _check(case: AuditCase, name: str, at: Path) -> None:
+    specifications = case.plan.specifications.values()
+    served = [route.operation.id for route in case.plan.routes]
+    refused = [f"{spec.name}.{each}" for spec in specifications for each in spec.refusals]
+    if any(matches(operation, name) for operation in (*served, *refused)):
+        return
+    operations = {op.id: op for spec in specifications for op in spec.operations.values()}
+    if any(matches(operation, name) for operation in operations):
+        message, hint = f"no route serves '{name}'", "add a route, or remove it"
+    else:
+        message = f"'{name}' matches no operation"
+        hint = operation_hint(name.rstrip(".*"), operations, case.config)
+    case.warn(at, "MW472", message, hint)
