@@ -53,18 +53,20 @@ def compile_for_route(
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> Operation:
-    """The operation, compiled for the options `validate` and `unknown_fields` of its route."""
+    """The operation, compiled for the options `validate`, `unknown_fields` and `readonly` of its
+    route."""
     operation, route = claim.operation, claim.route
     lenient, with_names = route.validate == "lenient", route.unknown_fields != "pass"
-    if not (lenient or with_names):
+    with_read_only = route.readonly != "accept"
+    if not (lenient or with_names or with_read_only):
         return operation
     try:
         return specifications[operation.spec].recompile(
-            operation, lenient=lenient, with_names=with_names
+            operation, lenient=lenient, with_names=with_names, with_read_only=with_read_only
         )
     except ValueError as error:
         message = f"{operation.id} cannot be compiled with the route's options: {error}"
-        hint = "write other values of 'validate' and 'unknown_fields'"
+        hint = "write other values of 'validate', 'unknown_fields' and 'readonly'"
         findings.error(config.source, route.at, "MW309", message, hint)
         return operation
 

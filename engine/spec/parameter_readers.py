@@ -34,7 +34,7 @@ _DELIMITERS = {
 }
 _QUERY_STYLES = ("form", "spaceDelimited", "pipeDelimited", "deepObject")
 # The first style is the default.
-_STYLES = {
+STYLES = {
     "path": ("simple", "label", "matrix"),
     "query": _QUERY_STYLES,
     "form": _QUERY_STYLES,
@@ -111,7 +111,7 @@ def splits_at_commas(
 
 
 def _style(style: str | None, location: str) -> str:
-    styles = _STYLES.get(location, ())
+    styles = STYLES.get(location, ())
     if not styles:
         raise ValueError(
             f"{location!r} is not a place of parameters; write path, query, header or cookie"

@@ -9,12 +9,11 @@ from pathlib import Path as FilePath
 
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, Path, Place, Problem, place_of
-from engine.spec.document import misspelt_keys, structure
+from engine.spec.document import misspelt_keys, reference_siblings, structure
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.load import load, repair
 from engine.spec.document.node import METHODS, Library, Node
 from engine.spec.document.references import remove_lost
-from engine.spec.document.removed_parts import breach_of, breaches_by_path
 from engine.spec.document.repairs import path_keys
 from engine.spec.document.self_references import remove_self_references
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
@@ -48,15 +47,21 @@ class Specification:
             node = node.get(str(step))
         return node
 
-    def recompile(self, operation: Operation, *, lenient: bool, with_names: bool) -> Operation:
+    def recompile(
+        self, operation: Operation, *, lenient: bool, with_names: bool, with_read_only: bool = False
+    ) -> Operation:
         """The operation compiled for a route: with `lenient` schemas, or `with_names` of the
-        bodies' members.
+        bodies' members, or `with_read_only`, those of the read-only ones.
 
         Raises ValueError for a schema that cannot be compiled.
         """
         schemas = self._schemas_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
         item = self.library.document.get("paths").get(str(operation.at[1]))
-        return recompile(operation, self.node(operation), item, schemas, with_names=with_names)
+        return recompile(
+            *(operation, self.node(operation), item, schemas),
+            with_names=with_names,
+            with_read_only=with_read_only,
+        )
 
     def response_validators(self, operation: Operation) -> ResponseValidators:
         """The validators of an operation's responses. Raises ValueError for a broken schema."""
@@ -98,8 +103,8 @@ def read(
     """Read a document into operations; None if it has errors. All problems go to the findings.
 
     `mounts` are path prefixes, used instead of the path of its server URL. A breach of the standard
-    with a clear meaning is repaired; otherwise its operation is removed. `cache` is a folder for
-    large documents after parsing. `json_name` is that of the dialect.
+    with a clear meaning is repaired; otherwise what breaches it is left out. `cache` is a folder
+    for large documents after parsing. `json_name` is that of the dialect.
     """
     entry = _entry(cache, file, display_name, overlays)
     document_findings = Findings()
@@ -155,7 +160,10 @@ def _load_and_repair(
     structure.check(library, findings)
     while findings.unsorted and not findings.errors and remove_lost(library, findings):
         structure.check(library, findings)
-    return None if findings.errors else library
+    if findings.errors:
+        return None
+    reference_siblings.apply(library, findings)
+    return library
 
 
 @dataclass(slots=True)
@@ -172,7 +180,6 @@ class _OperationReader:
     names_by_path: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     def read(self) -> Specification:
-        removed = breaches_by_path(self.library)
         self.library.targets = {}  # the document is repaired, and changes no more
         for key, item in self.library.document.get("paths").items():
             if key.startswith("x-"):
@@ -186,11 +193,8 @@ class _OperationReader:
                     continue
                 node = item.get(method)
                 name = self._unique_name(node, key, method)
-                breach = breach_of(removed, key, method)
                 if path_problem is not None:
                     self.refusals[name] = self.findings.unsorted[-1]
-                elif breach is not None:
-                    self._refuse(name, (key, method), breach.problem)
                 else:
                     with reading(partial(self._place, ("paths", key, method))):
                         self._read_operation(name, (key, method), item, node, address)
@@ -199,6 +203,7 @@ class _OperationReader:
                     self._note((key,), "MW228", f"path '{key}': {words}")
         self._note_unchecked_ranges()
         self._note_expensive()
+        self._note_left_out()
         schemas = {Purpose.REQUEST: self.schemas}
         return Specification(self.name, self.operations, self.library, self.refusals, schemas)
 
@@ -286,6 +291,14 @@ class _OperationReader:
             )
             hint = "write schemas that several branches refer to once, outside of the branches"
             self.findings.note(at.source, path, Level.WARNING, "MW216", message, hint)
+
+    def _note_left_out(self) -> None:
+        """Warn of each keyword without which a schema was compiled."""
+        by_uri = {uri.as_uri(): uri for uri in self.library.files}
+        for uri, path, reason in self.schemas.left_out:
+            at = Node(self.library, by_uri[uri], path, None)
+            message = f"'{path[-1]}' cannot be compiled and is left out: {reason}"
+            self.findings.note(at.source, path, Level.WARNING, "MW254", message, key=True)
 
     def _refuse(self, name: str, at: tuple[str, str], problem: Problem) -> None:
         """Refuse an operation because of a problem that is noted at another place."""

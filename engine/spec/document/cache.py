@@ -25,7 +25,7 @@ from typing import Any
 from engine.source.files import is_file, read_text
 from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.reader import SourceDocument
-from engine.spec.document.node import Breach, Library
+from engine.spec.document.node import Library
 
 SMALLEST = 200_000
 """The fewest characters, in all files of a document, for which an entry is stored."""
@@ -96,7 +96,7 @@ class CacheEntry:
             "proven": self.schemas_are_proven,
             "values": [marked.value for marked in library.files.values()],
             "problems": [astuple(problem) for problem in problems],
-            "breaches": [[str(b.uri), b.path, astuple(b.problem)] for b in library.breaches],
+            "extensions": [[str(uri), path] for uri, path in library.extensions],
             "absent": [str(uri) for uri in library.absent],
             "grafts": [
                 [at_document, order[id(m)], at] for at_document, (m, at) in library.grafts.items()
@@ -127,10 +127,7 @@ class CacheEntry:
         library.absent = [FilePath(uri) for uri in entry["absent"]]
         if any(map(is_file, library.absent)):
             return None
-        library.breaches = [
-            Breach(FilePath(uri), tuple(path), _problem(fields))
-            for uri, path, fields in entry["breaches"]
-        ]
+        library.extensions = [(FilePath(uri), tuple(path)) for uri, path in entry["extensions"]]
         library.grafts = {tuple(p): (marks[i], tuple(at)) for p, i, at in entry["grafts"]}
         findings.unsorted += [_problem(fields) for fields in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})

@@ -24,18 +24,6 @@ _INDEX_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
-    """A part that was removed from a document, because it cannot be read or has no clear meaning.
-
-    Operations that need it are not served. `problem` is the warning about it.
-    """
-
-    uri: FilePath
-    path: Path
-    problem: Problem
-
-
-@dataclass(frozen=True, slots=True)
 class OverlaySource:
     """The overlay from which a value of a document comes.
 
@@ -70,16 +58,19 @@ class OverlaySource:
 class Library:
     """The files of one document by absolute path, the document itself first.
 
-    `absent` are missing files that it refers to, `overlays` the overlays applied to it, `breaches`
-    the removed parts. `grafts` maps paths of the document to the overlay, and the path in it, from
-    which the value comes. `targets` are those of references that were followed; None while the
-    values of the files may still change, and after `release`. `json_name` gives the name of a
-    member that requests may spell in another way too, None where each has one spelling.
+    `absent` are missing files that it refers to, `overlays` the overlays applied to it,
+    `extensions` the parts of extensions that references lead to, `unresolved` the mappings of which
+    a reference without a target was removed as the document was read. `grafts` maps paths of the
+    document to the overlay, and the path in it, from which the value comes. `targets` are those of
+    references that were followed; None while the values of the files may still change, and after
+    `release`. `json_name` gives the name of a member that requests may spell in another way too,
+    None where each has one spelling.
     """
 
     root: FilePath
     files: dict[FilePath, SourceDocument] = field(default_factory=dict)
-    breaches: list[Breach] = field(default_factory=list)
+    extensions: list[tuple[FilePath, Path]] = field(default_factory=list)
+    unresolved: list[tuple[FilePath, Path]] = field(default_factory=list)
     grafts: dict[Path, tuple[SourceDocument, Path]] = field(default_factory=dict)
     overlays: dict[FilePath, SourceDocument] = field(default_factory=dict)
     absent: list[FilePath] = field(default_factory=list)

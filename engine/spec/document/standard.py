@@ -23,8 +23,8 @@ from engine.spec.document.repairs.path_keys import read
 from engine.spec.document.structure import (
     HALF_CHARACTER,
     TOO_DEEP,
-    deep_place,
-    half_character,
+    deep_places,
+    half_characters,
 )
 from engine.spec.path_templates import variables
 
@@ -41,9 +41,9 @@ def breaches(library: Library, findings: Findings) -> None:
             _note(library, tuple(error.instance_path), _message(error), findings)
             count += 1
     except UnicodeEncodeError:
-        _note(library, half_character(value), HALF_CHARACTER[0], findings)
+        _note(library, next(half_characters(value), ()), HALF_CHARACTER[0], findings)
     except ValueError:  # as in `structure.check`
-        _note(library, deep_place(value), TOO_DEEP[0], findings)
+        _note(library, next(deep_places(value), ()), TOO_DEEP[0], findings)
     for path, words in islice(_undeclared(plain), _MOST - count):
         _note(library, path, words, findings)
 
