@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, Path, Place, Problem, place_of
+from engine.spec.broken_keyword import BrokenKeyword
 from engine.spec.document import misspelt_keys, reference_siblings, structure
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.load import load, repair
@@ -52,8 +53,6 @@ class Specification:
     ) -> Operation:
         """The operation compiled for a route: with `lenient` schemas, or `with_names` of the
         bodies' members, or `with_read_only`, those of the read-only ones.
-
-        Raises ValueError for a schema that cannot be compiled.
         """
         schemas = self._schemas_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
         item = self.library.document.get("paths").get(str(operation.at[1]))
@@ -66,6 +65,13 @@ class Specification:
     def response_validators(self, operation: Operation) -> ResponseValidators:
         """The validators of an operation's responses. Raises ValueError for a broken schema."""
         return compile_responses(self.node(operation), self._schemas_for(Purpose.RESPONSE))
+
+    def left_out(self, purpose: Purpose) -> list[BrokenKeyword]:
+        """The keywords without which schemas were compiled for a purpose, but those that requests
+        lack as well, of which `read` has warned."""
+        requests, others = self._schemas.get(Purpose.REQUEST), self._schemas.get(purpose)
+        noted = {(uri, path) for uri, path, _ in requests.left_out} if requests else set()
+        return [b for b in others.left_out if (b.uri, b.path) not in noted] if others else []
 
     def validator(self, schema: Node, *, response: bool = False) -> SchemaValidator:
         """The validator of a part of requests or responses. Raises ValueError for a broken
@@ -157,12 +163,12 @@ def _load_and_repair(
     misspelt_keys.check(library, findings)
     repair(library, findings)
     remove_self_references(library, findings)
-    structure.check(library, findings)
+    walked = structure.check(library, findings)
     while findings.unsorted and not findings.errors and remove_lost(library, findings):
-        structure.check(library, findings)
+        walked = structure.check(library, findings)
     if findings.errors:
         return None
-    reference_siblings.apply(library, findings)
+    reference_siblings.apply(walked, findings)
     return library
 
 

@@ -26,7 +26,7 @@ LOOP = {"$ref": "#/components/schemas/Loop"}
         ({"oneOf": [{"properties": {"id": ID}}, {"properties": {"n": {}}}]}, {"id": 1}, [("id",)]),
         ({"oneOf": [{"properties": {"id": ID}}, {"properties": {"id": {}}}]}, {"id": 1}, []),
         ({"properties": {"id": {**ID, "readOnly": False}}}, {"id": 1}, []),
-        (LOOP, {"next": {"next": {"id": 1}}, "id": 2}, [("next", "next", "id"), ("id",)]),
+        (LOOP, {"next": {"next": {"id": 1}}, "id": 2}, [("id",), ("next", "next", "id")]),
         ({"properties": {"id": ID}}, 5, []),
         ({"properties": {"id": ID}}, {"id": {"id": 1}}, [("id",)]),
     ],

@@ -33,7 +33,7 @@ def check(library: Library, findings: Findings) -> None:
 
 def _misspelt(library: Library) -> Iterator[tuple[Node, str, str, str]]:
     """The object, its kind, the key and the correct key of each mistake."""
-    for node, kind, _ in objects(library):
+    for node, kind, _, _ in objects(library):
         object_kind = OBJECTS[kind]
         for key, member in node.value.items():
             form = object_kind.forms.get(key, "")

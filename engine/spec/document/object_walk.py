@@ -12,11 +12,13 @@ from engine.spec.document.objects import OBJECTS
 
 
 class WalkedObject(NamedTuple):
-    """A mapping, and the name of its kind in `OBJECTS`. `is_target`: a reference leads to it."""
+    """A mapping, and the name of its kind in `OBJECTS`. `is_target`: a reference leads to it.
+    `target`: what its own reference leads to; None without one, and if it has no target."""
 
     node: Node
     kind: str
     is_target: bool
+    target: Node | None
 
 
 _Entry = tuple[FilePath, Path, Any, str, bool]
@@ -29,23 +31,25 @@ def objects(library: Library) -> Iterator[WalkedObject]:
     """
     stack: list[_Entry]
     stack = [(library.root, (), library.files[library.root].value, "document", False)]
-    visited: set[tuple[FilePath, Path, str]] = set()
+    visited: set[tuple[int, str]] = set()
     while stack:
         uri, path, value, form, is_target = stack.pop()
         if form[-1] in "*]":
             stack += _entries(uri, path, value, form)
             continue
-        if not isinstance(value, dict) or (uri, path, form) in visited:
+        if not isinstance(value, dict) or (id(value), form) in visited:
             continue
-        visited.add((uri, path, form))
-        if isinstance(value.get("$ref"), str):
-            stack += _target(library, uri, value["$ref"], form)
+        visited.add((id(value), form))
+        ref = value.get("$ref")
+        target = _target(library, uri, ref) if isinstance(ref, str) else None
+        if target is not None:
+            stack.append((target.uri, target.path, target.value, form, True))
         forms = OBJECTS[form].forms
         for key, member in value.items():
             below = forms.get(key, "")
             if below.rstrip("*[]") in OBJECTS and isinstance(member, dict | list):
                 stack.append((uri, (*path, key), member, below, False))
-        yield WalkedObject(Node(library, uri, path, value), form, is_target)
+        yield WalkedObject(Node(library, uri, path, value), form, is_target, target)
 
 
 def _entries(uri: FilePath, path: Path, value: Any, form: str) -> Iterator[_Entry]:
@@ -58,10 +62,9 @@ def _entries(uri: FilePath, path: Path, value: Any, form: str) -> Iterator[_Entr
             yield uri, (*path, name), entry, kind, False
 
 
-def _target(library: Library, uri: FilePath, ref: str, kind: str) -> Iterator[_Entry]:
-    """The target of a reference to an object of this kind; none if it does not exist."""
+def _target(library: Library, uri: FilePath, ref: str) -> Node | None:
+    """The target of a reference; None if it does not exist, which `references.py` has noted."""
     try:
-        node = library.target(uri, ref)
+        return library.target(uri, ref)
     except KeyError:
-        return  # `references.py` has noted it
-    yield node.uri, node.path, node.value, kind, True
+        return None

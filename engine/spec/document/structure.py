@@ -21,7 +21,7 @@ import jsonschema_rs
 from engine.source.problem import Findings, Level, Path, Source, path_in
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import METHODS, Library, Node, path_order
-from engine.spec.document.object_walk import objects
+from engine.spec.document.object_walk import WalkedObject, objects
 from engine.spec.document.objects import OBJECTS
 from engine.spec.parameter_readers import STYLES
 
@@ -101,33 +101,33 @@ def _object_schema(name: str) -> Schema:
 _OUTLINE = {name: _object_schema(name) for name in OBJECTS if name != "schema"}
 
 
-def check(library: Library, findings: Findings) -> None:
-    """Leave out parts that do not match the outline, each with a warning.
+def check(library: Library, findings: Findings) -> list[WalkedObject]:
+    """Leave out parts that do not match the outline, each with a warning. Returns the objects of
+    the library.
 
     What is no document at all is an error, and so is one of whose paths nothing can be read.
     """
     _Part(library, library.root, (), "document", findings).clean()
     if findings.errors:
-        return
-    for node, kind, is_target in list(objects(library)):
+        return []
+    walked = list(objects(library))
+    for node, kind, is_target, target in walked:
         if is_target and not (node.uri == library.root and _is_outlined(node.path)):
             _Part(library, node.uri, node.path, kind, findings).clean()
-        if node.ref is not None:
-            _check_target(node, kind, findings)
+        if target is not None:
+            _check_target(node, kind, target.value, findings)
+    return walked
 
 
-def _check_target(node: Node, kind: str, findings: Findings) -> None:
+def _check_target(node: Node, kind: str, target: Any, findings: Findings) -> None:
     """Remove a reference to what is no object, with a warning."""
-    try:
-        target = node.library.target(node.uri, node.value["$ref"]).value
-    except KeyError:
-        return  # `remove_lost` removes it
-    if not isinstance(target, dict) and not (isinstance(target, bool) and kind == "schema"):
-        message = f"'{node.ref}' leads to no {kind}; it is left out"
-        at = (*node.path, "$ref")
-        findings.note(node.source, at, Level.WARNING, "MW202", message)
-        del node.value["$ref"]
-        node.library.unresolved.append((node.uri, node.path))
+    if isinstance(target, dict) or (isinstance(target, bool) and kind == "schema"):
+        return
+    message = f"'{node.ref}' leads to no {kind}; it is left out"
+    at = (*node.path, "$ref")
+    findings.note(node.source, at, Level.WARNING, "MW202", message)
+    node.value.pop("$ref", None)
+    node.library.unresolved.append((node.uri, node.path))
 
 
 def _is_outlined(path: Path) -> bool:
