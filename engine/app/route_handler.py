@@ -95,7 +95,8 @@ def outer_stages(parts: Parts) -> list[Stage]:
 def _checks(route: Route) -> Checks:
     """The checks of the route's requests against its document."""
     return checks_of(
-        route.operation, route.validate, route.needs_body, route.unknown_fields, _places(route)
+        *(route.operation, route.validate, route.needs_body, route.unknown_fields, _places(route)),
+        readonly=route.readonly,
     )
 
 

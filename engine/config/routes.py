@@ -60,6 +60,7 @@ class RouteConfig:
     at: Path
     choose: Choice = field(default_factory=Choice)
     unknown_fields: str = default("routes.*.unknown_fields")
+    readonly: str = default("routes.*.readonly")
     validate_responses: str = default("routes.*.validate_responses")
     websocket: WebSocket | None = None
     priority: str = default("routes.*.priority")
@@ -103,6 +104,7 @@ def read_route(section: dict[str, Any], at: Path, targets: TargetReader) -> Rout
         ),
         at=at,
         unknown_fields=values["unknown_fields"],
+        readonly=values["readonly"],
         validate_responses=values["validate_responses"],
         websocket=WebSocket(**values["websocket"]) if "websocket" in values else None,
         priority=values["priority"],

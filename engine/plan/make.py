@@ -182,6 +182,7 @@ def _route(
         takes=takes_of(node, of_callers[-1]),
         websocket=(route.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=route.unknown_fields,
+        readonly=route.readonly,
         response_validators=operations.response_validators(claim, specifications, findings),
         at=claim.at,
         priority=route.priority,

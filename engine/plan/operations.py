@@ -16,6 +16,7 @@ from engine.source.problem import Findings, Level, Place
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
+from engine.spec.schemas import Purpose
 from engine.spec.spec import Specification, read
 
 
@@ -53,36 +54,44 @@ def compile_for_route(
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> Operation:
-    """The operation, compiled for the options `validate` and `unknown_fields` of its route."""
+    """The operation, compiled for the options `validate`, `unknown_fields` and `readonly` of its
+    route."""
     operation, route = claim.operation, claim.route
     lenient, with_names = route.validate == "lenient", route.unknown_fields != "pass"
-    if not (lenient or with_names):
+    with_read_only = route.readonly != "accept"
+    if not (lenient or with_names or with_read_only):
         return operation
-    try:
-        return specifications[operation.spec].recompile(
-            operation, lenient=lenient, with_names=with_names
-        )
-    except ValueError as error:
-        message = f"{operation.id} cannot be compiled with the route's options: {error}"
-        hint = "write other values of 'validate' and 'unknown_fields'"
-        findings.error(config.source, route.at, "MW309", message, hint)
-        return operation
+    specification = specifications[operation.spec]
+    before = len(specification.left_out(Purpose.LENIENT))
+    recompiled = specification.recompile(
+        operation, lenient=lenient, with_names=with_names, with_read_only=with_read_only
+    )
+    for broken in specification.left_out(Purpose.LENIENT)[before:]:
+        message = f"{operation.id}: '{broken.path[-1]}' is left out of its lenient schema"
+        hint = f"{broken.reason}; refer to schemas under components.schemas"
+        findings.note(config.source, route.at, Level.WARNING, "MW309", message, hint)
+    return recompiled
 
 
 def response_validators(
     claim: Claim, specifications: Mapping[str, Specification], findings: Findings
 ) -> ResponseValidators | None:
     """The response validators of the operation, if its route reports on responses."""
-    operation = claim.operation
+    operation, specification = claim.operation, specifications[claim.operation.spec]
     if claim.route.validate_responses != "report":
         return None
+    source, at = operation.source, operation.at
+    before = len(specification.left_out(Purpose.RESPONSE))
     try:
-        return specifications[operation.spec].response_validators(operation)
+        validators = specification.response_validators(operation)
     except ValueError as error:
         message = f"responses of {operation.id} are not checked: {error}"
-        source, at = operation.source, operation.at
         findings.note(source, at, Level.WARNING, "MW233", message, key=True)
         return None
+    for broken in specification.left_out(Purpose.RESPONSE)[before:]:
+        message = f"responses of {operation.id} are checked without '{broken.path[-1]}'"
+        findings.note(source, at, Level.WARNING, "MW233", message, broken.reason, key=True)
+    return validators
 
 
 def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[FilePath, str]]:

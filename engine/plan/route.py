@@ -55,6 +55,7 @@ class Route:
     takes: Takes
     websocket: WebSocket | None
     unknown_fields: str = "pass"
+    readonly: str = "accept"
     response_validators: ResponseValidators | None = None
     at: Path = ()
     choose: Choice = field(default_factory=Choice)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
-from engine.source.problem import Findings, Path, Source
+from engine.source.problem import Findings, Level, Path, Source
 from engine.spec import path_templates
 from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import Node, declared_parameters, method_of
@@ -20,7 +20,7 @@ from engine.spec.parameter_readers import compile_reader, splits_at_commas
 from engine.spec.query_content import compile_query
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import explain
-from engine.spec.request_bodies import NO_BODIES, Bodies, compile_bodies
+from engine.spec.request_bodies import NO_BODIES, Bodies, any_bodies, compile_bodies
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.spec.security import Carrier, carriers
@@ -173,22 +173,27 @@ class Declaration(NamedTuple):
 
 
 def recompile(
-    operation: Operation, node: Node, item: Node, schemas: Schemas, *, with_names: bool
+    operation: Operation,
+    node: Node,
+    item: Node,
+    schemas: Schemas,
+    *,
+    with_names: bool,
+    with_read_only: bool,
 ) -> Operation:
     """The operation with its requests compiled with other schemas. `with_names`: keep the names of
-    the bodies' members.
-
-    Raises ValueError for a schema that cannot be compiled.
+    the bodies' members, `with_read_only`: those of their read-only members.
     """
-    findings = Findings()
-    recompiled = replace(
+    findings = Findings()  # its warnings are those of the first compilation
+    return replace(
         operation,
         parameters=_parameters(node, item, operation.path, schemas, findings),
-        bodies=_bodies(node.get("requestBody"), schemas, findings, with_names=with_names),
+        bodies=_bodies(
+            *(node.get("requestBody"), schemas, findings),
+            with_names=with_names,
+            with_read_only=with_read_only,
+        ),
     )
-    if findings.errors:
-        raise ValueError(findings.errors[0].message)
-    return recompiled
 
 
 def compile_operation(
@@ -227,35 +232,50 @@ def _response_headers(responses: Iterable[Node]) -> tuple[str, ...]:
 
 
 def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> str:
-    """The path of the operation's first server URL, without a final slash."""
+    """The path of the operation's first server URL that can be read, without a final slash."""
     for holder in (node, item, document):
-        if not holder.has("servers"):
-            continue
+        unreadable: list[tuple[Node, str]] = []
         for server in holder.get("servers").elements():
-            url = server.text("url")
-            if server.has("variables"):
-                for name, variable in server.get("variables").items():
-                    url = url.replace("{" + name + "}", variable.text("default"))
             try:
-                path = urlsplit(url).path.rstrip("/")
+                path = _path_of(server)
             except ValueError as error:
-                message = f"this server's URL cannot be read: {error}"
-                findings.error(server.source, server.path, "MW208", message)
-                return ""
-            return path if path.startswith("/") or not path else f"/{path}"
+                unreadable.append((server, f"this server's URL cannot be read: {error}"))
+                continue
+            for other, message in unreadable:
+                findings.note(other.source, other.path, Level.WARNING, "MW208", message)
+            return path
+        if unreadable:
+            server, message = unreadable[0]
+            findings.error(server.source, server.path, "MW208", message)
+            return ""
     return ""
 
 
+def _path_of(server: Node) -> str:
+    """The path of a server's URL, without a final slash. Raises ValueError."""
+    url = server.text("url")
+    for name, variable in server.get("variables").items():
+        url = url.replace("{" + name + "}", variable.text("default"))
+    path = urlsplit(url).path.rstrip("/")
+    return path if path.startswith("/") or not path else f"/{path}"
+
+
 def _bodies(
-    node: Node, schemas: Schemas, findings: Findings, *, with_names: bool = False
+    node: Node,
+    schemas: Schemas,
+    findings: Findings,
+    *,
+    with_names: bool = False,
+    with_read_only: bool = False,
 ) -> Bodies:
     if not isinstance(node.value, dict):
         return NO_BODIES
     try:
-        return compile_bodies(node, schemas, with_names=with_names)
+        return compile_bodies(node, schemas, with_names=with_names, with_read_only=with_read_only)
     except ValueError as error:
-        findings.error(node.source, node.path, "MW204", f"schema cannot be compiled: {error}")
-        return NO_BODIES
+        message = f"bodies are not validated: {error}"
+        findings.note(node.source, node.path, Level.WARNING, "MW204", message)
+        return any_bodies(required=node.value.get("required") is True)
 
 
 def _parameters(
@@ -267,12 +287,10 @@ def _parameters(
     for declared in declared_parameters(item, node):
         name, place = intern(declared.text("name")), intern(declared.text("in"))
         if not isinstance(declared.value, dict) or not name or not place:
-            message = "a parameter needs 'name' and 'in'"
-            findings.error(declared.source, declared.path, "MW204", message)
-            continue
+            continue  # of a reference without a target, which has a warning
         if place == "path" and name not in names:
-            message = f"path parameter '{name}' is not in the path '{template}'"
-            findings.error(declared.source, declared.path, "MW207", message)
+            message = f"path parameter '{name}' is not in the path '{template}'; it is left out"
+            findings.note(declared.source, declared.path, Level.WARNING, "MW207", message)
             continue
         if place == "header" and name.lower() in ("accept", "content-type", "authorization"):
             continue
@@ -282,8 +300,8 @@ def _parameters(
                 partial(_parameter, declared, name, place, schemas),
             )
         except ValueError as error:
-            message = f"parameter '{name}' cannot be compiled: {error}"
-            findings.error(declared.source, declared.path, "MW204", message)
+            message = f"parameter '{name}' is not validated: {error}"
+            findings.note(declared.source, declared.path, Level.WARNING, "MW204", message)
     return schemas.first(tuple(parameters.values()))
 
 

@@ -48,7 +48,7 @@ SWAGGER_STYLES = {
 """The nearest styles of OpenAPI 3, for people."""
 _QUERY_STYLES = ("form", "spaceDelimited", "pipeDelimited", "deepObject", *_SWAGGER)
 # The first style is the default.
-_STYLES: Mapping[str, tuple[str, ...]] = {
+STYLES: Mapping[str, tuple[str, ...]] = {
     "path": ("simple", "label", "matrix", *_SWAGGER),
     "query": _QUERY_STYLES,
     "form": (*_QUERY_STYLES, "csv"),
@@ -142,7 +142,7 @@ def _inner_splits(schema: object, resolve: Resolve) -> list[Split]:
 
 
 def _style(style: str | None, location: str) -> str:
-    styles = _STYLES.get(location, ())
+    styles = STYLES.get(location, ())
     if not styles:
         raise ValueError(
             f"{location!r} is not a place of parameters; write path, query, header or cookie"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from engine.source.problem import path_in
 from engine.source.suggestion import near
+from engine.spec.discriminators import GUARD
 from engine.spec.narrow_failure import MOST_ITEMS, Narrowed, narrow
 from engine.spec.schema_validator import SchemaValidator, TooManyErrors
 from engine.values.errors import GatewayError
@@ -155,14 +156,25 @@ def _best(errors: Sequence[Any]) -> Any:
     best = min(errors, key=lambda error: (_weight(error), len(error.instance_path)))
     while best.kind.name in ("anyOf", "oneOf"):
         branches = [branch for branch in best.kind.as_dict()["context"] if branch]
+        branches = [b for b in branches if not _names_another(b)] or branches
         if not branches:
             break
+        if len(branches) == 1:
+            best = _best(branches[0])
+            continue
         candidates = [b for b in branches if not _wrong_kind(b, best)] or branches
         candidates = [b for b in candidates if not _wrong_tag(b, best)] or candidates
         if len(candidates) > 1 and all(_wrong_kind(branch, best) for branch in candidates):
             break
         best = _best(max(candidates, key=_depth))
     return best
+
+
+def _names_another(branch: Sequence[Any]) -> bool:
+    """Whether the value's discriminator names another branch of the union."""
+    return any(
+        error.kind.name == "not" and GUARD in error.kind.as_dict()["schema"] for error in branch
+    )
 
 
 def _weight(error: Any) -> int:
@@ -216,8 +228,6 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
     if name == "const":
         return f"Invalid value for {subject}: expected {details['expected_value']!r}."
     if name == "not":
-        if details["schema"] == {}:
-            return f"Invalid value for {subject}: it is read-only and must not be sent."
         return f"Invalid value for {subject}: this value is excluded, {actual}."
     expected = _EXPECTATIONS.get(name, f"it does not satisfy '{name}'").format(**details)
     return f"Invalid value for {subject}: {expected}, {actual}."

@@ -16,6 +16,7 @@ from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset,
 from engine.spec.document.node import Node
 from engine.spec.media_types import EXAMPLES, body_kind, essence, sequence_kind
 from engine.spec.member_spellings import Spellings, compile_spellings
+from engine.spec.read_only_members import ReadOnlyMembers, compile_read_only
 from engine.spec.refusal_messages import explain
 from engine.spec.schema_types import takes_any_bytes
 from engine.spec.schema_validator import SchemaValidator
@@ -29,6 +30,7 @@ class BodyRule:
     """The parser (None: bodies are not parsed) and validator of a media type.
 
     `names` are the members that the document names, for routes that reject or drop others.
+    `read_only` are those that it marks as read-only, for routes that refuse or strip them.
     `spellings` are those of members that requests may spell in two ways.
     """
 
@@ -36,6 +38,7 @@ class BodyRule:
     validator: SchemaValidator | None
     names: MemberNames | None = None
     spellings: Spellings | None = None
+    read_only: ReadOnlyMembers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,12 @@ class Bodies:
 NO_BODIES = Bodies()
 
 
+def any_bodies(*, required: bool) -> Bodies:
+    """The bodies of an operation whose document does not say of which media type they are."""
+    unparsed = MediaRange({}, BodyRule(None, None), needs_type=False)
+    return Bodies(required, ranges={"*/*": unparsed})
+
+
 def check(rule: BodyRule, value: Any) -> None:
     """Validate a parsed body. Raises GatewayError 400 with the place of the mistake."""
     if rule.validator is not None and not rule.validator.is_valid(value):
@@ -160,20 +169,31 @@ def use_documented_names(exchange: Exchange, spellings: Spellings) -> None:
     exchange.value = parse_json(exchange)
 
 
-def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = False) -> Bodies:
+def compile_bodies(
+    request_body: Node,
+    schemas: Schemas,
+    *,
+    with_names: bool = False,
+    with_read_only: bool = False,
+) -> Bodies:
     """Compile the `requestBody` of an operation; of equal ones return the first. Raises ValueError
     for a broken schema.
 
-    `with_names`: keep the names of all members of JSON bodies.
+    `with_names`: keep the names of all members of JSON bodies; `with_read_only`: those of their
+    read-only members.
     """
     bodies = Bodies(required=request_body.value.get("required") is True)
+    if not request_body.get("content").value:
+        return any_bodies(required=bodies.required)
     for name, media in request_body.get("content").items():
         media_type = essence(name)
         schema = media.get("schema")
         validator = schemas.validator(schema) if schema.value is not None else None
         if "*" in media_type:
             bodies.ranges[media_type] = _range(
-                media_type, media, validator, schemas, with_names=with_names
+                *(media_type, media, validator, schemas),
+                with_names=with_names,
+                with_read_only=with_read_only,
             )
             continue
         kind = _sequence_kind(media_type, media) if validator is not None else ""
@@ -181,7 +201,8 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
         is_json_body = parse is parse_json
         names = _names(schema, schemas) if with_names and is_json_body else None
         spellings = _spellings(schema, schemas) if is_json_body else None
-        rule = BodyRule(parse, validator if parse else None, names, spellings)
+        read_only = _read_only(schema, schemas) if with_read_only and is_json_body else None
+        rule = BodyRule(parse, validator if parse else None, names, spellings, read_only)
         bodies.rules[media_type] = rule
     ranges = (
         (name, each.default, each.needs_type, *each.rules.items())
@@ -198,17 +219,19 @@ def _range(
     schemas: Schemas,
     *,
     with_names: bool,
+    with_read_only: bool,
 ) -> MediaRange:
     schema, unparsed = media.get("schema"), BodyRule(None, None)
     if validator is None or takes_any_bytes(schema.value, schema.follow):
         return MediaRange({}, unparsed, needs_type=False)
     names = _names(schema, schemas) if with_names else None
+    read_only = _read_only(schema, schemas) if with_read_only else None
     rules = {}
     for kind, examples in EXAMPLES.items():
         if any(fnmatchcase(example, name) for example in examples):
             # Forms are rare under media ranges, and their readers are slow to compile.
             parse = compile_parser(kind, media, validator, deferred=not media.get("encoding").value)
-            of_json = (names, _spellings(schema, schemas)) if kind == "json" else (None, None)
+            of_json = (names, _spellings(schema, schemas), read_only) if kind == "json" else ()
             rules[kind] = BodyRule(parse, validator if parse else None, *of_json)
     return MediaRange(rules, unparsed, needs_type=True)
 
@@ -228,6 +251,15 @@ def _names(schema: Node, schemas: Schemas) -> MemberNames | None:
         return None
     return schemas.once(
         ("names", schema.uri, schema.path), lambda: compile_names(schema.value, schema.follow)
+    )
+
+
+def _read_only(schema: Node, schemas: Schemas) -> ReadOnlyMembers | None:
+    if schema.value is None:
+        return None
+    return schemas.once(
+        ("read-only", schema.uri, schema.path),
+        lambda: compile_read_only(schema.value, schema.follow),
     )
 
 

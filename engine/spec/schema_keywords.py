@@ -21,11 +21,28 @@ BY_TYPE: Mapping[str, frozenset[str]] = {
 }
 """Keywords by the type of values to which they apply: JSON Schema accepts values of other types."""
 
+ANNOTATIONS = frozenset(
+    {"title", "description", "default", "example", "examples", "deprecated", "externalDocs", "xml"}
+    | {"readOnly", "writeOnly", "contentEncoding", "contentMediaType", "$comment", "discriminator"}
+)
+"""Keywords that refuse no value."""
+
 # Keywords whose schemas apply to the same value as the schema that has them.
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 SAME_VALUE = ("not", "if", "then", "else")
 SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 SAME_VALUE_MAPPINGS = ("dependentSchemas", "dependencies")
+
+# Keywords by the form of the schemas in them.
+SUBSCHEMAS = (
+    *("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"),
+    *("unevaluatedProperties", "unevaluatedItems", "additionalItems", "contentSchema"),
+)
+SUBSCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+SUBSCHEMA_MAPPINGS = (
+    *("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"),
+    "dependencies",
+)
 
 
 def same_value(schema: Mapping[str, Any]) -> Iterator[Any]:

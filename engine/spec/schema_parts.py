@@ -48,6 +48,11 @@ class SchemaParts:
                 queue += places
         return root.part.text, tuple(parts.values())
 
+    def remove(self, uri: str, path: Path) -> None:
+        """Remove the value at a path from its file."""
+        self._files = {**self._files, uri: _without(self._files[uri], path)}
+        self._parts.clear()
+
     def _part(self, uri: str, path: Path) -> _Part:
         place = (uri, path)
         if place not in self._parts:
@@ -80,3 +85,15 @@ def _value_at(value: Any, path: Path) -> Any:
     for step in path:
         value = value[int(step) if isinstance(value, list) else step]
     return value
+
+
+def _without(value: Any, path: Path) -> Any:
+    """A value without what is at a path; all that is not around it is the same object."""
+    step, *rest = path
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    at = int(step) if isinstance(value, list) else step
+    if rest:
+        copy[at] = _without(value[at], tuple(rest))
+    else:
+        del copy[at]
+    return copy

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, TypeVar
 
 from engine.spec.media_types import is_json
+from engine.spec.schema_keywords import ANNOTATIONS
 
 Resolve = Callable[[Any], Any]
 Kind = Literal["array", "object", "primitive"]
@@ -17,19 +18,15 @@ Part = TypeVar("Part")
 
 _MAX_NESTING: Final = 32
 MAX_NODES: Final = 2000
-_ANNOTATIONS = frozenset(
-    {"title", "description", "default", "example", "examples", "deprecated", "externalDocs", "xml"}
-    | {"readOnly", "writeOnly", "contentEncoding", "contentMediaType", "$comment", "discriminator"}
-)
 ANYTHING: Final[Mapping[str, Any]] = {}
 _NOTHING: Final[Mapping[str, Any]] = {"enum": []}
 # "any" marks a schema that names no type: every text stays text.
 _ALL = frozenset({"null", "boolean", "integer", "number", "string", "array", "object", "any"})
 _NUMERIC = frozenset({"integer", "number"})
-# The keywords beside a `$ref` (allowed since 3.1) that concern types.
+# The keywords beside a `$ref`, until `reference_siblings` moves it, that concern types.
 _TYPE_KEYWORDS = re.compile(
     "type|nullable|enum|const|(all|any|one)Of|(prefixI|i)tems|(additionalP|p)roperties|format"
-    "|content(MediaType|Encoding)"
+    "|content(MediaType|Encoding)|readOnly|writeOnly"
 )
 
 
@@ -100,6 +97,27 @@ def is_file(schema: object, resolve: Resolve) -> bool:
     )
 
 
+def is_marked(schema: object, keyword: str, resolve: Resolve) -> bool:
+    """Whether a schema has `readOnly: true` or `writeOnly: true`, `keyword`: itself, in a branch of
+    its `allOf`, or in every branch of its `anyOf` or `oneOf`."""
+    return _is_marked(schema, keyword, resolve, iter(range(MAX_NODES)))
+
+
+def _is_marked(schema: object, keyword: str, resolve: Resolve, visits: Iterator[int]) -> bool:
+    if next(visits, None) is None:
+        return False
+    node = node_of(schema, resolve)
+    if node.get(keyword) is True:
+        return True
+
+    def marked(branch: object) -> bool:
+        return _is_marked(branch, keyword, resolve, visits)
+
+    return any(map(marked, _list(node, "allOf"))) or any(
+        all(map(marked, branches)) for word in ("anyOf", "oneOf") if (branches := _list(node, word))
+    )
+
+
 def takes_any_bytes(schema: object, resolve: Resolve) -> bool:
     """Whether a schema accepts bodies of every media type: it is a file, or has no constraints."""
     return is_file(schema, resolve) or _constraints(schema, resolve) == set()
@@ -115,7 +133,7 @@ def takes_any_text(schema: object, resolve: Resolve) -> bool:
 def _constraints(schema: object, resolve: Resolve) -> set[str]:
     """The keywords of a schema and its branches that can refuse a value."""
     words = {word for node in branches(schema, resolve) for word in node}
-    return {word for word in words - _ANNOTATIONS if not word.startswith("x-")}
+    return {word for word in words - ANNOTATIONS if not word.startswith("x-")}
 
 
 def _is_opaque(media_type: object) -> bool:

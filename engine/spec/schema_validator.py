@@ -130,6 +130,18 @@ class SchemaValidator:
 
     def compile(self) -> _Compiled:
         """The compiled schema. Raises ValueError for a broken schema."""
+        compiled = self.build()
+        bounded = _BoundedValidator(compiled, self.cost) if self.is_expensive else compiled
+        self._compiled, self._is_proven = bounded, True
+        _compiled.append(self)
+        while len(_compiled) > MOST_COMPILED:
+            freed = _compiled.popleft()
+            freed._compiled = None
+            freed._cost = freed._cost if freed.is_expensive else None
+        return bounded
+
+    def build(self) -> jsonschema_rs.Validator:
+        """The schema compiled, which is not kept. Raises ValueError for a broken schema."""
         kind = jsonschema_rs.Draft4Validator if self._is_30 else jsonschema_rs.Draft202012Validator
         try:
             schema, registry = self._with_parts() if self._parts else (json.loads(self._text), None)
@@ -142,14 +154,7 @@ class SchemaValidator:
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             raise ValueError(str(error).splitlines()[0]) from error
-        bounded = _BoundedValidator(compiled, self.cost) if self.is_expensive else compiled
-        self._compiled, self._is_proven = bounded, True
-        _compiled.append(self)
-        while len(_compiled) > MOST_COMPILED:
-            freed = _compiled.popleft()
-            freed._compiled = None
-            freed._cost = freed._cost if freed.is_expensive else None
-        return bounded
+        return compiled
 
     def _with_parts(self) -> tuple[dict[str, str], jsonschema_rs.Registry]:
         """A reference to the schema, and the files that it refers to, with no other parts."""

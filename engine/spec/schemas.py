@@ -1,9 +1,9 @@
 """The schemas of a document: their validators, made on demand.
 
 OpenAPI's keywords are first translated to plain JSON Schema (Draft 4 for 3.0, 2020-12 for 3.1):
-`nullable` of 3.0; `readOnly` and `writeOnly` by purpose; number formats as bounds. `discriminator`
-is a hint that never changes a result. Formats that are not in CHECKED_FORMATS are annotations, as
-the standard says.
+`nullable` of 3.0; `readOnly` and `writeOnly` by purpose; number formats as bounds; `discriminator`
+as guards of the branches. Formats that are not in CHECKED_FORMATS are annotations, as the standard
+says.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from engine.source.problem import Path
+from engine.spec import broken_keyword, discriminators
+from engine.spec.broken_keyword import BrokenKeyword
 from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import Library, Node
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
 from engine.spec.schema_cost import Place, SchemaCost
 from engine.spec.schema_parts import EXACT_SUFFIX, SchemaParts
-from engine.spec.schema_validator import SchemaValidator, validator_of
+from engine.spec.schema_types import is_marked
+from engine.spec.schema_validator import SchemaPart, SchemaValidator, validator_of
 from engine.values.shared_values import SharedValues
 
 T = TypeVar("T")
@@ -32,6 +35,7 @@ NAMING = frozenset(
     {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas"}
     | {"parameters", "requestBodies", "responses", "paths", "content", "headers"}
 )
+_MOST_BROKEN = 100
 _BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -49,7 +53,8 @@ class Schemas:
 
     `proven`: an earlier process has compiled the same schemas, and none is expensive. `cheap`: none
     is expensive, as those for another purpose are not. `has_broken` is whether one could not be
-    compiled; `expensive` are the expensive ones, each with its cost.
+    compiled; `left_out` are the keywords that it lacks now. `expensive` are the expensive ones,
+    each with its cost.
     """
 
     def __init__(
@@ -68,6 +73,7 @@ class Schemas:
         self._is_cheap = proven or cheap
         self.has_broken = False
         self.expensive: list[tuple[Node, SchemaCost]] = []
+        self.left_out: list[BrokenKeyword] = []
         self._uris = {path: path.as_uri() for path in library.files}
         self._parts: SchemaParts | None = self._read()
         self._validators: dict[tuple[FilePath, Path], SchemaValidator] = {}
@@ -78,23 +84,33 @@ class Schemas:
         key = (node.uri, node.path)
         validator = self._validators.get(key)
         if validator is None:
-            self._parts = self._parts or self._read()
             uri = self._uris[node.uri]
-            text, parts = self._parts.of(uri, node.path)
-            validator = validator_of(self.is_30, uri, text, parts)
-            self._prove(validator)
+            validator = self._sound_validator(uri, node.path)
             if validator.is_expensive:
                 validator.cost.locate(Place(uri, node.path))
                 self.expensive.append((node, validator.cost))
             self._validators[key] = validator
         return validator
 
-    def _prove(self, validator: SchemaValidator) -> None:
-        try:
-            validator.prove(known=self._is_proven, cheap=self._is_cheap)
-        except ValueError:
-            self.has_broken = True
-            raise
+    def _sound_validator(self, uri: str, path: Path) -> SchemaValidator:
+        """The compiled validator of a schema, without the keywords that cannot be compiled."""
+        for _ in range(_MOST_BROKEN):
+            self._parts = self._parts or self._read()
+            text, parts = self._parts.of(uri, path)
+            validator = validator_of(self.is_30, uri, text, parts)
+            try:
+                validator.prove(known=self._is_proven, cheap=self._is_cheap)
+            except ValueError as error:
+                self.has_broken = True
+                root = SchemaPart(uri, path, text)
+                broken = broken_keyword.find(self.is_30, root, parts, str(error))
+                if broken is None:
+                    raise
+                self._parts.remove(broken.uri, broken.path)
+                self.left_out.append(broken)
+            else:
+                return validator
+        raise ValueError(f"more than {_MOST_BROKEN} of its keywords cannot be compiled")
 
     def release_files(self) -> None:
         """Free the copies of the files: they are made again for another schema."""
@@ -137,7 +153,7 @@ def translated_keys(library: Library, purpose: Purpose) -> tuple[bytes, ...]:
     key = f'"{_hidden(purpose)}":'.encode()
     may_hide = any(has_any_key(file.value, (key,)) for file in library.files.values())
     references = (b'"$ref":',) if may_hide else ()  # one may lead to a hidden property
-    return b'"format":', b'"nullable":', key, *references
+    return b'"format":', b'"nullable":', b'"discriminator":', key, *references
 
 
 def _hidden(purpose: Purpose) -> str:
@@ -215,6 +231,8 @@ class PlainCopy:
             schema["type"] = [schema["type"], "null"]
         if isinstance(schema.get("properties"), dict):
             self._read_only(value, schema)
+        if "discriminator" in value:
+            discriminators.guard(Node(self._root.library, self._root.uri, (), value), schema)
         if lenient and exact:
             self._refer_to_exact_copy(schema)
         elif lenient:
@@ -240,10 +258,7 @@ class PlainCopy:
             del schema["format"]
 
     def _read_only(self, value: dict[str, Any], schema: dict[str, Any]) -> None:
-        """Requests need not have read-only properties, and with 3.0 must not.
-
-        Responses need not have write-only properties, but may.
-        """
+        """Requests need not have read-only properties, and responses write-only ones; both may."""
         read_only = [
             name for name, member in value["properties"].items() if self._is_read_only(member)
         ]
@@ -253,12 +268,9 @@ class PlainCopy:
             schema["required"] = [name for name in schema["required"] if name not in read_only]
             if not schema["required"]:
                 del schema["required"]
-        if self._is_30 and self._purpose is Purpose.REQUEST:
-            schema["properties"].update({name: {"not": {}} for name in read_only})
 
     def _is_read_only(self, schema: Any) -> bool:
-        """Whether a property or the target of its `$ref` is read-only, or write-only in responses;
-        3.0 ignores keywords beside a `$ref`."""
-        target = self._root.follow(schema)
-        candidates = (target,) if self._is_30 else (target, schema)
-        return any(isinstance(s, dict) and s.get(self._hidden) is True for s in candidates)
+        """Whether a property is read-only, or write-only in responses; 3.0 ignores keywords beside
+        a `$ref`."""
+        follow = self._root.follow
+        return is_marked(follow(schema) if self._is_30 else schema, self._hidden, follow)

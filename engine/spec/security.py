@@ -63,11 +63,12 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
             scheme = _scheme(requirement, schemes, name)
             if scheme.value is None:
                 names = list(schemes.value) if isinstance(schemes.value, dict) else []
-                findings.error(
+                findings.note(
                     requirement.source,
                     (*requirement.path, name),
+                    Level.WARNING,
                     "MW211",
-                    f"unknown security scheme '{name}'",
+                    f"unknown security scheme '{name}'; it is left out",
                     did_you_mean(name, names, f"define it under {_definitions(document)}"),
                     key=True,
                 )

@@ -9,13 +9,13 @@ from pathlib import Path as FilePath
 
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, Path, Place, Problem, place_of
-from engine.spec.document import misspelt_keys, structure
+from engine.spec.broken_keyword import BrokenKeyword
+from engine.spec.document import misspelt_keys, reference_siblings, structure
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.item_schemas import describe_items
 from engine.spec.document.load import load, repair
 from engine.spec.document.node import Library, Node, method_of, operations_of
 from engine.spec.document.references import remove_lost
-from engine.spec.document.removed_parts import breach_of, breaches_by_path
 from engine.spec.document.repairs import path_keys
 from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
@@ -51,19 +51,30 @@ class Specification:
             node = node.get(str(step))
         return node
 
-    def recompile(self, operation: Operation, *, lenient: bool, with_names: bool) -> Operation:
+    def recompile(
+        self, operation: Operation, *, lenient: bool, with_names: bool, with_read_only: bool = False
+    ) -> Operation:
         """The operation compiled for a route: with `lenient` schemas, or `with_names` of the
-        bodies' members.
-
-        Raises ValueError for a schema that cannot be compiled.
+        bodies' members, or `with_read_only`, those of the read-only ones.
         """
         schemas = self._schemas_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
         item = self.library.document.get("paths").get(str(operation.at[1]))
-        return recompile(operation, self.node(operation), item, schemas, with_names=with_names)
+        return recompile(
+            *(operation, self.node(operation), item, schemas),
+            with_names=with_names,
+            with_read_only=with_read_only,
+        )
 
     def response_validators(self, operation: Operation) -> ResponseValidators:
         """The validators of an operation's responses. Raises ValueError for a broken schema."""
         return compile_responses(self.node(operation), self._schemas_for(Purpose.RESPONSE))
+
+    def left_out(self, purpose: Purpose) -> list[BrokenKeyword]:
+        """The keywords without which schemas were compiled for a purpose, but those that requests
+        lack as well, of which `read` has warned."""
+        requests, others = self._schemas.get(Purpose.REQUEST), self._schemas.get(purpose)
+        noted = {(uri, path) for uri, path, _ in requests.left_out} if requests else set()
+        return [b for b in others.left_out if (b.uri, b.path) not in noted] if others else []
 
     def validator(self, schema: Node, *, response: bool = False) -> SchemaValidator:
         """The validator of a part of requests or responses. Raises ValueError for a broken
@@ -101,8 +112,8 @@ def read(
     """Read a document into operations; None if it has errors. All problems go to the findings.
 
     `mounts` are path prefixes, used instead of the path of its server URL. A breach of the standard
-    with a clear meaning is repaired; otherwise its operation is removed. `cache` is a folder for
-    large documents after parsing. `json_name` is that of the dialect.
+    with a clear meaning is repaired; otherwise what breaches it is left out. `cache` is a folder
+    for large documents after parsing. `json_name` is that of the dialect.
     """
     entry = _entry(cache, file, display_name, overlays)
     document_findings = Findings()
@@ -159,10 +170,13 @@ def _load_and_repair(
     if library.is_32:
         describe_items(library)
     remove_self_references(library, findings)
-    structure.check(library, findings)
+    walked = structure.check(library, findings)
     while findings.unsorted and not findings.errors and remove_lost(library, findings):
-        structure.check(library, findings)
-    return None if findings.errors else library
+        walked = structure.check(library, findings)
+    if findings.errors:
+        return None
+    reference_siblings.apply(walked, findings)
+    return library
 
 
 @dataclass(slots=True)
@@ -181,7 +195,6 @@ class _OperationReader:
     )
 
     def read(self) -> Specification:
-        removed = breaches_by_path(self.library)
         self.library.targets = {}  # the document is repaired, and changes no more
         for key, item in self.library.document.get("paths").items():
             if key.startswith("x-"):
@@ -192,7 +205,6 @@ class _OperationReader:
                 self._note((key,), "MW205", f"path '{key}': {path_problem}")
             for at, node in operations_of(item):
                 name = self._unique_name(node, (key, *at))
-                breach = breach_of(removed, key, at)
                 if path_problem is not None:
                     self.refusals[name] = self.findings.unsorted[-1]
                 elif not is_served(method_of(at)):
@@ -202,8 +214,6 @@ class _OperationReader:
                     )
                     self._note((key, *at), "MW260", message, hint)
                     self.refusals[name] = self.findings.unsorted[-1]
-                elif breach is not None:
-                    self._refuse(name, (key, *at), breach.problem)
                 else:
                     with reading(partial(self._place, ("paths", key, *at))):
                         self._read_operation(name, (key, *at), item, node, address)
@@ -213,6 +223,7 @@ class _OperationReader:
         self._note_alternatives()
         self._note_unchecked_ranges()
         self._note_expensive()
+        self._note_left_out()
         schemas = {Purpose.REQUEST: self.schemas}
         return Specification(self.name, self.operations, self.library, self.refusals, schemas)
 
@@ -309,6 +320,14 @@ class _OperationReader:
             )
             hint = "write schemas that several branches refer to once, outside of the branches"
             self.findings.note(at.source, path, Level.WARNING, "MW216", message, hint)
+
+    def _note_left_out(self) -> None:
+        """Warn of each keyword without which a schema was compiled."""
+        by_uri = {uri.as_uri(): uri for uri in self.library.files}
+        for uri, path, reason in self.schemas.left_out:
+            at = Node(self.library, by_uri[uri], path, None)
+            message = f"'{path[-1]}' cannot be compiled and is left out: {reason}"
+            self.findings.note(at.source, path, Level.WARNING, "MW254", message, key=True)
 
     def _refuse(self, name: str, at: tuple[str, ...], problem: Problem) -> None:
         """Refuse an operation because of a problem that is noted at another place."""

@@ -7,7 +7,7 @@ Modes: `strict` refuses; `lenient` refuses what does not match the operation's m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from engine.exchange.body import Body
@@ -16,6 +16,7 @@ from engine.spec.model_places import ModelPlaces
 from engine.spec.operation import Operation, Parameter, check_parameters
 from engine.spec.refusal_messages import place
 from engine.spec.request_bodies import Bodies, BodyRule, check
+from engine.spec.unknown_members import Path
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
@@ -27,8 +28,9 @@ class Checks(NamedTuple):
     """The checks of a route's requests; routes with equal checks may share a stage.
 
     `bodies` is None if bodies are not parsed. `unknown` is what happens to members of a JSON body
-    that the document does not have: pass, reject or drop. Mode `report` rejects them too. `places`
-    name the model in requests of which members are dropped.
+    that the document does not have: pass, reject or drop. Mode `report` rejects them too.
+    `readonly` is what happens to read-only members: accept, strip or refuse. `places` name the
+    model in requests of which members are removed.
     """
 
     parameters: tuple[Parameter, ...]
@@ -36,6 +38,7 @@ class Checks(NamedTuple):
     mode: str
     unknown: str
     places: ModelPlaces | None = None
+    readonly: str = "accept"
 
     @property
     def validates(self) -> bool:
@@ -52,17 +55,19 @@ def checks_of(
     needs_body: bool = False,
     unknown: str = "pass",
     places: ModelPlaces | None = None,
+    readonly: str = "accept",
 ) -> Checks:
     """The checks of an operation. With mode `off` nothing is checked; the body is parsed only if a
     later step needs it (`needs_body`)."""
     validates = mode != "off"
-    parses = validates or needs_body or unknown != "pass"
+    parses = validates or needs_body or unknown != "pass" or readonly != "accept"
     return Checks(
         operation.parameters if validates else (),
         operation.bodies if parses else None,
         mode,
         unknown,
-        places if unknown == "drop" else None,
+        places if unknown == "drop" or readonly == "strip" else None,
+        readonly,
     )
 
 
@@ -85,9 +90,10 @@ def validate_parameters(checks: Checks) -> list[Stage]:
 def validate_body(checks: Checks) -> list[Stage]:
     """A stage that checks the parsed body, if there may be one; a refusal names the place in it.
     Raises GatewayError 400."""
-    _, bodies, mode, unknown, places = checks
+    _, bodies, mode, unknown, places, readonly = checks
     validates, refuse = checks.validates, refusal_of(mode)
-    if bodies is None or not bodies.media_types or not (validates or unknown != "pass"):
+    edits = unknown != "pass" or readonly != "accept"
+    if bodies is None or not bodies.media_types or not (validates or edits):
         return []
     rules = bodies.rules
 
@@ -102,6 +108,10 @@ def validate_body(checks: Checks) -> list[Stage]:
             rule = rules.get(exchange.media_type) or bodies.rule(exchange)
             if unknown == "drop":
                 drop_unknown(exchange, rule, places)
+            if readonly == "strip" and rule.read_only is not None:
+                _remove(exchange, rule.read_only.paths(exchange.value), places)
+            if readonly == "refuse":
+                _refuse_read_only(exchange, rule, refuse)
             if validates:
                 try:
                     check(rule, exchange.value)
@@ -111,7 +121,7 @@ def validate_body(checks: Checks) -> list[Stage]:
                 reject_unknown(exchange, rule)
         return following(exchange)
 
-    return [validate_only if mode in ("strict", "lenient") and unknown == "pass" else stage]
+    return [validate_only if mode in ("strict", "lenient") and not edits else stage]
 
 
 def refusal_of(mode: str) -> Refuse:
@@ -139,11 +149,26 @@ def reject_unknown(exchange: Exchange, rule: BodyRule) -> None:
 
 
 def drop_unknown(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
-    """Remove the members that the document does not have from the body and its value. The model
-    then stands elsewhere in it."""
-    if rule.names is None:
+    """Remove the members that the document does not have."""
+    if rule.names is not None:
+        _remove(exchange, rule.names.unknown(exchange.value), places)
+
+
+def _refuse_read_only(exchange: Exchange, rule: BodyRule, refuse: Refuse) -> None:
+    """Refuse the first read-only member."""
+    if rule.read_only is None:
         return
-    paths = list(rule.names.unknown(exchange.value))
+    for path in rule.read_only.paths(exchange.value):
+        name = place(path)
+        message = f"Invalid value for '{name}': it is read-only and must not be sent."
+        refuse(exchange, GatewayError(400, "invalid_value", message, param=name))
+        return
+
+
+def _remove(exchange: Exchange, members: Iterable[Path], places: ModelPlaces | None) -> None:
+    """Remove members, by their paths, from the body and its value. The model then stands elsewhere
+    in it."""
+    paths = list(members)
     if not paths:
         return
     body = Body(without_members(exchange.body.buffer, paths))

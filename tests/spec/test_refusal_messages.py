@@ -215,19 +215,6 @@ def test_an_unevaluated_member_is_named() -> None:
     assert refusal_of(schema, {"a": 1, "b": 2})[:2] == ("b", "unknown_parameter")
 
 
-def test_a_read_only_field_is_refused_as_such() -> None:
-    schema = {"properties": {"id": {"type": "string", "readOnly": True}}}
-    refusal = refusal_of(schema, {"id": "x"}, version="3.0.3")
-    assert refusal.param == "id"
-    assert "read-only" in refusal.message
-
-
-def test_a_value_that_must_not_be_null_is_not_called_read_only() -> None:
-    refusal = field({"not": {"type": "null"}}, None)
-    assert refusal.param == "x"
-    assert "read-only" not in refusal.message
-
-
 # Places.
 
 

@@ -5,6 +5,7 @@ import pytest
 from engine.spec.expression import parse
 from engine.spec.model_places import ModelPlaces
 from engine.stages.validate import checks_of, validate_body, validate_parameters
+from engine.values.errors import GatewayError
 from tests.support import documents
 from tests.support.checking import checked
 from tests.support.item_requests import exchange, refusal, run
@@ -74,3 +75,54 @@ def test_the_model_is_found_again_where_members_before_it_were_dropped(tmp_path)
     start, end = request.model_span
     assert request.body.in_memory == b'{"model": "m"}'
     assert request.body.in_memory[start:end] == b'"m"'
+
+
+READ_ONLY = {
+    "type": "object",
+    "required": ["id"],
+    "properties": {
+        "id": {"type": "string", "readOnly": True},
+        "list": {"type": "array", "items": {"$ref": "#/components/schemas/Item"}},
+    },
+}
+ITEM = {"allOf": [{"properties": {"id": {"type": "string", "readOnly": True}}}]}
+SENT = b'{"id": "x", "list": [{"id": "y", "n": 1}], "m": 2}'
+
+
+def read_only_operation(folder, version):
+    body = {"content": {"application/json": {"schema": READ_ONLY}}}
+    value = documents.document(
+        version=version,
+        paths={"/x": {"post": documents.get(requestBody=body)}},
+        components={"schemas": {"Item": ITEM}},
+    )
+    spec, problems = documents.read(folder, value)
+    assert problems == []
+    operation = spec.operations["x"]
+    return spec.recompile(operation, lenient=False, with_names=False, with_read_only=True)
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+def test_read_only_members_are_accepted_stripped_or_refused(tmp_path, version):
+    operation = read_only_operation(tmp_path, version)
+    request = exchange(SENT)
+    checked(checks_of(operation, "strict"), request)
+    assert request.body.in_memory == SENT
+    request = exchange(SENT)
+    checked(checks_of(operation, "strict", readonly="strip"), request)
+    assert request.body.in_memory == b'{"list": [{"n": 1}], "m": 2}'
+    assert request.value == {"list": [{"n": 1}], "m": 2}
+    with pytest.raises(GatewayError) as raised:
+        checked(checks_of(operation, "strict", readonly="refuse"), exchange(SENT))
+    assert (raised.value.status, raised.value.param) == (400, "id")
+    assert "read-only" in raised.value.message
+    nested = exchange(b'{"list": [{}, {"id": "y"}]}')
+    with pytest.raises(GatewayError) as raised:
+        checked(checks_of(operation, "strict", readonly="refuse"), nested)
+    assert raised.value.param == "list[1].id"
+
+
+def test_read_only_members_are_stripped_without_validation(tmp_path):
+    request = exchange(SENT)
+    checked(checks_of(read_only_operation(tmp_path, "3.1.0"), "off", readonly="strip"), request)
+    assert request.body.in_memory == b'{"list": [{"n": 1}], "m": 2}'

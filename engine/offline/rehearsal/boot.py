@@ -182,6 +182,7 @@ def _kind(route: Route) -> tuple[object, ...]:
         route.public,
         route.validate,
         route.unknown_fields,
+        route.readonly,
         route.guards,
     )
 

@@ -25,7 +25,7 @@ from typing import Any
 from engine.source.files import is_file, read_text
 from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.reader import SourceDocument
-from engine.spec.document.node import Breach, Library
+from engine.spec.document.node import Library
 
 SMALLEST = 200_000
 """The fewest characters, in all files of a document, for which an entry is stored."""
@@ -102,7 +102,7 @@ class CacheEntry:
             "proven": self.schemas_are_proven,
             "values": [marked.value for marked in library.files.values()],
             "problems": [astuple(problem) for problem in problems],
-            "breaches": [[str(b.uri), b.path, astuple(b.problem)] for b in library.breaches],
+            "extensions": [[str(uri), path] for uri, path in library.extensions],
             "absent": [str(uri) for uri in library.absent],
             "grafts": [
                 [str(uri), [[path, order[id(m)], at] for path, (m, at) in grafts.items()]]
@@ -135,10 +135,7 @@ class CacheEntry:
         library.absent = [FilePath(uri) for uri in entry["absent"]]
         if any(map(is_file, library.absent)):
             return None
-        library.breaches = [
-            Breach(FilePath(uri), tuple(path), _problem(fields))
-            for uri, path, fields in entry["breaches"]
-        ]
+        library.extensions = [(FilePath(uri), tuple(path)) for uri, path in entry["extensions"]]
         library.grafts = {
             FilePath(uri): {tuple(p): (marks[i], tuple(at)) for p, i, at in grafts}
             for uri, grafts in entry["grafts"]

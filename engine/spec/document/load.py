@@ -31,7 +31,7 @@ def load(
     """Read a document and every file it refers to; None if it is not an OpenAPI document.
 
     `overlays` are paths with display names, applied in order. A reference without a target is
-    removed, with a warning and a breach of the library.
+    removed, with a warning.
     """
     library = Library(path.resolve())
     marked = library.open(library.root, display_name)
@@ -84,8 +84,13 @@ def repair(library: Library, findings: Findings) -> None:
 
 @cache
 def _schema_repairs() -> list[Any]:
-    """The modules that repair schemas; those that move keywords to another schema come last."""
+    """The modules that repair schemas: those that correct the types of keywords first, those that
+    move keywords to another schema last."""
     names = sorted(module.name for module in pkgutil.iter_modules(repairs.__path__))
     modules = [importlib.import_module(f"{repairs.__name__}.{name}") for name in names]
     repairs_of_schemas = [module for module in modules if hasattr(module, "KEYS")]
-    return sorted(repairs_of_schemas, key=lambda module: hasattr(module, "MOVES_KEYWORDS"))
+    return sorted(repairs_of_schemas, key=_order)
+
+
+def _order(module: Any) -> int:
+    return hasattr(module, "MOVES_KEYWORDS") - hasattr(module, "CORRECTS_TYPES")

@@ -1,77 +1,50 @@
 """Misspelt keys of the standard in a document: their values have no effect.
 
 Documents may have keys of other tools, so not every unknown key is a mistake. It is one if it
-resembles an absent key of the standard: an error for a key that decides what is served or refused,
-a warning for a bound of a value (`minItems`), as vendors' documents have such mistakes. Keys that
-only explain, like `description`, are not checked.
+resembles an absent key of the standard: a warning, as vendors' documents have such mistakes, and an
+error for `paths`, without which nothing is served. Keys that only explain, like `description`, are
+not checked.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from engine.source.problem import Findings, Level, Path
+from engine.source.problem import Findings, Level
 from engine.source.suggestion import distance
-from engine.spec.document.node import Library
-from engine.spec.document.objects import BOUNDS, OBJECTS, SWAGGER_OBJECTS, ObjectKind
+from engine.spec.document.node import Library, Node
+from engine.spec.document.object_walk import objects
+from engine.spec.document.objects import OBJECTS, SWAGGER_OBJECTS, ObjectKind
 
 _SHORT = 3
 
 
 def check(library: Library, findings: Findings) -> None:
     """Note every misspelt key of a document, and of the files it refers to."""
-    for uri, path, key, correct_key in _misspelt(library):
-        source = library.source(uri, (*path, key))
+    for node, kind, key, correct_key in _misspelt(library):
+        at = (*node.path, key)
         message = f"unknown key '{key}': it has no effect"
         hint = f"did you mean '{correct_key}'? (an extension begins with x-)"
-        level = Level.WARNING if correct_key in BOUNDS.split() else Level.ERROR
-        findings.note(source, (*path, key), level, "MW234", message, hint, key=True)
+        level = Level.ERROR if (kind, correct_key) == ("document", "paths") else Level.WARNING
+        source = node.library.source(node.uri, at)
+        findings.note(source, at, level, "MW234", message, hint, key=True)
 
 
-def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
-    """The file, path, key and correct key of each mistake; each object is visited once."""
-    stack: list[tuple[Any, Path, Any, str]]
-    stack = [(library.root, (), library.files[library.root].value, "document")]
-    visited: set[tuple[Any, Path, str]] = set()
-    objects = SWAGGER_OBJECTS if library.is_20 else OBJECTS
-    while stack:
-        uri, path, value, kind = stack.pop()
-        if kind[-1] in "*]":
-            entries = value.items() if isinstance(value, dict) else enumerate(value or ())
-            if isinstance(value, dict) == (kind[-1] == "*"):
-                inner = kind.rstrip("*[]")
-                stack += [
-                    (uri, (*path, name), entry, inner)
-                    for name, entry in entries
-                    if not (inner != "schema" and str(name).startswith("x-"))
-                ]
-            continue
-        if not isinstance(value, dict) or (uri, path, kind) in visited:
-            continue
-        visited.add((uri, path, kind))
-        object_kind = objects[kind]
-        if isinstance(value.get("$ref"), str):
-            stack += _target(library, uri, value["$ref"], kind)
-        for key, member in value.items():
+def _misspelt(library: Library) -> Iterator[tuple[Node, str, str, str]]:
+    """The object, its kind, the key and the correct key of each mistake."""
+    kinds = SWAGGER_OBJECTS if library.is_20 else OBJECTS
+    for node, kind, _, _ in objects(library, kinds):
+        object_kind = kinds[kind]
+        for key, member in node.value.items():
             form = object_kind.forms.get(key, "")
-            if form.rstrip("*[]") in objects and isinstance(member, dict | list):
-                stack.append((uri, (*path, key), member, form))
-            elif correct_key := _correct_key(key, object_kind, value):
-                yield uri, path, key, correct_key
+            if form.rstrip("*[]") in kinds and isinstance(member, dict | list):
+                continue
+            if correct_key := _correct_key(key, object_kind, node.value):
+                yield node, kind, key, correct_key
 
 
-def _target(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any, Path, Any, str]]:
-    """The target of a reference to an object of this kind; none if it does not exist."""
-    try:
-        node = library.target(uri, ref)
-    except KeyError:
-        return []  # `references.py` has noted it
-    return [(node.uri, node.path, node.value, kind)]
-
-
-def _correct_key(key: str, object_kind: ObjectKind, value: Mapping[str, Any]) -> str:
+def _correct_key(key: str, object_kind: ObjectKind, value: Mapping[str, object]) -> str:
     """The absent key that this one probably misspells; "" if there is none."""
     if key in object_kind.keys or key in object_kind.other_keys or key.startswith("x-"):
         return ""

@@ -31,18 +31,6 @@ _INDEX_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
-    """A part that was removed from a document, because it cannot be read or has no clear meaning.
-
-    Operations that need it are not served. `problem` is the warning about it.
-    """
-
-    uri: FilePath
-    path: Path
-    problem: Problem
-
-
-@dataclass(frozen=True, slots=True)
 class GraftSource:
     """The file from which a value of a document comes: an overlay, or, for a value that a
     conversion moved, the document as its author wrote it.
@@ -78,18 +66,20 @@ class GraftSource:
 class Library:
     """The files of one document by absolute path, the document itself first.
 
-    `absent` are missing files that it refers to, `overlays` the overlays applied to it, `breaches`
-    the removed parts. `grafts` maps, for each file, paths in its value to the overlay or file, and
-    the path in it, from which the value comes. `targets` are those of references that were
-    followed; None while the values of the files may still change, and after `release`. `resolved`
-    are the files that references name, while they are followed for the first time. `json_name`
-    gives the name of a member that requests may spell in another way too, None where each has one
-    spelling.
+    `absent` are missing files that it refers to, `overlays` the overlays applied to it,
+    `extensions` the parts of extensions that references lead to, `unresolved` the mappings of which
+    a reference without a target was removed as the document was read. `grafts` maps, for each file,
+    paths in its value to the overlay or file, and the path in it, from which the value comes.
+    `targets` are those of references that were followed; None while the values of the files may
+    still change, and after `release`. `resolved` are the files that references name, while they
+    are followed for the first time. `json_name` gives the name of a member that requests may spell
+    in another way too, None where each has one spelling.
     """
 
     root: FilePath
     files: dict[FilePath, SourceDocument] = field(default_factory=dict)
-    breaches: list[Breach] = field(default_factory=list)
+    extensions: list[tuple[FilePath, Path]] = field(default_factory=list)
+    unresolved: list[tuple[FilePath, Path]] = field(default_factory=list)
     grafts: dict[FilePath, dict[Path, tuple[SourceDocument, Path]]] = field(default_factory=dict)
     overlays: dict[FilePath, SourceDocument] = field(default_factory=dict)
     absent: list[FilePath] = field(default_factory=list)

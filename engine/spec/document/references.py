@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from engine.source.files import is_file
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
-from engine.spec.document.node import UNUSABLE_NAME, Breach, Library, Node, target_of
+from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
 from engine.spec.document.self_uris import SelfUris
 from engine.spec.schemas import NAMING
 
@@ -22,37 +22,50 @@ _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
 def check_references(library: Library, findings: Findings) -> None:
     """Follow every `$ref` of every file, and open the files that they name.
 
-    A reference without a target becomes a breach of the library and is removed.
+    A reference without a target is removed, with a warning: what has it is then not described.
     """
-    queue = [library.root]
+    broken: list[Node] = []
     uris = SelfUris(library)
     remote: list[Node] = []
+    queue = [library.document]
     while queue:
-        uri = queue.pop()
-        uris.add(uri)
-        nodes = list(references(Node(library, uri, (), library.files[uri].value)))
-        uris.localize(nodes)
-        remote += [at for at in nodes if _is_remote(at)]
-        new_files = [_check(at, findings) for at in nodes if not _is_remote(at)]
-        queue += [file for file in new_files if file is not None]
+        node = queue.pop()
+        if not node.path:
+            uris.add(node.uri)
+        found = list(references(node))
+        uris.localize(found)
+        remote += [at for at in found if _is_remote(at)]
+        queue += _follow([at for at in found if not _is_remote(at)], broken, findings)
         if not queue:  # a file that was opened since may have the URI of a remote one
             uris.localize(remote)
-            new_files = [_check(at, findings) for at in remote]
-            queue, remote = [file for file in new_files if file is not None], []
-    for breach in library.breaches:
-        value = Node(library, breach.uri, (), library.files[breach.uri].value)
-        for step in breach.path:
-            value = value.step(step)
-        value.value.pop("$ref", None)
+            queue, remote = _follow(remote, broken, findings), []
+    for node in broken:
+        _remove(node)
     if len(library.files) > 1:
         _make_absolute(library)
     library.resolved.clear()
 
 
+def all_references(
+    library: Library,
+    keywords: Sequence[str] = ("$ref",),
+    files: Collection[FilePath] | None = None,
+) -> Iterator[Node]:
+    """As `references`, in every file of a library, or in these, and the extensions in them that
+    references lead to."""
+    files = library.files if files is None else files
+    extensions = [each for each in library.extensions if each[0] in files]
+    for uri, path in [*((uri, ()) for uri in files), *extensions]:
+        node = Node(library, uri, (), library.files[uri].value)
+        for step in path:
+            node = node.step(step)
+        yield from references(node, keywords)
+
+
 def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node]:
-    """Every node with a `$ref`, or another of these keywords with a text, except inside examples
-    and other literal values."""
-    stack: list[tuple[Path, Any]] = [((), node.value)]
+    """Every node with a `$ref`, or another of these keywords with a text, except inside examples,
+    other literal values and extensions."""
+    stack: list[tuple[Path, Any]] = [(node.path, node.value)]
     while stack:
         path, value = stack.pop()
         if isinstance(value, list):
@@ -69,27 +82,51 @@ def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node
                 and key not in literal
                 and not (key in _VALUES and len(path) > 1 and path[-2] == "examples")
                 and not (key == "examples" and isinstance(child, list) and not is_name)
+                and not (isinstance(key, str) and key.startswith("x-") and is_extension(path))
             )
+
+
+def is_extension(path: Path) -> bool:
+    """Whether a key that begins with `x-` is an extension in the mapping at a path: in mappings of
+    names it is a name, but in those of paths and of an operation's responses."""
+    if not path or path[-1] not in NAMING:
+        return True
+    return path[-1] == "paths" or (path[-1] == "responses" and "components" not in path)
 
 
 def remove_lost(library: Library, findings: Findings) -> bool:
     """Remove every `$ref` whose target has been removed from the document since, each with a
-    warning and a breach of the library. Returns whether there was any."""
-    lost = [
-        at
-        for uri, file in library.files.items()
-        for at in references(Node(library, uri, (), file.value))
-        if not _has_target(at)
-    ]
+    warning. Returns whether there was any."""
+    lost = [at for at in all_references(library) if not _has_target(at)]
     for at in lost:
-        pointer = at.value.pop("$ref").partition("#")[2]
+        pointer = at.value["$ref"].partition("#")[2]
         message = f"the target of '#{pointer}' has been removed"
-        _breach(at, "MW202", message, "correct the target: another warning names it", findings)
+        _note(at, "MW202", message, "correct the target: another warning names it", findings)
+        _remove(at)
     return bool(lost)
 
 
 def _is_remote(node: Node) -> bool:
     return "://" in node.value["$ref"].partition("#")[0]
+
+
+def _follow(nodes: Iterable[Node], broken: list[Node], findings: Findings) -> list[Node]:
+    """What is to be checked now, because of these references; those without a target are added to
+    `broken`."""
+    opened: list[Node] = []
+    for at in nodes:
+        new, is_sound = _check(at, findings)
+        opened += new
+        if not is_sound:
+            broken.append(at)
+        elif _names_members(at):
+            _include_members(at, findings)
+    return opened
+
+
+def _remove(node: Node) -> None:
+    node.value.pop("$ref", None)
+    node.library.unresolved.append((node.uri, node.path))
 
 
 def _has_target(node: Node) -> bool:
@@ -103,73 +140,109 @@ def _has_target(node: Node) -> bool:
 def _make_absolute(library: Library) -> None:
     """Make every `$ref` an absolute URI, so that schemas can be compiled outside their file."""
     uris: dict[FilePath, str] = {}
-    for uri, file in library.files.items():
-        for at in list(references(Node(library, uri, (), file.value))):
-            target, pointer = target_of(at.value["$ref"], uri, library.resolved)
-            if target not in uris:
-                uris[target] = target.as_uri()
-            at.value["$ref"] = f"{uris[target]}#{pointer}"
+    for at in list(all_references(library)):
+        target, pointer = target_of(at.value["$ref"], at.uri, library.resolved)
+        if target not in uris:
+            uris[target] = target.as_uri()
+        at.value["$ref"] = f"{uris[target]}#{pointer}"
 
 
-def _breach(node: Node, code: str, message: str, hint: str, findings: Findings) -> None:
-    at = (*node.path, "$ref")
-    findings.note(node.source, at, Level.WARNING, code, message, hint)
-    node.library.breaches.append(Breach(node.uri, node.path, findings.unsorted[-1]))
+def _names_members(node: Node) -> bool:
+    """Whether this is a mapping of names, of which `$ref` is one: a property has that name."""
+    return bool(node.path) and node.path[-1] == "properties" and _is_schema_key(node)
 
 
-def _check(node: Node, findings: Findings) -> FilePath | None:
-    """Note a broken reference. Returns the path of its file if it was opened now."""
+def _is_schema_key(node: Node) -> bool:
+    """Whether the last step of a node's path is a keyword, and not the name of a property."""
+    return len(node.path) < 2 or node.path[-2] not in ("properties", "patternProperties")
+
+
+def _include_members(node: Node, findings: Findings) -> None:
+    """Read a `$ref` in place of the names of properties, as some tools do: each member of its
+    target is a property. Where the target is no mapping of schemas it is left out."""
+    ref = node.value["$ref"]
+    uri, pointer = target_of(ref, node.uri)
+    members = node.library.at(uri, pointer).value
+    if isinstance(members, dict) and all(isinstance(m, dict) for m in members.values()):
+        message = "'$ref' in place of names; the members of its target are read as properties"
+        for name in members:
+            step = quote(name.replace("~", "~0").replace("/", "~1"), safe="")
+            at = ref if "#" in ref else f"{ref}#"
+            node.value.setdefault(name, {"$ref": f"{at}/{step}"})
+    else:
+        message = "'$ref' in place of names has no properties as its target; it is left out"
+    _note(node, "MW251", message, "write a $ref for each property", findings)
+    del node.value["$ref"]
+
+
+def _note(node: Node, code: str, message: str, hint: str, findings: Findings) -> None:
+    findings.note(node.source, (*node.path, "$ref"), Level.WARNING, code, message, hint)
+
+
+def _check(node: Node, findings: Findings) -> tuple[list[Node], bool]:
+    """Note a broken reference. Returns what is to be checked now, a new file or a part of an
+    extension, and whether the reference has a target."""
     ref = node.value["$ref"]
     library = node.library
     target = ref.partition("#")[0]
     if "://" in target:
         message, hint = f"'{target}' is not a local file", "download it beside this one"
-        _breach(node, "MW203", message, hint, findings)
-        return None
+        _note(node, "MW203", message, hint, findings)
+        return [], False
     try:
         uri, pointer = target_of(ref, node.uri, library.resolved)
     except UNUSABLE_NAME:
-        _breach(node, "MW203", f"no file can have the name '{target}'", "", findings)
-        return None
-    opened = _open(node, uri, target, findings)
-    if uri not in library.files or library.files[uri].problems:
-        return None
+        _note(node, "MW203", f"no file can have the name '{target}'", "", findings)
+        return [], False
+    new = [] if uri in library.files else [uri]
+    if not _open(node, uri, target, findings):
+        return [], False
+    opened = [Node(library, uri, (), library.files[uri].value) for uri in new]
     if pointer and not pointer.startswith("/"):
         message = f"'{ref}' is not a JSON Pointer"
-        _breach(node, "MW202", message, f"write '{target}#/{pointer}'", findings)
-        return opened
+        _note(node, "MW202", message, f"write '{target}#/{pointer}'", findings)
+        return opened, False
     try:
-        library.at(uri, pointer)
+        found = library.at(uri, pointer)
     except KeyError as error:
         names = _siblings(library, uri, pointer)
         hint = did_you_mean(error.args[0], names, "define it, or correct the reference")
         message = f"'{ref}' has no target: there is no {error}"
-        _breach(node, "MW202", message, hint, findings)
-        return opened
-    if opened is None and _is_cycle(node):
-        _breach(node, "MW202", f"'{ref}' refers to itself", "", findings)
-    return opened
+        _note(node, "MW202", message, hint, findings)
+        return opened, False
+    if not new and _is_cycle(node):
+        _note(node, "MW202", f"'{ref}' refers to itself", "", findings)
+        return opened, False
+    return [*opened, *_extension(found)], True
 
 
-def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePath | None:
-    """Open the file of a reference. Returns its path if it is new and can be read."""
+def _extension(target: Node) -> list[Node]:
+    """The target of a reference if it is a part of an extension that no other leads to yet."""
+    steps = enumerate(target.path)
+    inside = any(str(s).startswith("x-") and is_extension(target.path[:i]) for i, s in steps)
+    if not inside or (target.uri, target.path) in target.library.extensions:
+        return []
+    target.library.extensions.append((target.uri, target.path))
+    return [target]
+
+
+def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> bool:
+    """Open the file of a reference, unless it is open. Returns whether it can be read."""
     library = node.library
-    if uri in library.files:
-        if library.files[uri].problems:
-            _breach(node, "MW203", f"the file '{target}' cannot be read", "", findings)
-        return None
-    if not is_file(uri):
-        library.absent.append(uri)
-        _breach(node, "MW203", f"there is no file '{target}'", "", findings)
-        return None
-    display_name = str(FilePath(library.files[node.uri].file).parent / unquote(target))
-    file = library.open(uri, display_name)
-    if file.problems:
-        findings.texts[file.file] = file.text
-        findings.unsorted += [replace(p, level=Level.WARNING) for p in file.problems]
-        _breach(node, "MW203", f"the file '{target}' cannot be read", "", findings)
-        return None
-    return uri
+    if uri not in library.files:
+        if not is_file(uri):
+            library.absent.append(uri)
+            _note(node, "MW203", f"there is no file '{target}'", "", findings)
+            return False
+        display_name = str(FilePath(library.files[node.uri].file).parent / unquote(target))
+        file = library.open(uri, display_name)
+        if file.problems:
+            findings.texts[file.file] = file.text
+            findings.unsorted += [replace(p, level=Level.WARNING) for p in file.problems]
+    if library.files[uri].problems:
+        _note(node, "MW203", f"the file '{target}' cannot be read", "", findings)
+        return False
+    return True
 
 
 def _is_cycle(node: Node) -> bool:

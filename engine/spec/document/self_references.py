@@ -2,7 +2,8 @@
 
 JSON Schema leaves their meaning open, and validators differ: the one of this program takes the
 inner reference for valid, so that `anyOf: [{type: string}, {$ref: itself}]` would accept anything.
-The reference is removed as one without a target is, and operations that need it are not served.
+The reference adds nothing, and is removed: a branch of `anyOf` or `oneOf` with nothing else in it
+accepts nothing, as long as another branch is left.
 """
 
 from __future__ import annotations
@@ -14,17 +15,20 @@ from typing import Any, NamedTuple
 
 from engine.source.problem import Findings, Level
 from engine.spec.document.compact_json import has_any_key
-from engine.spec.document.node import UNUSABLE_NAME, Breach, Library, Node, target_of
-from engine.spec.document.references import references
+from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
+from engine.spec.document.references import all_references
 from engine.spec.schema_keywords import (
+    ANNOTATIONS,
     REFERENCES,
     SAME_VALUE,
     SAME_VALUE_LISTS,
     SAME_VALUE_MAPPINGS,
 )
+from engine.spec.schemas import NAMING
 
 _ANCHORS = ("$dynamicAnchor", "$anchor")
 _ANCHOR_KEYS = tuple(f'"{keyword}":'.encode() for keyword in _ANCHORS)
+_NOTHING: dict[str, Any] = {"not": {}}
 
 Anchors = dict[tuple[FilePath, str], list[Node]]
 
@@ -47,14 +51,11 @@ class _Step(NamedTuple):
 
 
 def remove_self_references(library: Library, findings: Findings) -> None:
-    """Remove each reference by which a schema applies to the same value again, with a warning and a
-    breach of the library."""
+    """Remove each reference by which a schema applies to the same value again, with a warning."""
     anchors = _anchors(library)
     complete: set[int] = set()
-    for uri, file in library.files.items():
-        root = Node(library, uri, (), file.value)
-        for start in list(references(root, REFERENCES)):
-            _walk(start, anchors, complete, findings)
+    for start in list(all_references(library, REFERENCES)):
+        _walk(start, anchors, complete, findings)
 
 
 def _walk(start: Node, anchors: Anchors, complete: set[int], findings: Findings) -> None:
@@ -88,7 +89,27 @@ def _remove(cycle: list[_Step], findings: Findings) -> None:
     hint = "remove it; only below 'properties' or 'items' may a schema refer to itself"
     at = (*schema.path, keyword)
     findings.note(schema.source, at, Level.WARNING, "MW213", message, hint)
-    schema.library.breaches.append(Breach(schema.uri, schema.path, findings.unsorted[-1]))
+    _close_branch(schema)
+
+
+def _close_branch(schema: Node) -> None:
+    """Let a branch that had only the reference accept nothing; without another branch, remove the
+    keyword. The same for the other keywords that apply the schema to the same value."""
+    *holder_path, step = schema.path or ("",)
+    if schema.value.keys() - ANNOTATIONS or not holder_path or holder_path[-1] in NAMING:
+        return
+    holder = Node(schema.library, schema.uri, (), schema.library.files[schema.uri].value)
+    for each in holder_path[:-1] if isinstance(step, int) else holder_path:
+        holder = holder.step(each)
+    if step in SAME_VALUE:
+        del holder.value[step]
+    elif holder_path and holder_path[-1] in ("anyOf", "oneOf"):
+        branches = holder.value[holder_path[-1]]
+        others = [branch for branch in branches if branch is not schema.value]
+        if any(branch != _NOTHING for branch in others):
+            schema.value["not"] = {}
+        else:
+            del holder.value[holder_path[-1]]
 
 
 def _links(schema: Node, anchors: Anchors) -> Iterator[_Link]:
@@ -126,12 +147,10 @@ def _targets(schema: Node, ref: str, anchors: Anchors) -> list[Node]:
 def _anchors(library: Library) -> Anchors:
     """The schemas with a name, by their file and the name."""
     named: Anchors = defaultdict(list)
-    for uri, file in library.files.items():
-        if not has_any_key(file.value, _ANCHOR_KEYS):
-            continue
-        for node in references(Node(library, uri, (), file.value), _ANCHORS):
-            for keyword in _ANCHORS:
-                name: Any = node.value.get(keyword)
-                if isinstance(name, str):
-                    named[uri, name].append(node)
+    files = [uri for uri, file in library.files.items() if has_any_key(file.value, _ANCHOR_KEYS)]
+    for node in all_references(library, _ANCHORS, files):
+        for keyword in _ANCHORS:
+            name: Any = node.value.get(keyword)
+            if isinstance(name, str):
+                named[node.uri, name].append(node)
     return named

@@ -24,8 +24,8 @@ from engine.spec.document.repairs.path_keys import read
 from engine.spec.document.structure import (
     HALF_CHARACTER,
     TOO_DEEP,
-    deep_place,
-    half_character,
+    deep_places,
+    half_characters,
 )
 from engine.spec.path_templates import variables
 
@@ -46,9 +46,9 @@ def breaches(library: Library, findings: Findings) -> None:
             _note_error(written, _innermost(error), findings)
             count += 1
     except UnicodeEncodeError:
-        _note(written, half_character(value), HALF_CHARACTER[0], findings)
+        _note(written, next(half_characters(value), ()), HALF_CHARACTER[0], findings)
     except ValueError:  # as in `structure.check`
-        _note(written, deep_place(value), TOO_DEEP[0], findings)
+        _note(written, next(deep_places(value), ()), TOO_DEEP[0], findings)
     for path, words in islice(_undeclared(plain), _MOST - count):
         _note(library, path, words, findings)
 

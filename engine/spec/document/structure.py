@@ -1,14 +1,16 @@
-"""Removes the parts of a document that the engine cannot read.
+"""Leaves out the parts of a document, and of the files it refers to, that the engine cannot read.
 
 The outline, a JSON Schema, describes only what the engine relies on, and applies the meta-schema to
 every schema; `standard.py` reports other breaches of the standard. In the outline, every object but
-a schema may be a reference.
+a schema may be a reference. What is left out restricts nothing: an operation whose description has
+a mistake is served with what is left of it.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path as FilePath
@@ -16,20 +18,34 @@ from typing import Any
 
 import jsonschema_rs
 
-from engine.source.problem import Findings, Level, Path, path_in
-from engine.spec.document.node import Breach, Library, path_order
+from engine.source.problem import Findings, Level, Path, Source, path_in
+from engine.source.suggestion import did_you_mean
+from engine.spec.document.node import METHODS, Library, Node, path_order
+from engine.spec.document.object_walk import WalkedObject, objects
 from engine.spec.document.objects import OBJECTS
+from engine.spec.parameter_readers import STYLES
 
 _META_30 = "http://json-schema.org/draft-04/schema"
 _META_31 = "https://json-schema.org/draft/2020-12/schema"
 
 Schema = dict[str, Any]
 _NAMING = frozenset(
-    {"properties", "schemas", "parameters", "requestBodies", "securitySchemes", "definitions"}
+    {"properties", "schemas", "parameters", "requestBodies", "securitySchemes", "content"}
+    | {"definitions"}
 )
-_OF_ENTRIES = frozenset({"paths", "definitions", "parameters", "responses"})
-"""The members of a document that hold named parts directly; the last three are Swagger's."""
 _ROUNDS = 20
+_TOO_LITTLE = "too little of this can be read"
+_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+_TYPES_OF_OTHERS = {
+    **dict.fromkeys(("date", "datetime", "date-time", "time", "uuid", "uri", "url"), "string"),
+    **dict.fromkeys(("text", "str", "char", "email", "password", "binary", "file"), "string"),
+    **dict.fromkeys(("int", "int32", "int64", "long", "short"), "integer"),
+    **dict.fromkeys(("float", "double", "decimal"), "number"),
+    **dict.fromkeys(("bool", "flag"), "boolean"),
+    **dict.fromkeys(("list", "tuple", "set"), "array"),
+    **dict.fromkeys(("map", "dict", "json", "hash"), "object"),
+    **dict.fromkeys(("none", "nil"), "null"),
+}
 _HALF = re.compile("[\ud800-\udfff]")
 HALF_CHARACTER = "half of a surrogate pair, which is no character", "write the whole character"
 """The message and hint for a text that no JSON in UTF-8 can have."""
@@ -49,6 +65,13 @@ _VALUES: dict[str, Schema] = {
     **{kind: {"$ref": f"#/$defs/{kind}"} for kind in ("schema", "components", "operation")},
 }
 _REQUIRED = {"parameter": ["name", "in"]}
+_STYLES_BY_PLACE: list[Schema] = [
+    {
+        "if": {"properties": {"in": {"const": place}}, "required": ["in"]},
+        "then": {"properties": {"style": {"enum": [*styles]}}},
+    }
+    for place, styles in STYLES.items()
+]
 
 
 def _schema_of(form: str) -> Schema:
@@ -70,142 +93,211 @@ def _schema_of(form: str) -> Schema:
 
 def _object_schema(name: str) -> Schema:
     properties = {key: _schema_of(form) for key, form in OBJECTS[name].forms.items()}
-    return {"type": "object", "required": _REQUIRED.get(name, []), "properties": properties}
+    if name == "encoding":
+        properties["style"] = {"enum": [*STYLES["form"]]}
+    schema = {"type": "object", "required": _REQUIRED.get(name, []), "properties": properties}
+    return {**schema, "allOf": _STYLES_BY_PLACE} if name == "parameter" else schema
 
-
-_SWAGGER = {
-    "definitions": _schema_of("schema*"),
-    "responses": _schema_of("response*"),
-    "parameters": {
-        "type": "object",
-        "patternProperties": {"^x-": True},
-        "additionalProperties": {"type": "object", "properties": {"schema": _schema_of("schema")}},
-    },
-}
-"""The members that a document keeps when it is converted from Swagger 2.0."""
 
 _OUTLINE = {name: _object_schema(name) for name in OBJECTS if name != "schema"}
 
 
-def check(library: Library, findings: Findings) -> None:
-    """Remove parts that do not match the outline, each with a warning and a breach of the library.
+def check(library: Library, findings: Findings) -> list[WalkedObject]:
+    """Leave out parts that do not match the outline, each with a warning. Returns the objects of
+    the library.
 
-    A mismatch at the top of the document is an error, and so is half of a surrogate pair where the
-    outline describes the text.
+    What is no document at all is an error, and so is one of whose paths nothing can be read.
     """
-    try:
-        _check(library, findings)
-    except UnicodeEncodeError:
-        path = half_character(library.document.value)
-        findings.error(library.source(library.root, path), path, "MW204", *HALF_CHARACTER)
-    except ValueError:  # jsonschema_rs copies the value of an error, but no deeper one than this
-        path = deep_place(library.document.value)
-        findings.error(library.source(library.root, path), path, "MW204", *TOO_DEEP)
+    _Part(library, library.root, (), "document", findings).clean()
+    if findings.errors:
+        return []
+    walked = list(objects(library))
+    for node, kind, is_target, target in walked:
+        if is_target and not (node.uri == library.root and _is_outlined(node.path)):
+            _Part(library, node.uri, node.path, kind, findings).clean()
+        if target is not None:
+            _check_target(node, kind, target.value, findings)
+    return walked
 
 
-def deep_place(value: Any) -> Path:
-    """The path, down to MAX_DEPTH, of the first value below a mapping or list at that depth."""
+def _check_target(node: Node, kind: str, target: Any, findings: Findings) -> None:
+    """Remove a reference to what is no object, with a warning."""
+    if isinstance(target, dict) or (isinstance(target, bool) and kind == "schema"):
+        return
+    message = f"'{node.ref}' leads to no {kind}; it is left out"
+    at = (*node.path, "$ref")
+    findings.note(node.source, at, Level.WARNING, "MW202", message)
+    node.value.pop("$ref", None)
+    node.library.unresolved.append((node.uri, node.path))
+
+
+def _is_outlined(path: Path) -> bool:
+    """Whether the outline of a document describes its value at this path."""
+    return path[:1] == ("paths",) or (
+        path[:1] == ("components",) and len(path) > 1 and path[1] in OBJECTS["components"].forms
+    )
+
+
+def deep_places(value: Any, depth: int = MAX_DEPTH) -> Iterator[Path]:
+    """The path of each mapping or list at a depth."""
     stack: list[tuple[Path, Any]] = [((), value)]
     while stack:
         path, value = stack.pop()
-        if len(path) >= MAX_DEPTH:
-            return path
-        if isinstance(value, dict | list):
+        if len(path) >= depth:
+            yield path
+        elif isinstance(value, dict | list):
             entries = [*(value.items() if isinstance(value, dict) else enumerate(value))]
             below = [(key, child) for key, child in entries if isinstance(child, dict | list)]
             stack += [((*path, key), child) for key, child in reversed(below)]
-    return ()
 
 
-def half_character(value: Any) -> Path:
-    """The path of the first mapping or value with half of a surrogate pair as a name or text."""
+def half_characters(value: Any) -> Iterator[Path]:
+    """The path of each value with half of a surrogate pair as its name or text."""
     stack: list[tuple[Path, Any]] = [((), value)]
     while stack:
         path, value = stack.pop()
-        if isinstance(value, dict | list):
+        if _has_half(path[-1] if path else "") or _has_half(value):
+            yield path
+        elif isinstance(value, dict | list):
             entries = [*(value.items() if isinstance(value, dict) else enumerate(value))]
-            if any(_has_half(key) for key, _ in entries):
-                return path
             stack += [((*path, key), child) for key, child in reversed(entries)]
-        elif _has_half(value):
-            return path
-    return ()
 
 
 def _has_half(text: Any) -> bool:
     return isinstance(text, str) and _HALF.search(text) is not None
 
 
-def _check(library: Library, findings: Findings) -> None:
-    validator = _validator(library.is_30, library.is_20)
-    document = library.document
-    removed: set[Path] = set()
-    empty = {breach.path for breach in library.breaches if breach.uri == library.root}
-    for _ in range(_ROUNDS):
-        if validator.is_valid(document.value):
-            return
-        errors = list(validator.iter_errors(document.value))
-        paths = [path_in(document.value, error.instance_path) for error in errors]
-        for path, error in zip(paths, errors, strict=True):
-            if path in removed or path in empty:
-                continue
-            empty.add(path[:-1])
-            source = library.source(library.root, path)
-            of_entries = path[0] in _OF_ENTRIES if path else False
-            is_document = len(path) < (2 if of_entries else 3)
-            level = Level.ERROR if is_document else Level.WARNING
-            findings.note(source, path, level, "MW204", _message(error))
-            library.breaches.append(Breach(library.root, path, findings.unsorted[-1]))
-        if any(problem.level is Level.ERROR for problem in findings.unsorted):
-            return
-        for path in sorted(set(paths), key=path_order, reverse=True):
-            _remove(document.value, path, again=path in removed)
-        removed.update(paths)
-    findings.error(document.source, (), "MW204", "too little of this document can be read")
+class _Part:
+    """A part of a file, at `path`, that must match the outline of an object of this kind."""
 
+    def __init__(
+        self, library: Library, uri: FilePath, path: Path, kind: str, findings: Findings
+    ) -> None:
+        self._library = library
+        self._uri = uri
+        self._path = path
+        self._validator = _validator(library.is_30, kind)
+        self._findings = findings
+        depth = len(path)
+        unresolved = [at for file, at in library.unresolved if file == uri]
+        self._quiet = {at[depth:] for at in unresolved if at[:depth] == path}
+        self._emptied: set[Path] = set()
 
-def _remove(value: Any, path: Path, again: bool) -> None:
-    """Remove a value. A named one is first made empty, and removed if that does not help."""
-    for step in path[:-1]:
+    def clean(self) -> None:
+        """Leave out what does not match, until the rest does."""
+        for _ in range(_ROUNDS):
+            errors = self._errors()
+            for path, message in errors.items():
+                if path not in self._quiet:
+                    self._note(path, message)
+            if not errors or self._findings.errors or () in self._emptied:
+                return
+            for path in sorted(errors, key=path_order, reverse=True):
+                self._remove(path)
+            self._emptied.update(errors)
+        self._findings.error(self._source(()), self._path, "MW204", _TOO_LITTLE)
+
+    def _errors(self) -> dict[Path, tuple[str, str]]:
+        """The path of each mismatch, with its message and hint. Without one of the outline, what no
+        JSON can have, and what jsonschema_rs cannot report."""
+        value = self._value()
         try:
+            if self._validator.is_valid(value):
+                return {}
+            errors = list(self._validator.iter_errors(value))
+        except UnicodeEncodeError:
+            return dict.fromkeys(half_characters(value), HALF_CHARACTER)
+        except ValueError:  # jsonschema_rs copies the value of an error, if it is not deeper
+            return dict.fromkeys(deep_places(value), TOO_DEEP)
+        return {path_in(value, e.instance_path): _message(e) for e in errors}
+
+    def _note(self, path: Path, message: tuple[str, str]) -> None:
+        at = (*self._path, *path)
+        is_fatal = self._uri == self._library.root and at in ((), ("paths",))
+        level = Level.ERROR if is_fatal else Level.WARNING
+        self._findings.note(self._source(path), at, level, "MW204", *message)
+        self._quiet |= {path, path[:-1]}
+
+    def _source(self, path: Path) -> Source:
+        return self._library.source(self._uri, (*self._path, *path))
+
+    def _value(self) -> Any:
+        return self._holder(self._path)
+
+    def _holder(self, path: Path) -> Any:
+        value = self._library.files[self._uri].value
+        for step in path:
             value = value[step]
+        return value
+
+    def _remove(self, path: Path) -> None:
+        """Remove a value, or make it one that says nothing: a body accepts anything, a named part
+        is empty; if it does not match even so, it is removed."""
+        full = (*self._path, *path)
+        if not full:
+            self._library.files[self._uri].value = {}
+            return
+        try:
+            holder = self._holder(full[:-1])
         except (KeyError, IndexError):
             return
-    last = path[-1]
-    if isinstance(value, list) and isinstance(last, int):
-        del value[last : last + 1]
-    elif not again and len(path) > 1 and path[-2] in _NAMING:
-        value[path[-1]] = {}
+        last = full[-1]
+        if isinstance(holder, list) and isinstance(last, int):
+            del holder[last : last + 1]
+        elif not path:
+            holder[last] = {}
+        elif path not in self._emptied:
+            _empty(holder, full)
+        else:
+            holder.pop(last, None)
+
+
+def _empty(holder: dict[str | int, Any], path: Path) -> None:
+    """Make a member of a mapping one that says nothing: what is known by its name stays."""
+    last, above = path[-1], path[-2] if len(path) > 1 else ""
+    if path[-3:-2] == ("paths",) and last in METHODS:
+        holder[last] = {"requestBody": {}}
+    elif last == "requestBody" or above in _NAMING:
+        holder[last] = {}
     else:
-        value.pop(path[-1], None)
+        holder.pop(last, None)
 
 
-def _message(error: Any) -> str:
+def _message(error: Any) -> tuple[str, str]:
+    """The message and hint of a mismatch."""
     path = error.instance_path
-    subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this entry"
+    key = path[-1] if path and isinstance(path[-1], str) else ""
+    subject = f"'{key}'" if key else "this entry"
     name, details = error.kind.name, error.kind.as_dict()
     if name == "required":
-        return f"'{details['property']}' is missing"
+        return f"'{details['property']}' is missing", ""
     if name == "type":
-        return f"{subject} must be {' or '.join(details['types'])}"
-    if name == "format":
-        return f"{subject} is not a supported regular expression"
+        return f"{subject} must be {' or '.join(details['types'])}; it is left out", ""
     if name == "enum":
-        return f"{subject} must be one of {', '.join(map(str, details['options']))}"
-    return f"{subject} does not match '{name}' of the meta-schema"
+        options = ", ".join(map(str, details["options"]))
+        return f"{subject} must be one of {options}; it is left out", ""
+    if key == "type" and isinstance(error.instance, str | list):
+        return _type_message(error.instance)
+    return f"{subject} does not match '{name}' of the meta-schema; it is left out", ""
+
+
+def _type_message(value: Any) -> tuple[str, str]:
+    names = [value] if isinstance(value, str) else value
+    wrong = next((n for n in names if n not in _TYPES), value)
+    message = f"'type' is left out: {str(wrong)[:80]!r} is no type of JSON Schema"
+    if isinstance(wrong, str) and (correct := _TYPES_OF_OTHERS.get(wrong.lower())):
+        return message, f"write {correct}"
+    return message, did_you_mean(str(wrong)[:80], _TYPES, f"write {', '.join(_TYPES)}")
 
 
 @cache
-def _validator(is_30: bool, is_20: bool) -> jsonschema_rs.Validator:
-    """The outline of a document of OpenAPI 3.0, or 3.1 and later."""
-    document = _OUTLINE["document"]
-    if is_20:
-        document = {**document, "properties": document["properties"] | _SWAGGER}
+def _validator(is_30: bool, kind: str) -> jsonschema_rs.Validator:
+    """The outline of an object of OpenAPI 3.0 or 3.1."""
     schema = {"$ref": f"{_META_30}#" if is_30 else _META_31}
     validator: jsonschema_rs.Validator = jsonschema_rs.Draft202012Validator(
-        {"$ref": "#/$defs/document", "$defs": {**_OUTLINE, "document": document, "schema": schema}},
+        {**_schema_of(kind), "$defs": {**_OUTLINE, "schema": schema}},
         registry=jsonschema_rs.Registry([(_META_30, _draft4())]),
-        validate_formats=True,
+        validate_formats=False,  # patterns are repaired before
         offline=True,
     )
     return validator

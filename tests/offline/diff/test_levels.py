@@ -218,6 +218,8 @@ BREAKING = [
     ("routes.0.validate", "report", "off"),
     ("routes.0.unknown_fields", "reject", "drop"),
     ("routes.0.unknown_fields", "drop", None),
+    ("routes.0.readonly", "refuse", "strip"),
+    ("routes.0.readonly", "strip", None),
     ("routes.0.auth", None, "none"),
 ]
 """Each is weaker there, and breaks callers back."""

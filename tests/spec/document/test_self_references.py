@@ -1,4 +1,4 @@
-"""Schemas that apply to one value for ever are found, named at their place, and not served."""
+"""Schemas that apply to one value for ever are found, named at their place, and cut there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from engine.source.problem import Level
+from engine.values.errors import GatewayError
 from tests.support import documents
 from tests.support.documents import document
 from tests.support.each import each
@@ -59,7 +62,7 @@ RECURSIVE: dict[str, dict[str, Any]] = {
 
 @each("name", [*LOOPS, *LOOPS_OF_31])
 @each("version", ["3.0.3", "3.1.0"])
-def test_a_schema_that_refers_to_itself_has_a_code_and_its_operation_is_refused(
+def test_a_schema_that_refers_to_itself_has_a_code_and_its_operation_is_served(
     tmp_path: Path, name: str, version: str
 ) -> None:
     if version == "3.0.3" and name in LOOPS_OF_31:
@@ -67,7 +70,7 @@ def test_a_schema_that_refers_to_itself_has_a_code_and_its_operation_is_refused(
     schemas = {**LOOPS, **LOOPS_OF_31}[name]
     specification, problems = documents.read(tmp_path, ring(schemas, version))
     assert specification is not None, problems
-    assert (set(specification.operations), set(specification.refusals)) == ({"b"}, {"a"})
+    assert (set(specification.operations), set(specification.refusals)) == ({"a", "b"}, set())
     (problem,) = [problem for problem in problems if problem.code == CODE]
     assert problem.level is Level.WARNING
     assert problem.hint
@@ -96,7 +99,7 @@ def test_files_in_a_circle_are_found(tmp_path: Path) -> None:
     specification, problems = documents.read(tmp_path, looped)
     assert specification is not None
     assert CODE in {problem.code for problem in problems}
-    assert set(specification.refusals) == {"a"}
+    assert set(specification.operations) == {"a", "b"}
 
 
 def test_a_chain_of_thousands_of_schemas_is_walked(tmp_path: Path) -> None:
@@ -118,3 +121,26 @@ def test_a_schema_of_responses_alone_leaves_its_operation(tmp_path: Path) -> Non
     assert specification is not None
     assert CODE in {problem.code for problem in problems}
     assert set(specification.operations) == {"a", "b"}
+
+
+@each(
+    ("schema", "accepted", "refused"),
+    [
+        ({"anyOf": [{"type": "string"}, A]}, ["x"], [5]),
+        ({"oneOf": [A, {"type": "string"}]}, ["x"], [5]),
+        ({"allOf": [{"type": "string"}, A]}, ["x"], [5]),
+        ({"anyOf": [A], "type": "string"}, ["x"], [5]),
+        ({"not": A, "type": "string"}, ["x"], [5]),
+    ],
+)
+@each("version", ["3.0.3", "3.1.0"])
+def test_what_is_beside_the_reference_still_counts(
+    tmp_path: Path, version: str, schema: dict[str, Any], accepted: list[Any], refused: list[Any]
+) -> None:
+    specification, problems = documents.read(tmp_path, ring({"A": schema}, version))
+    assert specification is not None, problems
+    for value in accepted:
+        documents.ask(specification.operations["a"], value)
+    for value in refused:
+        with pytest.raises(GatewayError):
+            documents.ask(specification.operations["a"], value)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.support.documents import document, get, read, warning_codes
+import pytest
+
+from engine.exchange.exchange import MISSING
+from engine.source.problem import Level
+from engine.values.errors import GatewayError
+from tests.support.documents import ask, document, get, read
 from tests.support.each import each
 
 V30, V31 = "3.0.3", "3.1.0"
@@ -57,21 +62,29 @@ def test_a_document_of_wrong_types_is_read_or_has_problems(tmp_path: Path, chang
 
 
 @BOTH
-@each("schema", [{"type": "strin"}, {"minimum": "x"}, {"pattern": "("}])
-def test_a_broken_schema_is_a_problem(tmp_path: Path, version: str, schema: Any) -> None:
-    body = {"content": {"application/json": {"schema": schema}}}
-    declared = [{"name": "q", "in": "query", "schema": schema}]
+@each("schema", [{"type": "strin"}, {"minimum": "x"}, {"enum": 5}])
+def test_a_broken_keyword_is_a_problem_and_the_rest_of_its_schema_counts(
+    tmp_path: Path, version: str, schema: Any
+) -> None:
+    described = {**schema, "maxLength": 2}
+    body = {"content": {"application/json": {"schema": described}}}
+    declared = [{"name": "q", "in": "query", "schema": described}]
     value = document(
         version=version,
         paths={"/x": {"post": get(requestBody=body)}, "/y": {"get": get("y", parameters=declared)}},
     )
-    assert warning_codes(tmp_path, value) == ["MW204", "MW204"]
+    specification, problems = read(tmp_path, value)
+    assert specification is not None
+    assert [problem.code for problem in problems] == ["MW204", "MW204"]
+    ask(specification.operations["x"], "ab")
+    with pytest.raises(GatewayError):
+        ask(specification.operations["x"], "abc")
 
 
 @each("pointer", ["/components/schemas/B/items", "/components/schemas/C"])
 def test_a_reference_to_a_removed_part_is_removed_as_well(tmp_path: Path, pointer: str) -> None:
     schemas = {
-        "A": {"properties": {"readOnly": {"$ref": f"#{pointer}"}}},
+        "A": {"required": ["a"], "properties": {"a": {"$ref": f"#{pointer}"}}},
         "B": {"items": -1},
         "C": {"$ref": "#/components/schemas/B/items"},
     }
@@ -79,8 +92,10 @@ def test_a_reference_to_a_removed_part_is_removed_as_well(tmp_path: Path, pointe
     paths = {"/x": {"post": get("x", requestBody={"content": content})}, "/y": {"get": get("y")}}
     specification, problems = read(tmp_path, document(paths=paths, components={"schemas": schemas}))
     assert specification is not None
-    assert [*specification.operations] == ["y"]
-    assert {problem.code for problem in problems} == {"MW202", "MW204", "MW209"}
+    assert [*specification.operations] == ["x", "y"]
+    assert {problem.code for problem in problems} == {"MW202", "MW204"}
+    with pytest.raises(GatewayError):
+        ask(specification.operations["x"], {})
 
 
 def test_what_a_removed_reference_leaves_is_checked_again(tmp_path: Path) -> None:
@@ -89,11 +104,67 @@ def test_what_a_removed_reference_leaves_is_checked_again(tmp_path: Path) -> Non
     components = {"parameters": {"P": {"name": 5, "in": "query"}}}
     specification, problems = read(tmp_path, document(paths=paths, components=components))
     assert specification is not None
-    assert [*specification.operations] == ["y"]
-    assert {problem.code for problem in problems} == {"MW202", "MW204", "MW209"}
-    assert specification.node(specification.operations["y"]).value == get("y")
+    assert [*specification.operations] == ["x", "y"]
+    assert {problem.code for problem in problems} == {"MW202", "MW204"}
+    assert specification.operations["x"].parameters == ()
     path = specification.library.document.get("paths").get("/x").get("get")
     assert path.get("parameters").value == []
+
+
+BROKEN = {"$ref": "#/components/schemas/Missing"}
+ANYTHING = {"content": {"application/json": {"schema": {"type": 5}}}}
+
+
+@each(
+    ("operation", "body"),
+    [
+        (None, b"\x00"),
+        ("x", b"\x00"),
+        (get(parameters=[{"name": "q", "in": "query", "schema": BROKEN}]), b""),
+        (get(parameters=[BROKEN, {"$ref": "https://example.com/p.yaml"}, None, 5]), b""),
+        (get(parameters=None), b""),
+        (get(parameters=[{"name": "q", "in": "header", "style": "form"}]), b""),
+        (get(requestBody=None), b"\x00"),
+        (get(requestBody=BROKEN), b"\x00"),
+        (get(requestBody={"content": {}}), b"\x00"),
+        (get(requestBody={"content": None}), b"\x00"),
+        (get(requestBody={"content": {"application/json": None}}), b"5"),
+        (get(requestBody={"content": {"application/json": {"schema": BROKEN}}}), b"5"),
+        (get(requestBody={"content": {"application/json": {"schema": None}}}), b"5"),
+        (get(requestBody=ANYTHING), b"5"),
+        (get(security=[{"unknown": []}]), b""),
+        (get(security="x"), b""),
+        (get(responses=None), b""),
+        (get(**{"x-policy": {"$ref": "../policies.yaml"}}), b""),
+    ],
+)
+def test_what_cannot_be_understood_is_left_out_and_the_operation_served(
+    tmp_path: Path, operation: Any, body: bytes
+) -> None:
+    for version in (V30, V31):
+        value = document(version=version, paths={"/x": {"post": operation}})
+        specification, problems = read(tmp_path, value)
+        assert specification is not None, problems
+        assert specification.refusals == {}
+        (served,) = specification.operations.values()
+        assert ask(served, body) in (MISSING, 5)
+        assert all(problem.level is Level.WARNING for problem in problems)
+
+
+def test_the_parts_of_other_files_are_checked_as_the_document_is(tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text("type: object\nrequired: 5\nproperties: {a: {type: date}}\n")
+    content = {"application/json": {"schema": {"$ref": "m.yaml"}}}
+    specification, problems = read(
+        tmp_path, document(paths={"/x": {"post": get(requestBody={"content": content})}})
+    )
+    assert specification is not None
+    assert [(p.code, p.file, p.line) for p in problems] == [
+        ("MW204", "m.yaml", 2),
+        ("MW204", "m.yaml", 3),
+    ]
+    ask(specification.operations["x"], {"a": 1})
+    with pytest.raises(GatewayError):
+        ask(specification.operations["x"], 5)
 
 
 HALF = "\ud800"
@@ -103,18 +174,15 @@ HALF = "\ud800"
     "change",
     [
         {"components": {"schemas": {"A": {"properties": {HALF: {}}}}}},
-        {"components": {"schemas": {"A": {"pattern": HALF}}}},
         {"components": {"schemas": {"A": {"type": HALF}}}},
         {"paths": {f"/{HALF}": {"get": get("x")}}},
     ],
 )
-def test_half_of_a_surrogate_pair_is_an_error_at_its_place(
-    tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_half_of_a_surrogate_pair_is_left_out(tmp_path: Path, change: dict[str, Any]) -> None:
     specification, problems = read(tmp_path, document(**change))
-    assert specification is None
-    assert [(problem.code, problem.message) for problem in problems] == [
-        ("MW204", "half of a surrogate pair, which is no character")
+    assert specification is not None
+    assert [(problem.level, problem.message) for problem in problems] == [
+        (Level.WARNING, "half of a surrogate pair, which is no character")
     ]
 
 

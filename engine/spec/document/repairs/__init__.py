@@ -1,7 +1,8 @@
 """Repairs of breaches of the standard in vendors' documents, where the meaning is clear. One file
 is one kind of breach: `KEYS`, the keywords of schemas that trigger it, and `repair(schema)`; with
-`MOVES_KEYWORDS = True` it runs after the others. `path_keys` repairs paths, `path_members` bodies
-that repeat a variable of the path. Each repair is a warning.
+`CORRECTS_TYPES = True` it runs before the others, with `MOVES_KEYWORDS = True` after them.
+`path_keys` repairs paths, `path_members` bodies that repeat a variable of the path. Each repair is
+a warning.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.node import Library, Node
+from engine.spec.document.references import is_extension
 from engine.spec.schemas import LITERAL, NAMING
 
 
@@ -33,13 +35,18 @@ class Schema:
 
     def warn(self, key: str, code: str, message: str, hint: str = "") -> None:
         """Note a repair at a keyword of the schema."""
-        at = (*self.node.path, key)
+        self.warn_at((key,), code, message, hint)
+
+    def warn_at(self, path: Path, code: str, message: str, hint: str = "") -> None:
+        """Note a repair at a path in the schema."""
+        at = (*self.node.path, *path)
         source = self.node.library.source(self.node.uri, at)
         self.findings.note(source, at, Level.WARNING, code, message, hint, key=True)
 
 
 def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
-    """Every mapping of every file that may be a schema: no mappings of names, no literal values."""
+    """Every mapping of every file that may be a schema: no mappings of names, no literal values, no
+    extensions."""
     is_30 = library.is_30
     for uri, file in library.files.items():
         stack: list[tuple[Path, Any, bool, dict[str, Any] | None, str]]
@@ -60,6 +67,8 @@ def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
                 yield Schema(node, parent, name, is_30, findings)
             for key, child in value.items():
                 if not isinstance(child, dict | list) or (not names and key in LITERAL):
+                    continue
+                if str(key).startswith("x-") and is_extension(path):
                     continue
                 naming = not names and key in NAMING
                 if names and path[-1] == "properties":

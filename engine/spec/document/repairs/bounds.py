@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.spec.document.repairs import Schema
 
 KEYS = frozenset({"exclusiveMinimum", "exclusiveMaximum"})
@@ -22,7 +24,25 @@ def repair(schema: Schema) -> None:
         elif _is_number(bound) and schema.is_30:
             message = f"'{exclusive}' with a number is of OpenAPI 3.1"
             schema.warn(exclusive, "MW223", message, f"in 3.0 write {plain} and {exclusive}: true")
-            value[plain], value[exclusive] = bound, True
+            _exclude(value, plain, exclusive, bound)
+        elif isinstance(bound, bool) and plain not in value:
+            message = (
+                f"'{exclusive}: {str(bound).lower()}' has no {plain} beside it; it is left out"
+            )
+            schema.warn(exclusive, "MW223", message, f"write {plain} with the bound")
+            del value[exclusive]
+
+
+def _exclude(value: dict[str, Any], plain: str, exclusive: str, bound: Any) -> None:
+    """Write an exclusive bound of 3.1 in the form of 3.0, unless the inclusive one is stricter."""
+    inclusive: Any = value.get(plain)
+    is_stricter = _is_number(inclusive) and (
+        inclusive > bound if plain == "minimum" else inclusive < bound
+    )
+    if is_stricter:
+        del value[exclusive]
+    else:
+        value[plain], value[exclusive] = bound, True
 
 
 def _is_number(value: object) -> bool:

@@ -1,37 +1,53 @@
-"""A discriminator without a mapping whose values are not the names of its schemas.
+"""A discriminator that cannot choose, or not for all values that its schemas accept.
 
-By the standard, a value that is not the name of a component is refused even if a branch accepts it.
-For the engine a discriminator is only a hint: the branches decide.
+By the standard, a value that is neither mapped nor the name of a component is refused even if a
+branch accepts it. For the engine, the branches decide about such a value.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.document.node import Node
+from engine.spec.discriminators import place_of_mapped, reference_of, values_of
 from engine.spec.document.repairs import Schema
 
 KEYS = frozenset({"discriminator"})
 
 
 def repair(schema: Schema) -> None:
-    """Note a discriminator that would refuse values which the branches accept."""
+    """Leave out what cannot choose, and note values of branches that the mapping does not have."""
     discriminator = schema.value["discriminator"]
     if not isinstance(discriminator, dict) or not isinstance(
         discriminator.get("propertyName"), str
     ):
+        message = "a discriminator needs the text 'propertyName'; it is left out"
+        schema.warn("discriminator", "MW256", message, "write {propertyName: ...}")
+        del schema.value["discriminator"]
         return
-    mapped = (
-        set(map(str, discriminator["mapping"]))
-        if isinstance(discriminator.get("mapping"), dict)
-        else set()
-    )
+    mapping = discriminator.get("mapping", {})
+    if not isinstance(mapping, dict):
+        message = "the 'mapping' of a discriminator leads from values to schemas; it is left out"
+        schema.warn_at(("discriminator", "mapping"), "MW256", message)
+        del discriminator["mapping"]
+        mapping = {}
+    for tag in [tag for tag, target in mapping.items() if not _has_target(schema, target)]:
+        message = f"there is no schema {str(mapping[tag])[:80]!r}; the schemas decide for '{tag}'"
+        schema.warn_at(("discriminator", "mapping", tag), "MW256", message)
+        del mapping[tag]
+    _note_unmapped(schema, discriminator["propertyName"], set(map(str, mapping)))
+
+
+def _has_target(schema: Schema, target: object) -> bool:
+    return isinstance(target, str) and place_of_mapped(schema.node, target) is not None
+
+
+def _note_unmapped(schema: Schema, name: str, mapped: set[str]) -> None:
+    """Note a value that a branch accepts and by the standard nothing maps."""
     for branch in [*_list(schema, "oneOf"), *_list(schema, "anyOf")]:
-        ref = branch.get("$ref") if isinstance(branch, dict) else None
-        if not isinstance(ref, str):
+        if (ref := reference_of(branch)) is None:
             continue
         names = mapped | {ref.rpartition("/")[2]}
-        values = _values(Node(schema.node.library, schema.node.uri, (), branch), discriminator)
+        values = values_of(branch, name, schema.node.follow) or set()
         if values - names:
             message = f"the discriminator does not map {min(values - names)!r}; the schemas decide"
             schema.warn("discriminator", "MW226", message, "add a mapping, or leave it out")
@@ -41,12 +57,3 @@ def repair(schema: Schema) -> None:
 def _list(schema: Schema, key: str) -> list[Any]:
     branches = schema.value.get(key)
     return branches if isinstance(branches, list) else []
-
-
-def _values(branch: Node, discriminator: dict[str, Any]) -> set[str]:
-    """The values of the discriminating property that a branch names."""
-    shape = branch.resolved().get("properties").get(discriminator["propertyName"]).value
-    if not isinstance(shape, dict):
-        return set()
-    values = [shape["const"]] if "const" in shape else shape.get("enum")
-    return {v for v in values if isinstance(v, str)} if isinstance(values, list) else set()

@@ -20,7 +20,10 @@ def repair(operation: Node, names: Collection[str], findings: Findings) -> None:
             continue
         for name in names:
             if name in required and name in properties:
-                required.remove(name)
+                schema.value["required"] = [each for each in required if each != name]
+                if not schema.value["required"]:
+                    del schema.value["required"]
+                required = schema.value.get("required", [])
                 at = (*schema.path, "required")
                 message = f"the body requires '{name}', which is in the path; the body may omit it"
                 source = schema.library.source(schema.uri, at)

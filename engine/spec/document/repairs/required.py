@@ -1,4 +1,4 @@
-"""`required` that repeats a name, or is true or false on the property itself (Draft 3)."""
+"""`required` that repeats a name, is empty, or is true or false on the property (Draft 3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ KEYS = frozenset({"required"})
 def repair(schema: Schema) -> None:
     """Remove repeated names; move `required` of a property to the parent schema."""
     required = schema.value["required"]
-    if isinstance(required, list) and all(isinstance(name, str) for name in required):
+    if required == [] and schema.is_30:
+        schema.warn("required", "MW221", "'required' is empty, which 3.0 forbids", "remove it")
+        del schema.value["required"]
+    elif isinstance(required, list) and all(isinstance(name, str) for name in required):
         distinct = list(dict.fromkeys(required))
         if len(distinct) < len(required):
             repeated = sorted({name for name in required if required.count(name) > 1})

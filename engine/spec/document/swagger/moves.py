@@ -4,13 +4,12 @@ still find them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path as FilePath
 
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.spec.document.node import Library, Node, pointer_steps, target_of
-from engine.spec.document.references import references
+from engine.spec.document.references import all_references
 
 _Origin = tuple[SourceDocument, Path]
 
@@ -48,13 +47,10 @@ class Moves:
             for new, old in origins.items():
                 of_file.setdefault(new, library.origin(uri, old))
         library.grafts = grafts
-        library.breaches = [
-            replace(breach, path=self._new_path(breach.uri, breach.path))
-            for breach in library.breaches
-        ]
-        for uri, file in library.files.items():
-            for node in references(Node(library, uri, (), file.value)):
-                self._rewrite(node)
+        library.unresolved = [(uri, self._new_path(uri, path)) for uri, path in library.unresolved]
+        library.extensions = [(uri, self._new_path(uri, path)) for uri, path in library.extensions]
+        for node in all_references(library):
+            self._rewrite(node)
 
     def _rewrite(self, node: Node) -> None:
         target, pointer = target_of(node.value["$ref"], node.uri)

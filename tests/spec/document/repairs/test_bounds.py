@@ -17,7 +17,15 @@ from tests.support.each import each
         ("3.1.0", {"exclusiveMinimum": True}, {}, ["MW223"]),
         ("3.1.0", {"exclusiveMinimum": 1}, {"exclusiveMinimum": 1}, []),
         ("3.0.3", {"exclusiveMinimum": 1}, {"minimum": 1, "exclusiveMinimum": True}, ["MW223"]),
-        ("3.0.3", {"exclusiveMinimum": True}, {"exclusiveMinimum": True}, []),
+        ("3.0.3", {"exclusiveMinimum": True}, {}, ["MW223"]),
+        (
+            "3.0.3",
+            {"exclusiveMinimum": True, "minimum": 1},
+            {"exclusiveMinimum": True, "minimum": 1},
+            [],
+        ),
+        ("3.0.3", {"exclusiveMinimum": 1, "minimum": 5}, {"minimum": 5}, ["MW223"]),
+        ("3.0.3", {"exclusiveMaximum": 5, "maximum": 1}, {"maximum": 1}, ["MW223"]),
     ],
 )
 def test_a_bound_is_written_in_the_form_of_the_version(

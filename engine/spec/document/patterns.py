@@ -1,0 +1,245 @@
+"""Regular expressions of documents: written for ECMA-262, for Java, Python or PCRE, and read as the
+expression in the syntax of jsonschema_rs that means the same.
+
+What a pattern means in other languages is clear where ECMA-262 with its flag `u` refuses it: `\\A`,
+`\\Z`, `(?P<name>...)`, `[\\w-.]`. A long repetition of one character is read as one without bounds,
+beside the bounds of the text's length, which needs a thousandth of the memory.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+import jsonschema_rs
+
+_MOST_PATTERNS = 10_000
+_LONG = 1_000
+"""Repetitions up to this are left to the engine, unless it refuses them for their size."""
+
+_SHORT = 10
+"""Repetitions that keep their bounds in a pattern that is too large for the engine."""
+
+_STANDARD = jsonschema_rs.Draft202012Validator({"format": "regex"}, validate_formats=True)
+
+
+class Reading(NamedTuple):
+    """How a pattern is read: the `pattern`, None if it cannot be, and the bounds of the length of a
+    text that it implies. `is_standard`: it is valid by ECMA-262. `is_exact`: the reading refuses
+    whatever the pattern does."""
+
+    pattern: str | None
+    bounds: dict[str, int]
+    is_standard: bool
+    is_exact: bool = True
+
+
+@lru_cache(maxsize=_MOST_PATTERNS)
+def read(pattern: str) -> Reading:
+    """How the engine reads a pattern."""
+    try:
+        is_standard = bool(_STANDARD.is_valid(pattern))
+    except UnicodeEncodeError:
+        return Reading(None, {}, False)
+    text = _unquoted(pattern)
+    candidates = (text, _translated(text))
+    for candidate in dict.fromkeys(candidates if is_standard else reversed(candidates)):
+        parts = _repetition(candidate)
+        if (parts is None or parts.most <= _LONG) and compiles(candidate):
+            return Reading(candidate, {}, is_standard)
+        if parts is not None and compiles(parts.pattern):
+            return Reading(parts.pattern, parts.bounds, is_standard)
+    relaxed = _LONG_BOUND.sub(_without_bound, _translated(text))
+    if compiles(relaxed):
+        return Reading(relaxed, {}, is_standard, is_exact=False)
+    return Reading(None, {}, is_standard)
+
+
+def compiles(pattern: str) -> bool:
+    """Whether the engine compiles a pattern."""
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern})
+    except (ValueError, UnicodeEncodeError):  # also jsonschema_rs.ValidationError
+        return False
+    return True
+
+
+def _unquoted(pattern: str) -> str:
+    """The pattern without the slashes and flags of a literal of JavaScript: nothing is before `^`
+    or after `$`."""
+    match = _LITERAL.fullmatch(pattern)
+    if match is None:
+        return pattern
+    flags = "".join(sorted(set(match[2]) & set("ims")))
+    return f"(?{flags}){match[1]}" if flags else match[1]
+
+
+_LITERAL = re.compile(r"/(\^.*\$)/([a-z]*)", re.DOTALL)
+_LONG_BOUND = re.compile(r"\{(\d+),(\d+)\}")
+
+
+def _without_bound(match: re.Match[str]) -> str:
+    least, most = int(match[1]), int(match[2])
+    if most <= _SHORT:
+        return match[0]
+    return f"{{{least},}}" if least <= _SHORT else "+"
+
+
+# One piece of a pattern outside of a class, or inside.
+_PIECE = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|\\u\{[0-9a-fA-F]+\}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[pP]\{[^{}]*\}|\\k<\w+>|\\0[0-7]{0,2}|\\c[A-Za-z]|\\."
+    r"|\[:\^?\w+:\]|\(\?#[^)]*\)|\(\?P?<\w+>|\(\?P=\w+\)|\(\?>|\(\?<?[=!]|\(\?:|\(|\[\^?|\]"
+    r"|\{\d+(?:,\d*)?\}|\{,\d+\}|.",
+    re.DOTALL,
+)
+_ESCAPES = {
+    r"\A": "^",
+    r"\Z": "$",
+    r"\z": "$",
+    r"\e": r"\x1B",
+    r"\a": r"\x07",
+    r"\h": r"[ \t\u00A0]",
+    r"\R": r"(?:\r\n|[\n\v\f\r\u0085\u2028\u2029])",
+}
+_PROPERTIES = {
+    "alpha": r"a-zA-Z",
+    "lower": r"a-z",
+    "upper": r"A-Z",
+    "digit": r"0-9",
+    "xdigit": r"0-9A-Fa-f",
+    "space": r"\s",
+    "word": r"\w",
+    "ascii": r"\x00-\x7F",
+    "alnum": r"a-zA-Z0-9",
+    "blank": r" \t",
+    "cntrl": r"\x00-\x1F\x7F",
+    "graph": r"!-~",
+    "print": r" -~",
+    "punct": r"!-\/:-@\[-`{-~",
+    "isalphabetic": r"\p{Alphabetic}",
+    "isbasiclatin": r"\x00-\x7F",
+    "inbasic_latin": r"\x00-\x7F",
+    "islatin-1supplement": r"\u0080-\u00FF",
+}
+"""Names of classes of POSIX, Java and XML Schema, as the content of a class."""
+
+
+_INTERSECTION = re.compile(r"\[((?:\\.|[^\[\]\\])+)&&\[(\^?)((?:\\.|[^\[\]\\])+)\]\]")
+
+
+def _translated(pattern: str) -> str:
+    """The pattern in the syntax of the engine, as far as it is understood."""
+    pattern = _INTERSECTION.sub(
+        lambda match: f"(?:(?{'!' if match[2] else '='}[{match[3]}])[{match[1]}])", pattern
+    )
+    pieces = _PIECE.findall(pattern)
+    names = [t.rstrip(">").rpartition("<")[2] for t in pieces if _is_group(t)]
+    written: list[str] = []
+    in_class = False
+    for index, piece in enumerate(pieces):
+        if in_class:
+            following = pieces[index + 1] if index + 1 < len(pieces) else ""
+            text = _in_class(piece, written[-1], following)
+            in_class = piece != "]"
+        else:
+            text = _outside(piece, names)
+            in_class = piece in ("[", "[^")
+        written.append(text)
+    return "".join(written).replace("[^]", r"[\s\S]").replace("[]", r"[^\s\S]")
+
+
+def _is_group(piece: str) -> bool:
+    return piece == "(" or (piece.startswith(("(?<", "(?P<")) and piece[-1] == ">")
+
+
+def _outside(piece: str, names: list[str]) -> str:
+    """A piece outside of a class. References to groups go by number."""
+    if piece in _ESCAPES:
+        return _ESCAPES[piece]
+    if piece.startswith((r"\k<", "(?P=")):
+        name = piece[3:-1] if piece[0] == "\\" else piece[4:-1]
+        return f"\\{names.index(name) + 1}(?:)" if name in names else piece
+    if _is_group(piece):
+        return "("
+    if piece.startswith("(?#"):
+        return ""
+    if piece == "(?>":
+        return "(?:"
+    if piece.startswith("{,"):
+        return "{0" + piece[1:]
+    if piece in ("{", "}", "]"):
+        return "\\" + piece
+    if piece.startswith(r"\Q"):
+        return re.escape(piece[2:].removesuffix(r"\E"))
+    text = _character(piece)
+    return f"[{text}]" if piece[:2] == r"\p" and text[:2] != r"\p" else text
+
+
+def _in_class(piece: str, before: str, after: str) -> str:
+    """A piece within a class. A hyphen beside a class of characters is a character."""
+    is_bound = before in ("[", "[^") or after == "]"
+    if piece == "-" and not is_bound and (_is_set(before) or _is_set(after)):
+        return r"\-"
+    if piece[:2] == "[:" and piece[2:-2] in _PROPERTIES:
+        return _PROPERTIES[piece[2:-2]]
+    if piece in ("[", "("):
+        return "\\" + piece
+    if piece == r"\b":
+        return r"\x08"
+    return r" \t\u00A0" if piece == r"\h" else _character(piece)
+
+
+def _is_set(piece: str) -> bool:
+    return piece[:2] in (r"\w", r"\W", r"\d", r"\D", r"\s", r"\S", r"\p", r"\P", "[:")
+
+
+def _character(piece: str) -> str:
+    """An escape of a character, or of a class of characters, in the syntax of the engine."""
+    if re.match(r"\\u[dD][89abAB]..\\u", piece):
+        character = bytes.fromhex(piece[2:6] + piece[8:12]).decode("utf-16-be")
+        return f"\\u{{{ord(character):X}}}"
+    if re.match(r"\\0[0-7]*", piece):
+        return f"\\x{int(piece[1:], 8):02X}"
+    if piece[:2] == r"\p" and not compiles(piece):
+        name = piece[3:-1].lower()
+        if name in _PROPERTIES:
+            return _PROPERTIES[name]
+        for other in (f"{piece[3:-1][2:]}", f"Script={piece[3:-1][2:]}"):
+            if name.startswith(("is", "in")) and compiles(f"\\p{{{other}}}"):
+                return f"\\p{{{other}}}"
+    return _ESCAPES.get(piece, piece) if piece in (r"\e", r"\a") else piece
+
+
+_CHARACTER = (
+    r"(?:\[(?:\\.|[^\]\\])+\]|\\[pP]\{[^{}]*\}|\\[wWdDsS.\-/_@]|\\u[0-9a-fA-F]{4}|[\w .@/:-])"
+)
+_REPEATED = re.compile(
+    rf"((?:\(\?[isu]+\))?\^)((?:{_CHARACTER}(?:\{{\d+\}})?)*)({_CHARACTER}|\.)\{{(\d+),(\d+)\}}"
+    rf"((?:{_CHARACTER}(?:\{{\d+\}})?)*)\$"
+)
+_COUNTED = re.compile(rf"({_CHARACTER})(?:\{{(\d+)\}})?")
+
+
+class _Repetition(NamedTuple):
+    """A pattern without the bounds of a repetition, of which `most` is one, and the bounds of the
+    length of the text that mean the same."""
+
+    pattern: str
+    bounds: dict[str, int]
+    most: int
+
+
+def _repetition(pattern: str) -> _Repetition | None:
+    """A pattern of characters, of which one is repeated, without the bounds of its repetition."""
+    match = _REPEATED.fullmatch(pattern)
+    if match is None:
+        return None
+    start, before, character, least, most, after = match.groups()
+    fixed = sum(int(each[2] or 1) for each in _COUNTED.finditer(before + after))
+    bounds = {"maxLength": int(most) + fixed}
+    if int(least) > 1:
+        bounds["minLength"] = int(least) + fixed
+    repeated = f"{start}{before}{character}{'+' if int(least) else '*'}{after}$"
+    return _Repetition(repeated, bounds, int(most))

@@ -1,0 +1,64 @@
+"""Patterns in the syntax of another language than ECMA-262, and such that are too large."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.spec.document import patterns
+from engine.spec.document.repairs import Schema
+
+KEYS = frozenset({"pattern", "patternProperties"})
+_LONGEST = 200
+
+
+def repair(schema: Schema) -> None:
+    """Write each pattern as the engine reads it; leave out one that it cannot read."""
+    value = schema.value
+    if isinstance(value.get("pattern"), str):
+        _repair_pattern(schema)
+    properties = value.get("patternProperties")
+    if isinstance(properties, dict):
+        value["patternProperties"] = _repaired_names(schema, properties)
+
+
+def _repair_pattern(schema: Schema) -> None:
+    value = schema.value
+    reading = patterns.read(value["pattern"])
+    _warn(schema, ("pattern",), value["pattern"], reading)
+    if reading.pattern is None:
+        del value["pattern"]
+        return
+    value["pattern"] = reading.pattern
+    branches = value.get("allOf")
+    if reading.bounds and not value.keys() & reading.bounds.keys():
+        value.update(reading.bounds)
+    elif reading.bounds:
+        value["allOf"] = [*(branches if isinstance(branches, list) else ()), reading.bounds]
+
+
+def _repaired_names(schema: Schema, properties: dict[str, Any]) -> dict[str, Any]:
+    """The patterns of names as the engine reads them, with their schemas. A length cannot be
+    bounded beside a name."""
+    repaired = {}
+    for name, member in properties.items():
+        reading = patterns.read(name)
+        if reading.bounds:
+            reading = reading._replace(is_exact=False)
+        _warn(schema, ("patternProperties", name), name, reading)
+        if reading.pattern is not None:
+            repaired[reading.pattern] = member
+    return repaired
+
+
+def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.Reading) -> None:
+    short = pattern if len(pattern) <= _LONGEST else pattern[:_LONGEST] + "..."
+    if reading.pattern is None:
+        message = f"{short!r} is not a regular expression that can be read; it is left out"
+        schema.warn_at(at, "MW253", message, "write it in the syntax of ECMA-262")
+    elif not reading.is_exact:
+        message = f"{short!r} is too large; its long repetitions are read without their most"
+        schema.warn_at(at, "MW253", message, "write minLength and maxLength for the length")
+    elif not reading.is_standard:
+        as_written = "it is written" if reading.pattern == pattern else repr(reading.pattern)
+        message = f"{short!r} is not of ECMA-262; it is read as {as_written[:_LONGEST]}"
+        schema.warn_at(at, "MW252", message, "write it in the syntax of ECMA-262")

@@ -1,0 +1,35 @@
+"""Patterns are written as the engine reads them, each change a warning."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from tests.support.documents import repaired
+from tests.support.each import each
+
+
+@each(
+    ("schema", "result", "codes"),
+    [
+        ({"pattern": "^a$"}, {"pattern": "^a$"}, []),
+        ({"pattern": "(?i)^a"}, {"pattern": "(?i)^a"}, ["MW252"]),
+        ({"pattern": "\\Aa\\Z"}, {"pattern": "^a$"}, ["MW252"]),
+        ({"pattern": "(", "maxLength": 2}, {"maxLength": 2}, ["MW253"]),
+        ({"pattern": "^.{1,9999}$"}, {"pattern": "^.+$", "maxLength": 9999}, []),
+        (
+            {"pattern": "^.{1,9999}$", "maxLength": 5, "allOf": [{}]},
+            {"pattern": "^.+$", "maxLength": 5, "allOf": [{}, {"maxLength": 9999}]},
+            [],
+        ),
+        (
+            {"patternProperties": {"\\Aa": {"minimum": 1}, "(": {}}},
+            {"patternProperties": {"^a": {"minimum": 1}}},
+            ["MW252", "MW253"],
+        ),
+        ({"pattern": 5}, {"pattern": 5}, []),
+        ({"properties": {"pattern": {"type": "string"}}},) * 2 + ([],),
+    ],
+)
+def test_a_pattern_is_written_as_it_is_read(schema: Any, result: Any, codes: list[str]) -> None:
+    assert repaired(copy.deepcopy(schema)) == (result, codes)

@@ -1,0 +1,100 @@
+"""Patterns of other languages are read as what they mean, large ones without their size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+
+from engine.spec.document.patterns import read
+from tests.support.each import each
+
+
+def validator(pattern: str) -> Any:
+    reading = read(pattern)
+    assert reading.pattern is not None
+    return jsonschema_rs.Draft202012Validator({"pattern": reading.pattern, **reading.bounds})
+
+
+@each(
+    ("pattern", "accepted", "refused"),
+    [
+        (r"(?i)^[a-f]+$", ["AB", "ab"], ["G"]),
+        (r"(?i:^a)$", ["A"], ["b"]),
+        (r"\A\d+\Z", ["12"], ["a12", "12\n"]),
+        (r"^\d+\z", ["12"], ["12a"]),
+        (r"^(?P<x>a|b)-(?P=x)$", ["a-a", "b-b"], ["a-b"]),
+        (r"^(?<y>\d{4})-\k<y>$", ["2020-2020"], ["2020-2021"]),
+        (r"^(a)(?<n>b)\k<n>$", ["abb"], ["aba"]),
+        (r"^[[:alpha:]]+$", ["ab"], ["[:", "1"]),
+        (r"^[[:alnum:]_]$", ["a", "1", "_"], [":", "["]),
+        (r"^\p{IsBasicLatin}+[\p{IsBasicLatin}é]$", ["ab", "aé"], ["éa"]),
+        (r"^\p{IsLatin}$", ["é"], ["1"]),
+        (r"^a]$", ["a]"], ["a"]),
+        (r"^a}{$", ["a}{"], ["a"]),
+        (r"^[{}[]+$", ["{[}"], ["a"]),
+        (r"^a{,3}$", ["", "aaa"], ["aaaa"]),
+        (r"^[\w-.]+$", ["a-.b"], ["a b", ","]),
+        (r"^[a-\d]$", ["a", "-", "1"], ["b"]),
+        (r"^[a-z&&[^b]]$", ["a", "c"], ["b", "a]"]),
+        (r"^[a-z&&[b-c]]$", ["b"], ["a"]),
+        (r"^[^]$", ["a", "\n"], [""]),
+        (r"^[]$", [], ["a", ""]),
+        (r"^[\b]$", ["\b"], ["b"]),
+        (r"^\Qa.b\E$", ["a.b"], ["axb"]),
+        (r"^\e\a\0\07$", ["\x1b\x07\x00\x07"], ["ea"]),
+        (r"^\h\R$", ["\t\r\n", " \n"], ["a\n"]),
+        (r"^(?#comment)(?>a|b)c$", ["ac"], ["c"]),
+        (r"^[\ud83d\ude00]\ud83d\ude00$", ["😀😀"], ["😀"]),
+        (r"^[\u0020-\uD7FF\uD800\uDC00-\uDBFF\uDFFF]$", ["a", "😀"], ["\n", "\ue000"]),
+        ("/^[a-z]+$/i", ["AB"], ["1", "/ab/"]),
+        ("/a/", ["x/a/y"], ["a"]),
+        (r"^[a&&b]$", ["a", "&", "b"], ["c"]),
+    ],
+)
+def test_a_pattern_is_read_as_what_it_means(
+    pattern: str, accepted: list[str], refused: list[str]
+) -> None:
+    judge = validator(pattern)
+    assert [text for text in accepted if not judge.is_valid(text)] == []
+    assert [text for text in refused if judge.is_valid(text)] == []
+
+
+@each(
+    ("pattern", "accepted", "refused"),
+    [
+        (r"^[\s\S]{1,65535}$", ["a", "\n" * 65535], ["", "a" * 65536]),
+        (r"^.{0,65536}$", ["", "a"], ["\n", "a" * 65537]),
+        (r"^[\p{L}\p{N} .'-]{1,255}$", ["é 1", "a" * 255], ["", "_", "a" * 256]),
+        (r"^[a-z][\p{L}_-]{0,254}$", ["a", "a" + "é" * 254], ["", "é", "a" * 256]),
+        (r"^\p{L}{2,255}\d{2}$", ["éé11"], ["é11", "é" * 256 + "11"]),
+        (r"(?i)^[a-z]{0,5000}$", ["A"], ["1", "a" * 5001]),
+    ],
+)
+def test_a_long_repetition_of_a_character_is_bounded_by_the_length(
+    pattern: str, accepted: list[str], refused: list[str]
+) -> None:
+    reading = read(pattern)
+    assert reading.is_exact
+    assert len(reading.pattern or "") < len(pattern)
+    judge = validator(pattern)
+    assert [text for text in accepted if not judge.is_valid(text)] == []
+    assert [text[:9] for text in refused if judge.is_valid(text)] == []
+
+
+def test_a_pattern_that_is_too_large_is_read_without_the_most_of_its_repetitions() -> None:
+    reading = read(r"^(\p{L}{1,5000}-)+$")
+    assert not reading.is_exact
+    judge = validator(r"^(\p{L}{1,5000}-)+$")
+    assert judge.is_valid("é-")
+    assert not judge.is_valid("1-")
+
+
+@each("pattern", ["(", "a)", "[z-a]", "*a", "a**", "\\G", "\ud800"])
+def test_what_is_no_pattern_is_not_read(pattern: str) -> None:
+    assert read(pattern).pattern is None
+
+
+@each("pattern", [r"^\d{3}$", r"^(?=a)\p{L}$", r"^a{1,100}$", "", r"^[\w.-]+@[\w.-]+$"])
+def test_a_pattern_of_the_standard_stays_as_it_is(pattern: str) -> None:
+    assert read(pattern) == (pattern, {}, True, True)

@@ -1,0 +1,106 @@
+"""A discriminator chooses the branch that judges, and whose errors are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from engine.values.errors import GatewayError
+from tests.support.documents import ask, document, get, read
+from tests.support.each import each
+
+KINDS = {"type": {"type": "string", "enum": ["text", "json"]}}
+TEXT = {"type": "object", "required": ["type"], "properties": KINDS}
+JSON = {
+    "type": "object",
+    "required": ["schema"],
+    "properties": {**KINDS, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+}
+MAPPING = {"text": "#/components/schemas/Text", "json": "Json"}
+BRANCHES: list[Any] = [
+    {"$ref": "#/components/schemas/Text"},
+    {"$ref": "#/components/schemas/Json"},
+]
+
+
+def refusal(folder: Path, schema: Any, value: Any, version: str, **schemas: Any) -> str:
+    """The message of the refusal of a body; "" if it is accepted."""
+    body = {"content": {"application/json": {"schema": schema}}}
+    specification, problems = read(
+        folder,
+        document(
+            version=version,
+            paths={"/x": {"post": get(requestBody=body)}},
+            components={"schemas": {"Text": TEXT, "Json": JSON, **schemas}},
+        ),
+    )
+    assert specification is not None, problems
+    try:
+        ask(specification.operations["x"], value)
+    except GatewayError as error:
+        return error.message
+    return ""
+
+
+@each(
+    ("value", "message"),
+    [
+        ({"type": "text"}, ""),
+        ({"type": "json", "schema": {}}, ""),
+        ({"type": "json"}, "Missing required parameter: 'schema'."),
+        (
+            {"type": "json", "schema": {"n": "x"}},
+            "Invalid type for 'schema.n': expected an integer, got the string 'x'.",
+        ),
+    ],
+)
+@each("keyword", ["oneOf", "anyOf"])
+@each("version", ["3.0.3", "3.1.0"])
+def test_the_branch_that_is_named_judges(
+    tmp_path: Path, version: str, keyword: str, value: Any, message: str
+) -> None:
+    schema = {keyword: BRANCHES, "discriminator": {"propertyName": "type", "mapping": MAPPING}}
+    assert refusal(tmp_path, schema, value, version) == message
+
+
+@each("value", [{"type": "other"}, {}, 5, {"type": 5}])
+def test_without_a_name_all_branches_judge(tmp_path: Path, value: Any) -> None:
+    schema = {"oneOf": BRANCHES, "discriminator": {"propertyName": "type", "mapping": MAPPING}}
+    assert refusal(tmp_path, schema, value, "3.1.0")
+    assert not refusal(tmp_path, {**schema, "oneOf": [*BRANCHES, True]}, value, "3.1.0")
+
+
+def test_names_of_components_choose_without_a_mapping(tmp_path: Path) -> None:
+    kind = {"type": "object", "properties": {"kind": {"type": "string"}}}
+    schema = {
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in "AB"],
+        "discriminator": {"propertyName": "kind"},
+    }
+    named = {"A": kind, "B": {**kind, "required": ["b"]}}
+    assert refusal(tmp_path, schema, {"kind": "A", "b": 1}, "3.1.0", **named) == ""
+    assert "'b'" in refusal(tmp_path, schema, {"kind": "B"}, "3.1.0", **named)
+
+
+def test_a_branch_may_have_keywords_beside_its_reference(tmp_path: Path) -> None:
+    branches = [BRANCHES[0], {**BRANCHES[1], "minProperties": 3}]
+    schema = {"oneOf": branches, "discriminator": {"propertyName": "type", "mapping": MAPPING}}
+    value = {"type": "json", "schema": {}}
+    assert "fields" in refusal(tmp_path, schema, value, "3.1.0")
+    assert refusal(tmp_path, schema, {**value, "more": 1}, "3.1.0") == ""
+
+
+def test_a_mapping_to_a_branch_that_refuses_the_value_does_not_choose(tmp_path: Path) -> None:
+    closed = {"type": "object", "properties": {"type": {"const": "a"}}}
+    other = {"type": "object", "properties": {"type": {"const": "b"}}}
+    schema = {
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("One", "Two")],
+        "discriminator": {"propertyName": "type", "mapping": {"a": "Two", "b": "One"}},
+    }
+    assert refusal(tmp_path, schema, {"type": "a"}, "3.1.0", One=closed, Two=other) == ""
+
+
+def test_it_chooses_within_lists_and_references(tmp_path: Path) -> None:
+    item = {"oneOf": BRANCHES, "discriminator": {"propertyName": "type", "mapping": MAPPING}}
+    schema = {"type": "array", "items": {"$ref": "#/components/schemas/Item"}}
+    message = refusal(tmp_path, schema, [{"type": "json"}], "3.0.3", Item=item)
+    assert message == "Missing required parameter: '[0].schema'."
