@@ -38,3 +38,14 @@ def test_every_level_is_counted_the_most_severe_first():
 )
 def test_a_tally_names_the_levels_that_there_are(problems, words):
     assert formats.tally(problems) == words
+
+
+def test_consequences_come_after_causes_of_the_same_level():
+    places = [
+        (1, Level.WARNING, "MW209"),
+        (2, Level.WARNING, "MW204"),
+        (3, Level.ERROR, "MW313"),
+        (4, Level.INFO, "MW306"),
+    ]
+    problems = [Problem("f", line, 1, level, code, "words") for line, level, code in places]
+    assert [problem.line for problem in formats.in_order(problems)] == [3, 2, 1, 4]
