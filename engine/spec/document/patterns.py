@@ -59,7 +59,7 @@ def read(pattern: str) -> Reading:
 def compiles(pattern: str) -> bool:
     """Whether the engine compiles a pattern."""
     try:
-        jsonschema_rs.Draft4Validator({"pattern": pattern})  # its meta-schema refuses more
+        jsonschema_rs.Draft202012Validator({"pattern": pattern})
     except (ValueError, UnicodeEncodeError):  # also jsonschema_rs.ValidationError
         return False
     return True
@@ -90,7 +90,7 @@ def _without_bound(match: re.Match[str]) -> str:
 _PIECE = re.compile(
     r"\\Q.*?(?:\\E|\Z)|\\u\{[0-9a-fA-F]+\}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[pP]\{[^{}]*\}|\\k<\w+>|\\0[0-7]{0,2}|\\c[A-Za-z]|\\."
-    r"|\[:\^?\w+:\]|\(\?#[^)]*\)|\(\?P?<\w+>|\(\?P=\w+\)|\(\?>|\(\?<?[=!]|\(\?[a-zA-Z-]*[:)]|\(|\[\^?|\]"
+    r"|\[:\^?\w+:\]|\(\?#[^)]*\)|\(\?P?<\w+>|\(\?P=\w+\)|\(\?>|\(\?<?[=!]|\(\?:|\(|\[\^?|\]"
     r"|\{\d+(?:,\d*)?\}|\{,\d+\}|.",
     re.DOTALL,
 )
@@ -129,17 +129,8 @@ _PROPERTIES = {
 _INTERSECTION = re.compile(r"\[((?:\\.|[^\[\]\\])+)&&\[(\^?)((?:\\.|[^\[\]\\])+)\]\]")
 
 
-_FLAGS = re.compile(r"(\^?)\(\?([isu]+)\)(.*)", re.DOTALL)
-_FLAGGED = re.compile(r"\(\?([is]+):(.*)\)", re.DOTALL)
-
-
 def _translated(pattern: str) -> str:
     """The pattern in the syntax of the engine, as far as it is understood."""
-    if (match := _FLAGS.fullmatch(pattern)) is not None:
-        start, flags, rest = match.groups()
-        flags = "".join(sorted(set(flags) - {"u"}))
-        inner = _translated(start + rest)
-        return f"(?{flags}:{inner})" if flags else inner
     pattern = _INTERSECTION.sub(
         lambda match: f"(?:(?{'!' if match[2] else '='}[{match[3]}])[{match[1]}])", pattern
     )
@@ -225,7 +216,7 @@ _CHARACTER = (
     r"(?:\[(?:\\.|[^\]\\])+\]|\\[pP]\{[^{}]*\}|\\[wWdDsS.\-/_@]|\\u[0-9a-fA-F]{4}|[\w .@/:-])"
 )
 _REPEATED = re.compile(
-    rf"(\^)((?:{_CHARACTER}(?:\{{\d+\}})?)*)({_CHARACTER}|\.)\{{(\d+),(\d+)\}}"
+    rf"((?:\(\?[isu]+\))?\^)((?:{_CHARACTER}(?:\{{\d+\}})?)*)({_CHARACTER}|\.)\{{(\d+),(\d+)\}}"
     rf"((?:{_CHARACTER}(?:\{{\d+\}})?)*)\$"
 )
 _COUNTED = re.compile(rf"({_CHARACTER})(?:\{{(\d+)\}})?")
@@ -242,9 +233,6 @@ class _Repetition(NamedTuple):
 
 def _repetition(pattern: str) -> _Repetition | None:
     """A pattern of characters, of which one is repeated, without the bounds of its repetition."""
-    if (flagged := _FLAGGED.fullmatch(pattern)) is not None:
-        inner = _repetition(flagged[2])
-        return inner and inner._replace(pattern=f"(?{flagged[1]}:{inner.pattern})")
     match = _REPEATED.fullmatch(pattern)
     if match is None:
         return None

@@ -13,9 +13,7 @@ from tests.support.each import each
 def validator(pattern: str) -> Any:
     reading = read(pattern)
     assert reading.pattern is not None
-    schema = {"pattern": reading.pattern, **reading.bounds}
-    jsonschema_rs.Draft4Validator(schema)  # for OpenAPI 3.0, it compiles too
-    return jsonschema_rs.Draft202012Validator(schema)
+    return jsonschema_rs.Draft202012Validator({"pattern": reading.pattern, **reading.bounds})
 
 
 @each(
@@ -23,9 +21,6 @@ def validator(pattern: str) -> Any:
     [
         (r"(?i)^[a-f]+$", ["AB", "ab"], ["G"]),
         (r"(?i:^a)$", ["A"], ["b"]),
-        (r"^(?i)a|b$", ["A", "B"], ["c"]),
-        (r"(?i)(?P<x>a)-(?P=x)", ["a-A"], ["a-b"]),
-        (r"(?iu)^[a-z]{1,9999}$", ["Ab", "b" * 9999], ["", "1", "b" * 10_000]),
         (r"\A\d+\Z", ["12"], ["a12", "12\n"]),
         (r"^\d+\z", ["12"], ["12a"]),
         (r"^(?P<x>a|b)-(?P=x)$", ["a-a", "b-b"], ["a-b"]),
