@@ -59,6 +59,7 @@ class Components:
             if key == "$ref" and not context.names
             else self._copy_member(str(key), item, node, context)
             for key, item in value.items()
+            if not (_is_extension(str(key), context) and _has_reference(item))
         }
         if context.schema and not context.names:
             return _convert_3_0(copied) if _is_3_0(node) else copied
@@ -135,6 +136,19 @@ class Components:
         while f"{choices[1]}.{number}" in names:
             number += 1
         return f"{choices[1]}.{number}"
+
+
+def _is_extension(key: str, context: _Context) -> bool:
+    """Whether a key is an extension: among names only those of responses are."""
+    return key.startswith("x-") and (not context.names or context.kind == "responses")
+
+
+def _has_reference(value: Any) -> bool:
+    """Whether a `$ref` is anywhere in the content of an extension. Nothing resolves that: it need
+    not have a target, and none in the new document."""
+    if isinstance(value, list):
+        return any(map(_has_reference, value))
+    return isinstance(value, dict) and ("$ref" in value or any(map(_has_reference, value.values())))
 
 
 def _with_style_of_3(value: dict[str, Any]) -> dict[str, Any]:

@@ -125,3 +125,38 @@ def test_schemas_of_3_0_are_converted_to_3_1(both):
     properties = document["components"]["schemas"]["two.Thing"]["properties"]
     assert properties["nullable"] == {"type": "integer", "exclusiveMinimum": 3}
     assert properties["size"] == {"type": ["string", "null"], "enum": ["a", None]}
+
+
+EXTENSIONS = """
+openapi: 3.1.0
+info: {title: Samples, version: "1"}
+servers: [{url: /one}]
+paths:
+  /things:
+    post:
+      operationId: add
+      x-samples: [{language: ts, code: {$ref: "./absent.ts"}}]
+      x-weight: 3
+      requestBody:
+        content:
+          application/json:
+            schema:
+              type: object
+              x-icon: {$ref: "absent.svg"}
+              properties: {x-name: {$ref: "#/components/schemas/Name"}}
+      responses: {"200": {description: fine}, x-more: {$ref: "absent.yaml"}}
+components: {schemas: {Name: {type: string}}}
+"""
+
+
+def test_references_in_extensions_are_not_followed(tmp_path):
+    (tmp_path / "one.yaml").write_text(EXTENSIONS)
+    text = CONFIG.replace("  two: {document: two.yaml}\n", "").replace("one.*, two.*", "one.*")
+    result = make_plan(tmp_path / "gateway.yaml", {}, text)
+    assert result.plan is not None, result.problems
+    document = merged(result.plan, "http://h")
+    assert "absent" not in json.dumps(document)
+    operation = document["paths"]["/one/things"]["post"]
+    assert operation["x-weight"] == 3
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    assert schema["properties"] == {"x-name": {"$ref": "#/components/schemas/Name"}}

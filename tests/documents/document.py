@@ -12,12 +12,33 @@ from typing import Any
 from urllib.parse import unquote, urljoin
 
 import yaml
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
 from openapi_schema_validator import OAS30WriteValidator, OAS31Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT4, DRAFT202012
 
+from tests.documents.swagger import with_bodies_of_3
+
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _MOST_REFERENCES = 32
+
+
+def _required(
+    validator: Any, required: list[str], value: Any, schema: dict[str, Any]
+) -> Iterator[ValidationError]:
+    """Requests need not have members that are read-only, and may have them."""
+    properties = schema.get("properties", {})
+    for name in required if isinstance(value, dict) else ():
+        if name not in value and properties.get(name, {}).get("readOnly") is not True:
+            yield ValidationError(f"{name!r} is required")
+
+
+_KEYWORDS: Any = {"required": _required, "readOnly": None}
+_JUDGES: dict[bool, Any] = {
+    True: extend(OAS30WriteValidator, _KEYWORDS),
+    False: extend(OAS31Validator, _KEYWORDS),
+}
 
 
 class NotJudged(Exception):
@@ -80,7 +101,7 @@ class Part:
 
     def accepts(self, value: Any) -> bool:
         """Whether a value matches this schema. Raises NotJudged."""
-        kind: Any = OAS30WriteValidator if self.document.is_30 else OAS31Validator
+        kind = _JUDGES[self.document.is_30]
         schema = {"$ref": f"{self.uri}#{self.pointer}"}
         try:
             return bool(kind(schema, registry=self.document.registry).is_valid(value))
@@ -99,7 +120,7 @@ class Document:
         self.uri = file.resolve().as_uri()
         root = self._file(self.uri)
         self.version = str(root.get("openapi") or root.get("swagger"))
-        self.is_30 = self.version.startswith("3.0")
+        self.is_30 = self.version.startswith(("2.0", "3.0"))
         self.registry: Any = Registry(retrieve=self._resource)  # type: ignore[call-arg]
         self.root = Part(self, self.uri, "", root)
 
@@ -107,7 +128,8 @@ class Document:
     def _file(self, uri: str) -> Any:
         text = Path(unquote(uri.removeprefix("file://"))).read_text("utf-8-sig")
         value = json.loads(text) if text.lstrip()[:1] == "{" else yaml.load(text, _Loader)
-        return _with_texts_as_keys(value)
+        value = _with_texts_as_keys(value)
+        return with_bodies_of_3(value) if "swagger" in value else value
 
     def _resource(self, uri: str) -> Any:
         kind = DRAFT4 if self.is_30 else DRAFT202012

@@ -111,7 +111,8 @@ def _object(keywords: dict[str, Any], full: bool, branch: int, depth: int) -> di
     result = {}
     for name in names:
         schema = properties.get(name)
-        if isinstance(schema, Part) and _is_read_only(schema):
+        is_left_out = not (full and name in required)
+        if is_left_out and isinstance(schema, Part) and _is_read_only(schema):
             continue
         result[name] = _value(schema, full, branch, depth + 1) if schema is not None else "text"
     if isinstance(discriminator, dict) and isinstance(discriminator.get("mapping"), dict):
@@ -163,13 +164,13 @@ def _matching(pattern: str, least: int, most: int) -> str:
         raise NotJudged(f"no text of {pattern[:60]!r}") from error
 
 
-def near_misses(value: Any, removals: bool) -> Iterator[Any]:
-    """Copies of a value, each changed at one place; most break a keyword of its schema. With
-    `removals` also without one of its members."""
+def near_misses(value: Any) -> Iterator[Any]:
+    """Copies of a value, each changed at one place, or without one of its members; most break a
+    keyword of its schema."""
     for path, child in _places(value):
         for changed in _changes(child):
             yield _with(value, path, changed)
-        if removals and path and isinstance(path[-1], str):
+        if path and isinstance(path[-1], str):
             yield _with(value, path, _REMOVED)
 
 

@@ -26,6 +26,7 @@ UNUSABLE_NAME = (ValueError, OSError, RuntimeError)
 """What `target_of` raises for a file that cannot exist: a null or half a character in its name, a
 circle of symbolic links (RuntimeError)."""
 
+_EXTENDED = ("paths",), ("responses",)
 _MAX_REFS = 64
 _INDEX_DIGITS = 9
 
@@ -218,10 +219,13 @@ class Node:
         return Node(self.library, self.uri, (*self.path, key), value)
 
     def items(self) -> Iterator[tuple[str, Node]]:
-        """Keys and nodes of a mapping, references followed; nothing for anything else."""
+        """Keys and nodes of a mapping, references followed; nothing for anything else. Those of
+        paths and of an operation's responses are without extensions, which nothing resolves."""
         if isinstance(self.value, dict):
+            has_extensions = self.path[-1:] in _EXTENDED and "components" not in self.path
             for key in self.value:
-                yield key, self.get(key)
+                if not (has_extensions and str(key).startswith("x-")):
+                    yield key, self.get(key)
 
     def elements(self) -> Iterator[Node]:
         """Nodes of a list, references followed; nothing for anything else."""

@@ -57,9 +57,9 @@ def read(pattern: str) -> Reading:
 
 
 def compiles(pattern: str) -> bool:
-    """Whether the engine compiles a pattern."""
+    """Whether the engine compiles a pattern. That of Draft 4, for OpenAPI 3.0, refuses more."""
     try:
-        jsonschema_rs.Draft202012Validator({"pattern": pattern})
+        jsonschema_rs.Draft4Validator({"pattern": pattern})
     except (ValueError, UnicodeEncodeError):  # also jsonschema_rs.ValidationError
         return False
     return True
@@ -90,7 +90,8 @@ def _without_bound(match: re.Match[str]) -> str:
 _PIECE = re.compile(
     r"\\Q.*?(?:\\E|\Z)|\\u\{[0-9a-fA-F]+\}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[pP]\{[^{}]*\}|\\k<\w+>|\\0[0-7]{0,2}|\\c[A-Za-z]|\\."
-    r"|\[:\^?\w+:\]|\(\?#[^)]*\)|\(\?P?<\w+>|\(\?P=\w+\)|\(\?>|\(\?<?[=!]|\(\?:|\(|\[\^?|\]"
+    r"|\[:\^?\w+:\]|\(\?#[^)]*\)|\(\?[imsu]+\)|\(\?[imsu-]+:"
+    r"|\(\?P?<\w+>|\(\?P=\w+\)|\(\?>|\(\?<?[=!]|\(\?:|\(|\[\^?|\]"
     r"|\{\d+(?:,\d*)?\}|\{,\d+\}|.",
     re.DOTALL,
 )
@@ -137,6 +138,7 @@ def _translated(pattern: str) -> str:
     pieces = _PIECE.findall(pattern)
     names = [t.rstrip(">").rpartition("<")[2] for t in pieces if _is_group(t)]
     written: list[str] = []
+    flags: list[list[str]] = [[]]
     in_class = False
     for index, piece in enumerate(pieces):
         if in_class:
@@ -144,10 +146,28 @@ def _translated(pattern: str) -> str:
             text = _in_class(piece, written[-1], following)
             in_class = piece != "]"
         else:
-            text = _outside(piece, names)
+            text = _with_groups(piece, _outside(piece, names), flags)
             in_class = piece in ("[", "[^")
         written.append(text)
+    written.append(")" * len(flags[-1]))
     return "".join(written).replace("[^]", r"[\s\S]").replace("[]", r"[^\s\S]")
+
+
+def _with_groups(piece: str, text: str, flags: list[list[str]]) -> str:
+    """The text of a piece with the groups that begin or end there: ECMA-262 has flags only for a
+    group. `flags` are the groups of flags in each group of the pattern that is open."""
+    if text[:2] == "(?" and _FLAGS.fullmatch(piece):
+        flags[-1].append(text)
+    elif piece[0] == "(" and piece[-1] != ")":
+        flags.append([])
+    elif piece == "|":
+        return ")" * len(flags[-1]) + piece + "".join(flags[-1])
+    elif piece == ")" and len(flags) > 1:
+        return ")" * len(flags.pop()) + piece
+    return text
+
+
+_FLAGS = re.compile(r"\(\?([imsu]+)\)")
 
 
 def _is_group(piece: str) -> bool:
@@ -165,6 +185,9 @@ def _outside(piece: str, names: list[str]) -> str:
         return "("
     if piece.startswith("(?#"):
         return ""
+    if flags := _FLAGS.fullmatch(piece):
+        kept = "".join(sorted(set(flags[1]) - {"u"}))
+        return f"(?{kept}:" if kept else ""
     if piece == "(?>":
         return "(?:"
     if piece.startswith("{,"):
@@ -216,8 +239,8 @@ _CHARACTER = (
     r"(?:\[(?:\\.|[^\]\\])+\]|\\[pP]\{[^{}]*\}|\\[wWdDsS.\-/_@]|\\u[0-9a-fA-F]{4}|[\w .@/:-])"
 )
 _REPEATED = re.compile(
-    rf"((?:\(\?[isu]+\))?\^)((?:{_CHARACTER}(?:\{{\d+\}})?)*)({_CHARACTER}|\.)\{{(\d+),(\d+)\}}"
-    rf"((?:{_CHARACTER}(?:\{{\d+\}})?)*)\$"
+    rf"((?:\(\?[ims]+:)?\^)((?:{_CHARACTER}(?:\{{\d+\}})?)*)({_CHARACTER}|\.)\{{(\d+),(\d+)\}}"
+    rf"((?:{_CHARACTER}(?:\{{\d+\}})?)*)(\$\)?)"
 )
 _COUNTED = re.compile(rf"({_CHARACTER})(?:\{{(\d+)\}})?")
 
@@ -236,10 +259,10 @@ def _repetition(pattern: str) -> _Repetition | None:
     match = _REPEATED.fullmatch(pattern)
     if match is None:
         return None
-    start, before, character, least, most, after = match.groups()
+    start, before, character, least, most, after, end = match.groups()
     fixed = sum(int(each[2] or 1) for each in _COUNTED.finditer(before + after))
     bounds = {"maxLength": int(most) + fixed}
     if int(least) > 1:
         bounds["minLength"] = int(least) + fixed
-    repeated = f"{start}{before}{character}{'+' if int(least) else '*'}{after}$"
+    repeated = f"{start}{before}{character}{'+' if int(least) else '*'}{after}{end}"
     return _Repetition(repeated, bounds, int(most))

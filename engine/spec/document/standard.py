@@ -69,12 +69,14 @@ def _version(library: Library) -> str:
 
 
 def _note_error(library: Library, error: Any, findings: Findings) -> None:
-    """Note a breach, at an unknown key if it is one, unless another finding is at its place."""
+    """Note a breach, at an unknown key if it is one, unless another finding is at its place or key:
+    a repair says more of the same value."""
     path: Path = tuple(error.instance_path)
     unknown = _unknown_keys(error)
     at = (*path, unknown[0]) if unknown else path
-    place = place_of(library.source(library.root, at), at, key=bool(unknown))
-    if not any((p.file, p.line, p.column) == place for p in findings.unsorted):
+    source = library.source(library.root, at)
+    places = {place_of(source, at, key=key) for key in (True, bool(unknown))}
+    if not any((p.file, p.line, p.column) in places for p in findings.unsorted):
         _note(library, at, _message(error), findings, _hint(error, path), key=bool(unknown))
 
 
@@ -108,13 +110,22 @@ def _hint(error: Any, path: Path) -> str:
 
 
 def _innermost(error: Any) -> Any:
-    """The error of the branches of `anyOf` and `oneOf` that is deepest in the value."""
+    """The error of the branches of `anyOf` and `oneOf` that is deepest in the value; of branches
+    for values of another kind only if all are."""
     while error.kind.name in ("anyOf", "oneOf"):
-        branch_errors = [e for branch in error.kind.as_dict()["context"] for e in branch]
-        if not branch_errors:
+        branches = [branch for branch in error.kind.as_dict()["context"] if branch]
+        if not branches:
             break
-        error = max(branch_errors, key=lambda e: len(e.instance_path))
+        meant = [branch for branch in branches if not any(map(_is_of_kind, branch))] or branches
+        errors = [error for branch in meant for error in branch]
+        error = max(errors, key=lambda each: len(each.instance_path))
     return error
+
+
+def _is_of_kind(error: Any) -> bool:
+    """Whether a member has another value than the only one that it may have."""
+    details = error.kind.as_dict()
+    return error.kind.name == "const" or len(details.get("options", "ab")) == 1
 
 
 def _message(error: Any) -> str:

@@ -50,6 +50,22 @@ def test_a_node_below_a_missing_one_has_no_value(tmp_path: Path) -> None:
     assert node.text("x") == ""
 
 
+def test_extensions_are_neither_paths_nor_responses(tmp_path: Path) -> None:
+    """What they refer to need not exist."""
+    absent = {"$ref": "absent.yaml"}
+    responses = {"200": {"description": "fine"}, "x-more": absent}
+    paths = {"/a": {"get": {"responses": responses}}, "x-paths": absent}
+    components = {"responses": {"x-name": {"description": "a name"}}}
+    document = {"openapi": "3.1.0", "paths": paths, "components": components}
+    library, problems = read(tmp_path, api=json.dumps(document))
+    assert problems == []
+    assert [key for key, _ in at(library, "paths").items()] == ["/a"]
+    operation = at(library, "paths", "/a", "get")
+    assert [key for key, _ in operation.get("responses").items()] == ["200"]
+    named = at(library, "components").get("responses")
+    assert [key for key, _ in named.items()] == ["x-name"]
+
+
 @each("steps", [("a/b",), ("a~b", "c d"), ("{x}", "200"), ("é", "%")])
 def test_the_pointer_of_a_node_leads_back_to_it(tmp_path: Path, steps: Any) -> None:
     value: Any = 1

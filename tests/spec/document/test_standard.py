@@ -9,6 +9,7 @@ from typing import Any
 from engine.source.problem import Findings, Level, Problem
 from engine.spec.document.load import load
 from engine.spec.document.standard import breaches
+from engine.spec.spec import read
 from tests.support.documents import document
 from tests.support.each import each
 from tests.support.swagger import read_swagger, swagger
@@ -137,3 +138,20 @@ def test_a_broken_reference_of_swagger_2_is_no_breach(tmp_path: Path) -> None:
     findings = Findings()
     breaches(specification.library, findings)
     assert findings.problems == []
+
+
+def test_a_pattern_that_was_read_is_no_breach_too(tmp_path: Path) -> None:
+    value = swagger({"name": "q", "in": "query", "type": "string", "pattern": "(?i)^a$"})
+    (tmp_path / "api.yaml").write_text(json.dumps(value, indent=1))
+    findings = Findings()
+    specification = read("api", tmp_path / "api.yaml", "api.yaml", (), findings)
+    assert specification is not None
+    breaches(specification.library, findings)
+    assert [p.code for p in findings.problems] == ["MW252"]
+
+
+def test_a_breach_in_a_parameter_of_swagger_2_names_what_is_wrong(tmp_path: Path) -> None:
+    """The standard's schema has a branch for each place of a parameter, the body first."""
+    parameter = {"name": "q", "in": "query", "type": "string", "description": 5}
+    found = breaches_of_swagger(tmp_path, json.dumps(swagger(parameter)))
+    assert ["'description'" in p.message for p in found] == [True]
