@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -41,6 +42,7 @@ def check_references(library: Library, findings: Findings) -> SchemaIds:
         if not queue:  # a file that was opened since may have the URI of a remote one
             uris.localize(remote)
             queue, remote = _follow(remote, broken, uris, findings), []
+    _note_cycles([node for node in broken if _is_cycle(node)], library, findings)
     for node in broken:
         _remove(node)
     if len(library.files) > 1:
@@ -220,8 +222,7 @@ def _check(node: Node, uris: SelfUris, findings: Findings) -> tuple[list[Node], 
         message = f"'{ref}' has no target: there is no {error}"
         _note(node, "MW202", message, hint, findings)
         return opened, False
-    if not new and _is_cycle(node):
-        _note(node, "MW202", f"'{ref}' refers to itself", "", findings)
+    if not new and _is_cycle(node):  # told later, if anything uses it
         return opened, False
     return [*opened, *_extension(found)], True
 
@@ -268,6 +269,30 @@ def _is_cycle(node: Node) -> bool:
         except (KeyError, *UNUSABLE_NAME):
             return False
     return False
+
+
+def _note_cycles(cycles: list[Node], library: Library, findings: Findings) -> None:
+    """Note the references to themselves that something outside the components leads to."""
+    used = _used(library) if cycles else set()
+    for node in cycles:
+        if (node.uri, node.path) in used:
+            _note(node, "MW202", f"'{node.ref}' refers to itself", "", findings)
+
+
+def _used(library: Library) -> set[tuple[FilePath, Path]]:
+    """The places of all references that are used: outside the components, and in what these lead
+    to."""
+    value = library.document.value
+    components = {"components", "definitions", "parameters", "responses"}
+    queue = [library.document.step(key) for key in value if key not in components]
+    used: set[tuple[FilePath, Path]] = set()
+    while queue:
+        for at in references(queue.pop()):
+            if (at.uri, at.path) not in used:
+                used.add((at.uri, at.path))
+                with suppress(KeyError, *UNUSABLE_NAME):
+                    queue.append(library.at(*target_of(at.value["$ref"], at.uri)))
+    return used
 
 
 def _siblings(library: Library, uri: FilePath, pointer: str) -> list[str]:
