@@ -3,7 +3,7 @@ property names a branch is what this branch accepts.
 
 Each branch gets a guard, a schema that refuses values of which the property names another branch.
 So the branch that is named decides alone, and its errors are the only ones about the value. A value
-that names no branch is judged by all of them.
+that names no branch is judged by the `defaultMapping` of OpenAPI 3.2; without one by all branches.
 """
 
 from __future__ import annotations
@@ -31,10 +31,31 @@ def guard(schema: Node, copy: dict[str, Any]) -> None:
         if not isinstance(alternatives, list):
             continue
         name = schema.value["discriminator"]["propertyName"]
+        default = _default_branch(schema, keyword)
         copy[keyword] = [
             _guarded(branch, name, _others(tags, (keyword, index)))
+            if default is None or index == default
+            else _guarded_by_own(branch, name, sorted(tags.get((keyword, index), ())))
             for index, branch in enumerate(alternatives)
         ]
+
+
+def default_of(schema: Node) -> tuple[Any, ...] | None:
+    """The place of the schema that judges the values that name none; None without one."""
+    target = schema.value["discriminator"].get("defaultMapping")
+    if not isinstance(target, str) or not schema.library.is_32:
+        return None
+    return place_of_mapped(schema, target)
+
+
+def _default_branch(schema: Node, keyword: str) -> int | None:
+    """The index of the default among the branches of a keyword; None if it is none of them."""
+    place = default_of(schema)
+    for index, branch in enumerate(schema.value[keyword] if place is not None else ()):
+        ref = reference_of(branch)
+        if ref is not None and place_of_mapped(schema, ref) == place:
+            return index
+    return None
 
 
 def _others(tags: dict[tuple[str, int], set[str]], branch: tuple[str, int]) -> list[str]:
@@ -48,6 +69,12 @@ def _guarded(branch: Any, name: str, others: list[str]) -> Any:
         return branch
     names_another = {"type": "object", "required": [name], "properties": {name: {"enum": others}}}
     return {"allOf": [{"not": {**names_another, GUARD: True}}, branch]}
+
+
+def _guarded_by_own(branch: Any, name: str, own: list[str]) -> Any:
+    """A branch that accepts only objects that name it: the others are for the default."""
+    names_it = {"required": [name], "properties": {name: {"enum": own}}}
+    return {"allOf": [{"not": {"type": "object", "not": names_it, GUARD: True}}, branch]}
 
 
 def tags_of(schema: Node) -> dict[tuple[str, int], set[str]] | None:

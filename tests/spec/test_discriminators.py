@@ -104,3 +104,45 @@ def test_it_chooses_within_lists_and_references(tmp_path: Path) -> None:
     schema = {"type": "array", "items": {"$ref": "#/components/schemas/Item"}}
     message = refusal(tmp_path, schema, [{"type": "json"}], "3.0.3", Item=item)
     assert message == "Missing required parameter: '[0].schema'."
+
+
+OTHER = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}
+
+
+@each(
+    ("value", "message"),
+    [
+        ({"id": 1}, ""),
+        ({"type": "new", "id": 1}, ""),
+        ({"type": 5, "id": 1}, ""),
+        ({"type": "json", "schema": {}}, ""),
+        ({"type": "json"}, "Missing required parameter: 'schema'."),
+        ({"type": "new", "schema": {}}, "Missing required parameter: 'id'."),
+        ({"schema": {}}, "Missing required parameter: 'id'."),
+        ({}, "Missing required parameter: 'id'."),
+    ],
+)
+@each("default", ["Other", "#/components/schemas/Other"])
+@each("mapping", [None, MAPPING | {"text": "#/components/schemas/Text"}])
+@each("keyword", ["oneOf", "anyOf"])
+def test_the_default_judges_what_names_no_branch(
+    tmp_path: Path, keyword: str, mapping: Any, default: str, value: Any, message: str
+) -> None:
+    discriminator = {"propertyName": "type", "defaultMapping": default}
+    if mapping:
+        discriminator["mapping"] = mapping
+    else:
+        value = {**value, "type": "Json"} if value.get("type") == "json" else value
+    branches = [*BRANCHES, {"$ref": "#/components/schemas/Other"}]
+    json_schema = {**JSON, "properties": {"schema": {"type": "object"}}}
+    schema = {keyword: branches, "discriminator": discriminator}
+    schemas = {"Other": OTHER, "Json": json_schema}
+    assert refusal(tmp_path, schema, value, "3.2.0", **schemas) == message
+
+
+@each("target", ["Nowhere", "#/components/schemas/Nowhere", "Elsewhere", 5])
+def test_a_default_that_is_no_branch_chooses_nothing(tmp_path: Path, target: Any) -> None:
+    discriminator = {"propertyName": "type", "mapping": MAPPING, "defaultMapping": target}
+    schema = {"anyOf": BRANCHES, "discriminator": discriminator}
+    value = {"schema": {"n": 1}}
+    assert refusal(tmp_path, schema, value, "3.2.0", Elsewhere={"type": "string"}) == ""

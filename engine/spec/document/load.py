@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.source.problem import Findings
 from engine.source.reader import SourceDocument
-from engine.spec.document import overlay, repairs
+from engine.spec.document import dynamic_references, overlay, repairs
 from engine.spec.document.node import Library, operations_of
 from engine.spec.document.references import check_references
 from engine.spec.document.repairs import path_keys, path_members, recursion, schemas
@@ -47,7 +47,9 @@ def load(
     _check_version(marked, findings)
     if len(findings.errors) > before:
         return None
-    check_references(library, findings)
+    names = check_references(library, findings)
+    dynamic_references.replace(library, names, findings)
+    names.remove_names()
     return library
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -12,6 +13,7 @@ from engine.source.files import is_file
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
+from engine.spec.document.schema_ids import SchemaIds
 from engine.spec.document.self_uris import SelfUris
 from engine.spec.schemas import NAMING
 
@@ -19,8 +21,9 @@ _VALUES = frozenset({"value", "dataValue"})
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
 
 
-def check_references(library: Library, findings: Findings) -> None:
-    """Follow every `$ref` of every file, and open the files that they name.
+def check_references(library: Library, findings: Findings) -> SchemaIds:
+    """Follow every `$ref` of every file, and open the files that they name. Returns the names of
+    schemas in them; no `$ref` is by name afterwards.
 
     A reference without a target is removed, with a warning: what has it is then not described.
     """
@@ -35,15 +38,17 @@ def check_references(library: Library, findings: Findings) -> None:
         found = list(references(node))
         uris.localize(found)
         remote += [at for at in found if _is_remote(at)]
-        queue += _follow([at for at in found if not _is_remote(at)], broken, findings)
+        queue += _follow([at for at in found if not _is_remote(at)], broken, uris, findings)
         if not queue:  # a file that was opened since may have the URI of a remote one
             uris.localize(remote)
-            queue, remote = _follow(remote, broken, findings), []
+            queue, remote = _follow(remote, broken, uris, findings), []
+    _note_cycles([node for node in broken if _is_cycle(node)], library, findings)
     for node in broken:
         _remove(node)
     if len(library.files) > 1:
         _make_absolute(library)
     library.resolved.clear()
+    return uris.schemas
 
 
 def all_references(
@@ -107,15 +112,18 @@ def remove_lost(library: Library, findings: Findings) -> bool:
 
 
 def _is_remote(node: Node) -> bool:
-    return "://" in node.value["$ref"].partition("#")[0]
+    target = node.value["$ref"].partition("#")[0]
+    return "://" in target or target.startswith("urn:")
 
 
-def _follow(nodes: Iterable[Node], broken: list[Node], findings: Findings) -> list[Node]:
+def _follow(
+    nodes: Iterable[Node], broken: list[Node], uris: SelfUris, findings: Findings
+) -> list[Node]:
     """What is to be checked now, because of these references; those without a target are added to
     `broken`."""
     opened: list[Node] = []
     for at in nodes:
-        new, is_sound = _check(at, findings)
+        new, is_sound = _check(at, uris, findings)
         opened += new
         if not is_sound:
             broken.append(at)
@@ -179,13 +187,13 @@ def _note(node: Node, code: str, message: str, hint: str, findings: Findings) ->
     findings.note(node.source, (*node.path, "$ref"), Level.WARNING, code, message, hint)
 
 
-def _check(node: Node, findings: Findings) -> tuple[list[Node], bool]:
+def _check(node: Node, uris: SelfUris, findings: Findings) -> tuple[list[Node], bool]:
     """Note a broken reference. Returns what is to be checked now, a new file or a part of an
     extension, and whether the reference has a target."""
     ref = node.value["$ref"]
     library = node.library
     target = ref.partition("#")[0]
-    if "://" in target:
+    if _is_remote(node):
         message, hint = f"'{target}' is not a local file", "download it beside this one"
         _note(node, "MW203", message, hint, findings)
         return [], False
@@ -198,6 +206,10 @@ def _check(node: Node, findings: Findings) -> tuple[list[Node], bool]:
     if not _open(node, uri, target, findings):
         return [], False
     opened = [Node(library, uri, (), library.files[uri].value) for uri in new]
+    if new and pointer and not pointer.startswith("/"):
+        uris.add(uri)
+        uris.localize([node])
+        uri, pointer = target_of(node.value["$ref"], node.uri, library.resolved)
     if pointer and not pointer.startswith("/"):
         message = f"'{ref}' is not a JSON Pointer"
         _note(node, "MW202", message, f"write '{target}#/{pointer}'", findings)
@@ -210,8 +222,7 @@ def _check(node: Node, findings: Findings) -> tuple[list[Node], bool]:
         message = f"'{ref}' has no target: there is no {error}"
         _note(node, "MW202", message, hint, findings)
         return opened, False
-    if not new and _is_cycle(node):
-        _note(node, "MW202", f"'{ref}' refers to itself", "", findings)
+    if not new and _is_cycle(node):  # told later, if anything uses it
         return opened, False
     return [*opened, *_extension(found)], True
 
@@ -258,6 +269,30 @@ def _is_cycle(node: Node) -> bool:
         except (KeyError, *UNUSABLE_NAME):
             return False
     return False
+
+
+def _note_cycles(cycles: list[Node], library: Library, findings: Findings) -> None:
+    """Note the references to themselves that something outside the components leads to."""
+    used = _used(library) if cycles else set()
+    for node in cycles:
+        if (node.uri, node.path) in used:
+            _note(node, "MW202", f"'{node.ref}' refers to itself", "", findings)
+
+
+def _used(library: Library) -> set[tuple[FilePath, Path]]:
+    """The places of all references that are used: outside the components, and in what these lead
+    to."""
+    value = library.document.value
+    components = {"components", "definitions", "parameters", "responses"}
+    queue = [library.document.step(key) for key in value if key not in components]
+    used: set[tuple[FilePath, Path]] = set()
+    while queue:
+        for at in references(queue.pop()):
+            if (at.uri, at.path) not in used:
+                used.add((at.uri, at.path))
+                with suppress(KeyError, *UNUSABLE_NAME):
+                    queue.append(library.at(*target_of(at.value["$ref"], at.uri)))
+    return used
 
 
 def _siblings(library: Library, uri: FilePath, pointer: str) -> list[str]:

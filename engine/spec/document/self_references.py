@@ -8,14 +8,11 @@ accepts nothing, as long as another branch is left.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from engine.source.problem import Findings, Level
-from engine.spec.document.compact_json import has_any_key
-from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
+from engine.spec.document.node import Library, Node
 from engine.spec.document.references import all_references
 from engine.spec.schema_keywords import (
     ANNOTATIONS,
@@ -26,11 +23,7 @@ from engine.spec.schema_keywords import (
 )
 from engine.spec.schemas import NAMING
 
-_ANCHORS = ("$dynamicAnchor", "$anchor")
-_ANCHOR_KEYS = tuple(f'"{keyword}":'.encode() for keyword in _ANCHORS)
 _NOTHING: dict[str, Any] = {"not": {}}
-
-Anchors = dict[tuple[FilePath, str], list[Node]]
 
 
 class _Link(NamedTuple):
@@ -52,15 +45,14 @@ class _Step(NamedTuple):
 
 def remove_self_references(library: Library, findings: Findings) -> None:
     """Remove each reference by which a schema applies to the same value again, with a warning."""
-    anchors = _anchors(library)
     complete: set[int] = set()
     for start in list(all_references(library, REFERENCES)):
-        _walk(start, anchors, complete, findings)
+        _walk(start, complete, findings)
 
 
-def _walk(start: Node, anchors: Anchors, complete: set[int], findings: Findings) -> None:
+def _walk(start: Node, complete: set[int], findings: Findings) -> None:
     """Follow all links from a schema, depth first and without recursion: chains can be long."""
-    path = [_Step(start, _links(start, anchors), [""])] if id(start.value) not in complete else []
+    path = [_Step(start, _links(start), [""])] if id(start.value) not in complete else []
     open_schemas = {id(start.value): 0}
     while path:
         step = path[-1]
@@ -76,7 +68,7 @@ def _walk(start: Node, anchors: Anchors, complete: set[int], findings: Findings)
             _remove([step for step in path[open_schemas[key] :] if step.keyword[0]], findings)
         elif key not in complete and isinstance(link.schema.value, dict):
             open_schemas[key] = len(path)
-            path.append(_Step(link.schema, _links(link.schema, anchors), [""]))
+            path.append(_Step(link.schema, _links(link.schema), [""]))
 
 
 def _remove(cycle: list[_Step], findings: Findings) -> None:
@@ -112,12 +104,13 @@ def _close_branch(schema: Node) -> None:
             del holder.value[holder_path[-1]]
 
 
-def _links(schema: Node, anchors: Anchors) -> Iterator[_Link]:
+def _links(schema: Node) -> Iterator[_Link]:
     """The schemas that a schema applies to the value that it is applied to itself."""
     value = schema.value
     for keyword in REFERENCES:
         if isinstance(ref := value.get(keyword), str):
-            yield from (_Link(target, keyword) for target in _targets(schema, ref, anchors))
+            if (target := _target(schema, ref)) is not None:
+                yield _Link(target, keyword)
             if schema.library.is_30:
                 return  # which ignores what is beside a reference
     for keyword in SAME_VALUE_LISTS:
@@ -133,24 +126,8 @@ def _links(schema: Node, anchors: Anchors) -> Iterator[_Link]:
             yield from (_Link(holder.step(name)) for name in below)
 
 
-def _targets(schema: Node, ref: str, anchors: Anchors) -> list[Node]:
-    """The targets of a reference: several for a name that several schemas have."""
+def _target(schema: Node, ref: str) -> Node | None:
     try:
-        uri, fragment = target_of(ref, schema.uri)
-        if fragment and not fragment.startswith("/"):
-            return anchors.get((uri, fragment), [])
-        return [schema.library.at(uri, fragment)]
-    except (KeyError, *UNUSABLE_NAME):
-        return []
-
-
-def _anchors(library: Library) -> Anchors:
-    """The schemas with a name, by their file and the name."""
-    named: Anchors = defaultdict(list)
-    files = [uri for uri, file in library.files.items() if has_any_key(file.value, _ANCHOR_KEYS)]
-    for node in all_references(library, _ANCHORS, files):
-        for keyword in _ANCHORS:
-            name: Any = node.value.get(keyword)
-            if isinstance(name, str):
-                named[node.uri, name].append(node)
-    return named
+        return schema.library.target(schema.uri, ref)
+    except KeyError:
+        return None

@@ -1,5 +1,5 @@
-"""`$self` of OpenAPI 3.2: the URI of a document, against which its references are resolved,
-wherever its file is."""
+"""`$self` of OpenAPI 3.2, and `$id` of a file that is a schema: the URI of a file, against which
+its references are resolved, wherever it is."""
 
 from __future__ import annotations
 
@@ -12,31 +12,36 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from engine.source.files import is_file
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node
+from engine.spec.document.schema_ids import SchemaIds
 
 
 class SelfUris:
-    """The URIs of the files of a library that name one."""
+    """The URIs of the files of a library that name one, and the schemas in them with names."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self._files: dict[str, FilePath] = {}
         self._bases: dict[FilePath, str] = {}
+        self.schemas = SchemaIds(library)
 
     def add(self, file: FilePath) -> None:
         """Add the URI of a file, if it has a `$self`. A relative one is resolved against the place
         of the file."""
         value = self._library.files[file].value
-        own = value.get("$self") if isinstance(value, dict) else None
+        own = value.get("$self", value.get("$id")) if isinstance(value, dict) else None
         if isinstance(own, str):
             with suppress(ValueError):
                 base = urljoin(file.as_uri(), own).partition("#")[0]
                 self._bases[file] = base
                 self._files.setdefault(base, file)
+        self.schemas.add(file, self._bases.get(file, file.as_uri()))
 
     def localize(self, nodes: Iterable[Node]) -> None:
-        """Write each reference by the local file that it means: its own, one that has the URI as
-        its `$self`, or one that lies to its file as the URI does to that of the file. Any other is
-        unchanged."""
+        """Write each reference by the local file that it means: one with a schema of this name, its
+        own, one that has the URI as its `$self`, or one that lies to its file as the URI does to
+        that of the file. Any other is unchanged."""
+        nodes = list(nodes)
+        self.schemas.localize(nodes)
         for node in nodes if self._files else ():
             node.value["$ref"] = self._local(node.value["$ref"], node.uri)
 

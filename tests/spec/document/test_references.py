@@ -201,3 +201,28 @@ def test_a_circle_of_links_is_a_broken_reference(tmp_path: Path) -> None:
 def test_an_index_is_written_in_plain_digits(tmp_path: Path, step: str) -> None:
     _, problems = read(tmp_path, api=HEAD + f"a: {{$ref: '#/b/{step}'}}\nb: [1, 2, 3, 4]\n")
     assert [problem.code for problem in problems] == ["MW202"]
+
+
+A, B = "'#/components/schemas/A'", "'#/components/schemas/B'"
+CYCLE = f"components: {{schemas: {{A: {{$ref: {B}}}, B: {{$ref: {A}}}}}}}\n"
+
+
+def test_a_reference_to_itself_is_told_only_if_it_is_used(tmp_path: Path) -> None:
+    library, problems = read(tmp_path, api=HEAD + CYCLE)
+    assert problems == []
+    assert at(library, "components", "schemas", "A").value == {}
+    _, problems = read(tmp_path, api=HEAD + CYCLE + "x: {$ref: '#/components/schemas/A'}\n")
+    assert places(problems) == [
+        "api.yaml:3:34 MW202",
+        "api.yaml:3:71 MW202",
+        "api.yaml:4:11 MW202",
+    ]
+
+
+def test_a_reference_to_itself_is_used_through_other_components(tmp_path: Path) -> None:
+    user = "  parameters: {P: {schema: {items: {$ref: '#/components/schemas/A'}}}}\n"
+    cycle = "components:\n  schemas: {A: {$ref: '#/components/schemas/A'}}\n" + user
+    _, problems = read(tmp_path, api=HEAD + cycle)
+    assert problems == []
+    _, problems = read(tmp_path, api=HEAD + cycle + "x: {$ref: '#/components/parameters/P'}\n")
+    assert "api.yaml:4:23 MW202" in places(problems)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.discriminators import place_of_mapped, reference_of, values_of
+from engine.spec.discriminators import default_of, place_of_mapped, reference_of, values_of
 from engine.spec.document.repairs import Schema
 
 KEYS = frozenset({"discriminator"})
@@ -34,6 +34,11 @@ def repair(schema: Schema) -> None:
         message = f"there is no schema {str(mapping[tag])[:80]!r}; the schemas decide for '{tag}'"
         schema.warn_at(("discriminator", "mapping", tag), "MW256", message)
         del mapping[tag]
+    default = discriminator.get("defaultMapping")
+    if default is not None and not _has_target(schema, default):
+        message = f"there is no schema {str(default)[:80]!r}; the schemas decide without a default"
+        schema.warn_at(("discriminator", "defaultMapping"), "MW256", message)
+        del discriminator["defaultMapping"]
     _note_unmapped(schema, discriminator["propertyName"], set(map(str, mapping)))
 
 
@@ -42,14 +47,17 @@ def _has_target(schema: Schema, target: object) -> bool:
 
 
 def _note_unmapped(schema: Schema, name: str, mapped: set[str]) -> None:
-    """Note a value that a branch accepts and by the standard nothing maps."""
+    """Note a value that a branch accepts and by the standard nothing maps to it."""
+    default = default_of(schema.node)
+    judge = "the schemas decide" if default is None else "its default decides"
     for branch in [*_list(schema, "oneOf"), *_list(schema, "anyOf")]:
-        if (ref := reference_of(branch)) is None:
+        ref = reference_of(branch)
+        if ref is None or default == place_of_mapped(schema.node, ref) is not None:
             continue
         names = mapped | {ref.rpartition("/")[2]}
         values = values_of(branch, name, schema.node.follow) or set()
         if values - names:
-            message = f"the discriminator does not map {min(values - names)!r}; the schemas decide"
+            message = f"the discriminator does not map {min(values - names)!r}; {judge}"
             schema.warn("discriminator", "MW226", message, "add a mapping, or leave it out")
             return
 

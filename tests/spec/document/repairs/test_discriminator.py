@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.documents import repaired
+from engine.source.problem import Findings
+from engine.spec.document.load import repair
+from tests.support.documents import document, library, repaired
 from tests.support.each import each
 
 CAT = {"properties": {"kind": {"const": "cat"}}}
@@ -50,3 +52,24 @@ def test_what_cannot_choose_is_left_out(discriminator: Any, result: Any) -> None
     left, codes = repaired(schema, Cat=CAT)
     assert left.get("discriminator") == result
     assert set(codes) == {"MW256"}
+
+
+@each(
+    ("default", "left", "message"),
+    [
+        ("Cat", "Cat", ""),
+        ("#/components/schemas/Dog", "#/components/schemas/Dog", "its default decides"),
+        ("Cow", None, "there is no schema 'Cow'"),
+        (5, None, "there is no schema '5'"),
+    ],
+)
+def test_a_default_takes_what_is_not_mapped(default: Any, left: Any, message: str) -> None:
+    schema = {"oneOf": [REF], "discriminator": {"propertyName": "kind", "defaultMapping": default}}
+    schemas = {"Root": schema, "Cat": CAT, "Dog": {}}
+    files = library(document(version="3.2.0", components={"schemas": schemas}))
+    findings = Findings()
+    repair(files, findings)
+    root = files.document.value["components"]["schemas"]["Root"]
+    assert root["discriminator"].get("defaultMapping") == left
+    assert message in " ".join(map(str, findings.problems))
+    assert bool(message) == bool(findings.problems)

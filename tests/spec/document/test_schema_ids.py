@@ -1,0 +1,213 @@
+"""Names of schemas: references by `$id`, `$anchor` and `$dynamicAnchor` lead to their targets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.spec.spec import Specification
+from engine.values.errors import GatewayError
+from tests.support.documents import ask, document, get, read
+
+INTEGER = {"type": "integer"}
+ID = "https://example.com/schemas/order"
+URN = "urn:uuid:deadbeef-1234-0000-0000-4321feebdaed"
+TREE = {
+    "$id": "tree",
+    "$dynamicAnchor": "node",
+    "type": "object",
+    "properties": {
+        "data": True,
+        "children": {"type": "array", "items": {"$dynamicRef": "#node"}},
+    },
+}
+STRICT_TREE = {
+    "$id": "strict-tree",
+    "$dynamicAnchor": "node",
+    "$ref": "tree",
+    "unevaluatedProperties": False,
+}
+LIST = {
+    "$id": "list",
+    "type": "array",
+    "items": {"$dynamicRef": "#item"},
+    "$defs": {"any": {"$dynamicAnchor": "item"}},
+}
+
+
+def _list_of(name: str, kind: str) -> dict[str, Any]:
+    item = {"$dynamicAnchor": "item", "type": kind}
+    return {"$id": name, "$ref": "list", "$defs": {"item": item}}
+
+
+def _body(schema: Any) -> dict[str, Any]:
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+def _read(
+    folder: Path, schema: Any, *, version: str = "3.1.0", **schemas: Any
+) -> tuple[Specification, list[str]]:
+    """A document whose operation takes what a schema accepts, and the codes of its warnings."""
+    paths = {"/x": {"post": get(requestBody=_body(schema))}}
+    text = document(version=version, paths=paths, components={"schemas": schemas})
+    specification, problems = read(folder, text)
+    assert specification is not None
+    return specification, [str(problem) for problem in problems]
+
+
+def _accepts(specification: Specification, value: Any) -> bool:
+    try:
+        ask(specification.operations["x"], json.dumps(value).encode())
+    except GatewayError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("ref", "schemas"),
+    [
+        ("#size", {"Size": {"$anchor": "size", **INTEGER}}),
+        ("#size", {"Size": {"$dynamicAnchor": "size", **INTEGER}}),
+        ("size", {"Size": {"$id": "size", **INTEGER}}),
+        (ID, {"Size": {"$id": ID, **INTEGER}}),
+        (f"{ID}#size", {"Order": {"$id": ID, "$defs": {"S": {"$anchor": "size", **INTEGER}}}}),
+        (f"{ID}#/$defs/S", {"Order": {"$id": ID, "$defs": {"S": INTEGER}}}),
+        (URN, {"Size": {"$id": URN, **INTEGER}}),
+        (f"{URN}#/$defs/S", {"Order": {"$id": URN, "$defs": {"S": INTEGER}}}),
+        (f"{URN}#size", {"Order": {"$id": URN, "$defs": {"S": {"$anchor": "size", **INTEGER}}}}),
+        (
+            ID,
+            {
+                "Order": {"$id": ID, "$ref": "size"},
+                "Size": {"$id": "https://example.com/schemas/size", **INTEGER},
+            },
+        ),
+        (ID, {"Order": {"$id": ID, "$ref": "#/$defs/S", "$defs": {"S": INTEGER}}}),
+        (
+            "#/components/schemas/A",
+            {"A": {"$id": ID, "$ref": "#/$defs/S", "$defs": {"S": INTEGER}}},
+        ),
+    ],
+)
+def test_a_reference_by_name_leads_to_its_target(
+    tmp_path: Path, ref: str, schemas: dict[str, Any]
+) -> None:
+    specification, warnings = _read(tmp_path, {"$ref": ref}, **schemas)
+    assert warnings == []
+    assert _accepts(specification, 5)
+    assert not _accepts(specification, "no number")
+
+
+def test_a_reference_by_id_of_draft_4_leads_to_its_target(tmp_path: Path) -> None:
+    size = {"id": "https://example.com/size", **INTEGER}
+    order = {"id": "https://example.com/order", "allOf": [{"$ref": "size"}, {"$ref": "#small"}]}
+    order["definitions"] = {"Small": {"id": "#small", "maximum": 9}}
+    schemas = {"Size": size, "Order": order}
+    specification, warnings = _read(tmp_path, {"$ref": order["id"]}, version="3.0.3", **schemas)
+    assert warnings == []
+    assert _accepts(specification, 5)
+    assert not _accepts(specification, 50)
+    assert not _accepts(specification, "5")
+
+
+def test_a_pointer_from_the_document_below_an_id_is_read_as_it_is_meant(tmp_path: Path) -> None:
+    """By the standard `#` is the schema with the `$id`; vendors mean the document."""
+    order = {"$id": ID, "properties": {"size": {"$ref": "#/components/schemas/Size"}}}
+    specification, warnings = _read(tmp_path, {"$ref": ID}, Order=order, Size=INTEGER)
+    assert warnings == []
+    assert not _accepts(specification, {"size": "large"})
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+def test_properties_and_examples_with_these_names_are_no_names(
+    tmp_path: Path, version: str
+) -> None:
+    names = {"$id": {"type": "string"}, "id": {"type": "string"}, "$anchor": {"type": "string"}}
+    example = {"id": "a", "$id": "b", "$anchor": "c"}
+    schema = {"type": "object", "properties": names, "required": [*names], "example": example}
+    specification, warnings = _read(tmp_path, schema, version=version)
+    assert warnings == []
+    assert _accepts(specification, example)
+    assert not _accepts(specification, {})
+
+
+def test_names_are_found_in_files_that_are_opened(tmp_path: Path) -> None:
+    (tmp_path / "shop.json").write_text(
+        json.dumps({"$id": ID, "$defs": {"S": {"$anchor": "size", **INTEGER}}})
+    )
+    (tmp_path / "other.json").write_text(json.dumps({"allOf": [{"$ref": f"{ID}#size"}]}))
+    both = {"allOf": [{"$ref": "other.json"}, {"$ref": "shop.json#size"}]}
+    specification, warnings = _read(tmp_path, both)
+    assert warnings == []
+    assert not _accepts(specification, "large")
+
+
+@pytest.mark.parametrize("ref", ["#nowhere", "urn:example:nowhere", "https://example.com/x"])
+def test_a_reference_to_no_name_is_left_out_with_a_warning(tmp_path: Path, ref: str) -> None:
+    named = {"$anchor": "size", **INTEGER}
+    specification, warnings = _read(tmp_path, {"$ref": ref}, Size=named)
+    assert len(warnings) == 1
+    assert _accepts(specification, "anything")
+
+
+def test_a_dynamic_reference_leads_to_the_outermost_anchor(tmp_path: Path) -> None:
+    misspelt = {"children": [{"daat": 1}]}
+    correct = {"children": [{"data": 1, "children": []}]}
+    schemas = {"Tree": TREE, "StrictTree": STRICT_TREE}
+    specification, warnings = _read(tmp_path, {"$ref": "strict-tree"}, **schemas)
+    assert warnings == []
+    assert _accepts(specification, correct)
+    assert not _accepts(specification, misspelt)
+    specification, _ = _read(tmp_path, {"$ref": "tree"}, **schemas)
+    assert _accepts(specification, misspelt)
+
+
+def test_a_schema_is_judged_by_the_way_it_was_reached(tmp_path: Path) -> None:
+    schemas = {
+        "List": LIST,
+        "Texts": _list_of("texts", "string"),
+        "Numbers": _list_of("numbers", "integer"),
+    }
+    names = {"properties": {name: {"$ref": name} for name in ("list", "texts", "numbers")}}
+    specification, warnings = _read(tmp_path, names, **schemas)
+    assert warnings == []
+    assert _accepts(specification, {"list": [1, "a"], "texts": ["a"], "numbers": [1]})
+    assert not _accepts(specification, {"texts": [1]})
+    assert not _accepts(specification, {"numbers": ["a"]})
+
+
+def test_a_dynamic_reference_beside_a_reference_counts_too(tmp_path: Path) -> None:
+    schema = {"$ref": "#/components/schemas/Small", "$dynamicRef": "#size"}
+    schemas = {"Small": {"maximum": 9}, "Size": {"$dynamicAnchor": "size", **INTEGER}}
+    specification, warnings = _read(tmp_path, schema, **schemas)
+    assert warnings == []
+    assert _accepts(specification, 5)
+    assert not _accepts(specification, 50)
+    assert not _accepts(specification, 5.5)
+
+
+def test_ways_to_a_dynamic_reference_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.spec.document.dynamic_references._MOST_COPIES", 1)
+    schemas = {
+        "List": LIST,
+        "Texts": _list_of("texts", "string"),
+        "Numbers": _list_of("numbers", "integer"),
+    }
+    names = {"properties": {name: {"$ref": name} for name in ("texts", "numbers")}}
+    specification, warnings = _read(tmp_path, names, **schemas)
+    assert [w for w in warnings if "more than 1 ways" in w]
+    assert _accepts(specification, {"texts": ["a"], "numbers": [1]})
+
+
+def test_a_file_that_cannot_be_read_is_told_beside_dynamic_references(tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text("{]")
+    broken = {"$ref": "broken.json"}
+    schemas = {"Tree": TREE, "StrictTree": STRICT_TREE, "Broken": broken}
+    specification, warnings = _read(tmp_path, {"$ref": "strict-tree"}, **schemas)
+    assert [w for w in warnings if "MW203" in w]
+    assert not _accepts(specification, {"children": [{"daat": 1}]})
