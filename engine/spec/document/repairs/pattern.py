@@ -57,7 +57,11 @@ def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.R
         schema.warn_at(at, "MW253", message, "write it in the syntax of ECMA-262")
     elif not reading.is_exact:
         message = f"{short!r} is too large; its long repetitions are read without their most"
-        schema.warn_at(at, "MW253", message, "write minLength and maxLength for the length")
+        hint = "write minLength and maxLength for the length"
+        if "(?>" in pattern:
+            message = f"{short!r} has an atomic group, which is read as a plain group"
+            hint = "write it without '(?>'"
+        schema.warn_at(at, "MW253", message, hint)
     elif not reading.is_standard:
         as_written = "it is written" if reading.pattern == pattern else repr(reading.pattern)
         message = f"{short!r} is not of ECMA-262; it is read as {as_written[:_LONGEST]}"
