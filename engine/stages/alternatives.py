@@ -25,7 +25,12 @@ from engine.spec.refusal_messages import explain_distance
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.security import Carrier
 from engine.stages.authenticate import carried
-from engine.stages.validate import drop_unknown, reject_unknown
+from engine.stages.validate import (
+    drop_unknown,
+    refuse_read_only,
+    reject_unknown,
+    strip_read_only,
+)
 from engine.values.errors import GatewayError, Malformed
 
 MOST_JUDGED = 16
@@ -43,7 +48,8 @@ class Alternative:
     """An operation that shares its method and path with others.
 
     `operation` is compiled as its route validates, strictly if that refuses nothing, which
-    `is_tolerant` says; `unknown` is what happens to members that the document does not have.
+    `is_tolerant` says. `unknown` is what happens to members that the document does not have,
+    `readonly` to those that it marks as read-only.
     `authenticate` raises GatewayError for a request without a valid token in one of the `carriers`.
     `handler` has all stages of the route, `judged` those of a request that this module has judged,
     and what `refusal` makes those before the validation, which count refused requests too, and then
@@ -52,6 +58,7 @@ class Alternative:
 
     operation: Operation
     unknown: str
+    readonly: str
     is_tolerant: bool
     carriers: Sequence[Carrier]
     authenticate: Stage
@@ -130,20 +137,24 @@ class _Trial:
 
     def judge_body(self, body: Body) -> _Explain | None:
         """The refusal of the body, None if it is accepted."""
-        trial, unknown = self.exchange, self.alternative.unknown
+        trial, alternative = self.exchange, self.alternative
         trial.body = body
         part = _PARSER
         try:
-            rule = self.alternative.operation.bodies.parse(trial)
+            rule = alternative.operation.bodies.parse(trial)
             if rule is None or trial.value is MISSING:
                 return None
             part = _SCHEMA
-            if unknown == "drop":
+            if alternative.unknown == "drop":
                 drop_unknown(trial, rule, None)
+            if alternative.readonly == "strip":
+                strip_read_only(trial, rule, None)
             if rule.validator is not None and not rule.validator.is_valid(trial.value):
                 return partial(self._explain_body, rule.validator)
             part = _NAMES
-            if unknown == "reject":
+            if alternative.readonly == "refuse":
+                refuse_read_only(trial, rule)
+            if alternative.unknown == "reject":
                 reject_unknown(trial, rule)
         except GatewayError as error:
             return self._refused(part, error)

@@ -349,6 +349,28 @@ def test_unknown_members_are_judged_by_the_route_of_each(tmp_path, unknown, body
     assert response.status_code == (200 if sent is not None else 400)
 
 
+@each(
+    ("readonly", "body", "operation", "sent"),
+    [
+        ("strip", {"stream": True, "id": 1}, "tStream", {"stream": True}),
+        ("strip", {"stream": True, "id": "x"}, "tStream", {"stream": True}),
+        ("refuse", {"stream": True, "id": "x"}, "tStream", None),
+        ("refuse", {"text": "x", "size": 1, "id": "x"}, "t", {"text": "x", "size": 1, "id": "x"}),
+    ],
+)
+def test_read_only_members_are_judged_by_the_route_of_each(
+    tmp_path, readonly, body, operation, sent
+):
+    config = CONFIG.replace("upstream: other}]", f"upstream: other}}], readonly: {readonly}")
+    member = "properties: {stream: {enum: [true]}, id: {type: string, readOnly: true}, "
+    document = DOCUMENT.replace("properties: {stream: {enum: [true]}, ", member)
+    app = App(tmp_path / f"{readonly}-{len(body)}-{operation}-{body['id']}", config, document)
+    response = app.request("POST", "/t", TOKEN, body)
+    assert app.operations == [f"shop.{operation}"]
+    assert [json.loads(r.body) for r in app.sent] == ([sent] if sent is not None else [])
+    assert response.status_code == (200 if sent is not None else 400)
+
+
 def test_an_operation_without_a_route_is_no_alternative(tmp_path):
     routes = "  - {operations: [shop.byId, shop.byName], to: [{upstream: main}]}\n"
     before, _, after = CONFIG.partition("routes:\n")
