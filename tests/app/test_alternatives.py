@@ -167,6 +167,7 @@ def app(tmp_path_factory):
 
 UUID = "c7a1c1b0-8f5e-4c0a-9f0e-2b1d6f0c9a11"
 FORM = b"--x\r\ncontent-disposition: form-data; name=file\r\n\r\n1\r\n--x--\r\n"
+LONG_FORM = FORM.replace(b"\r\n1\r\n", b"\r\n" + b"1" * 1_100_000 + b"\r\n")
 
 
 @each(
@@ -214,6 +215,10 @@ def test_the_variables_are_those_of_the_operation(app):
         (("POST", "/t?beta=true", TOKEN, {"stream": True}), "tBeta", 400, "'beta'"),
         (("POST", "/up", TOKEN, {"file": "x"}), "upJson", 400, "'url'"),
         (("POST", "/up", TOKEN, b"--", "multipart/form-data; boundary=x"), "upForm", 400, "mult"),
+        (
+            ("POST", "/up", TOKEN, LONG_FORM, "multipart/form-data; boundary=x"),
+            *("upForm", 400, "bytes. Of the 2"),
+        ),
         (("GET", "/key", {}), "keyA", 401, "has no token"),
         (("GET", "/key", {"x-key": "unknown"}), "keyB", 401, "not known"),
         (("POST", "/t", {}, {"stream": 1}), "tStream", 401, "has no token"),
@@ -244,6 +249,21 @@ def test_the_policies_are_those_of_the_operation(app):
     assert app.operations[-1] == "shop.tStream"
     fits = {"size": 1, "text": "x" * 200}
     assert app.request("POST", "/t", TOKEN, fits).status_code == 200
+
+
+@each(
+    "body",
+    [
+        b'{"stream": true, "stream": false, "text": "x", "size": 1}',
+        b'{"text": "x", "size": 1, "inner": {"deep": 1, "deep": 2}}',
+    ],
+)
+def test_a_body_that_parsers_read_differently_chooses_no_operation(app, body):
+    before = len(app.sent)
+    response = app.request("POST", "/t", TOKEN, body)
+    assert (response.status_code, app.operations[-1]) == (400, "shop.t")
+    assert "a repeated name" in response.json["error"]["message"]
+    assert len(app.sent) == before
 
 
 def test_other_methods_are_those_of_all_alternatives(app):
