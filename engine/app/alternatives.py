@@ -42,6 +42,7 @@ class Alternatives:
         return Alternative(
             operation=route.operation,
             unknown=route.unknown_fields,
+            readonly=route.readonly,
             is_tolerant=route.validate in ("off", "report"),
             carriers=() if route.public else route.carriers,
             authenticate=parts.shared.authenticate(route, any_operation=True),

@@ -106,6 +106,7 @@ def _alternative(
     return Alternative(
         operation,
         unknown="pass",
+        readonly="accept",
         is_tolerant=False,
         carriers=operation.carriers,
         authenticate=enter,

@@ -20,13 +20,20 @@ from engine.edge.resource import Candidate
 from engine.exchange.body import Body, too_large
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.spec.media_types import is_json
 from engine.spec.operation import Operation, accepts_parameters, check_parameters
 from engine.spec.refusal_messages import explain_distance
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.security import Carrier
 from engine.stages.authenticate import carried
-from engine.stages.validate import drop_unknown, reject_unknown
+from engine.stages.validate import (
+    drop_unknown,
+    refuse_read_only,
+    reject_unknown,
+    strip_read_only,
+)
 from engine.values.errors import GatewayError, Malformed
+from engine.values.json_edit import Ambiguous, refuse_repeated_names
 
 MOST_JUDGED = 16
 """Alternatives that judge one body: the first of those that the head leaves."""
@@ -43,7 +50,8 @@ class Alternative:
     """An operation that shares its method and path with others.
 
     `operation` is compiled as its route validates, strictly if that refuses nothing, which
-    `is_tolerant` says; `unknown` is what happens to members that the document does not have.
+    `is_tolerant` says. `unknown` is what happens to members that the document does not have,
+    `readonly` to those that it marks as read-only.
     `authenticate` raises GatewayError for a request without a valid token in one of the `carriers`.
     `handler` has all stages of the route, `judged` those of a request that this module has judged,
     and what `refusal` makes those before the validation, which count refused requests too, and then
@@ -52,6 +60,7 @@ class Alternative:
 
     operation: Operation
     unknown: str
+    readonly: str
     is_tolerant: bool
     carriers: Sequence[Carrier]
     authenticate: Stage
@@ -130,23 +139,38 @@ class _Trial:
 
     def judge_body(self, body: Body) -> _Explain | None:
         """The refusal of the body, None if it is accepted."""
-        trial, unknown = self.exchange, self.alternative.unknown
+        trial, alternative = self.exchange, self.alternative
         trial.body = body
         part = _PARSER
         try:
-            rule = self.alternative.operation.bodies.parse(trial)
+            rule = alternative.operation.bodies.parse(trial)
             if rule is None or trial.value is MISSING:
                 return None
             part = _SCHEMA
-            if unknown == "drop":
+            if alternative.unknown == "drop":
                 drop_unknown(trial, rule, None)
+            if alternative.readonly == "strip":
+                strip_read_only(trial, rule, None)
             if rule.validator is not None and not rule.validator.is_valid(trial.value):
                 return partial(self._explain_body, rule.validator)
             part = _NAMES
-            if unknown == "reject":
+            if alternative.readonly == "refuse":
+                refuse_read_only(trial, rule)
+            if alternative.unknown == "reject":
                 reject_unknown(trial, rule)
         except GatewayError as error:
             return self._refused(part, error)
+        return None
+
+    def ambiguity(self) -> GatewayError | None:
+        """The refusal of a JSON body of which two parsers may read different values."""
+        if not is_json(self.exchange.media_type):
+            return None
+        try:
+            refuse_repeated_names(bytes(self.exchange.body.buffer))
+        except Ambiguous as error:
+            message = f"The request body {error}: they decide which operation it is for."
+            return GatewayError(400, "invalid_value", message)
         return None
 
     def _refused(self, part: int, error: GatewayError, depth: int = 0) -> _Explain:
@@ -227,9 +251,7 @@ class Choice:
             body, judged = _received(exchange), left[:MOST_JUDGED]
             accepting = _accepting(judged, lambda trial: trial.judge_body(body), refusals)
             if (trial := next(accepting, None)) is not None:
-                trial.become_judged(exchange, body)
-                self._chosen = trial.alternative.judged
-                return following(exchange)
+                return self._serve_judged(trial, exchange, following, body, len(judged) > 1)
         if tolerant is not None:
             return self._serve_unjudged(tolerant, exchange, following)
         nearest = max((explain_() for explain_ in refusals), key=lambda refusal: refusal[:4])
@@ -247,6 +269,17 @@ class Choice:
             self._alternatives, key=lambda pair: pair[0].operation.websocket is not wanted
         )
 
+    def _serve_judged(
+        self, trial: _Trial, exchange: Exchange, following: Handler, body: Body, by_body: bool
+    ) -> Response:
+        """Serve a request that an alternative has accepted. `by_body`: others might have, because
+        of what the body says, which must then say the same to every parser."""
+        error = trial.ambiguity() if by_body and not trial.is_tolerant else None
+        trial.become_judged(exchange, body)
+        alternative = trial.alternative
+        self._chosen = alternative.refusal(error) if error is not None else alternative.judged
+        return following(exchange)
+
     def _serve_unjudged(self, trial: _Trial, exchange: Exchange, following: Handler) -> Response:
         """Serve the request by all stages of a route: those that judge it have not run."""
         trial.become(exchange)
@@ -260,7 +293,8 @@ class Choice:
         """The error, which says of which operation it is if that is not known from the path."""
         if error.status in _BY_DOCUMENT:
             count = len(self._alternatives)
-            error.message += f" Of the {count} operations here, '{operation}' is the nearest."
+            error.message = error.message.rstrip(".")
+            error.message += f". Of the {count} operations here, '{operation}' is the nearest."
         return error
 
 

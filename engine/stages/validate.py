@@ -108,10 +108,10 @@ def validate_body(checks: Checks) -> list[Stage]:
             rule = rules.get(exchange.media_type) or bodies.rule(exchange)
             if unknown == "drop":
                 drop_unknown(exchange, rule, places)
-            if readonly == "strip" and rule.read_only is not None:
-                _remove(exchange, rule.read_only.paths(exchange.value), places)
+            if readonly == "strip":
+                strip_read_only(exchange, rule, places)
             if readonly == "refuse":
-                _refuse_read_only(exchange, rule, refuse)
+                refuse_read_only(exchange, rule, refuse)
             if validates:
                 try:
                     check(rule, exchange.value)
@@ -154,8 +154,14 @@ def drop_unknown(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None)
         _remove(exchange, rule.names.unknown(exchange.value), places)
 
 
-def _refuse_read_only(exchange: Exchange, rule: BodyRule, refuse: Refuse) -> None:
-    """Refuse the first read-only member."""
+def strip_read_only(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
+    """Remove the read-only members."""
+    if rule.read_only is not None:
+        _remove(exchange, rule.read_only.paths(exchange.value), places)
+
+
+def refuse_read_only(exchange: Exchange, rule: BodyRule, refuse: Refuse = _raise) -> None:
+    """Refuse the first read-only member, by default with GatewayError 400."""
     if rule.read_only is None:
         return
     for path in rule.read_only.paths(exchange.value):

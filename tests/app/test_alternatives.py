@@ -167,6 +167,7 @@ def app(tmp_path_factory):
 
 UUID = "c7a1c1b0-8f5e-4c0a-9f0e-2b1d6f0c9a11"
 FORM = b"--x\r\ncontent-disposition: form-data; name=file\r\n\r\n1\r\n--x--\r\n"
+LONG_FORM = FORM.replace(b"\r\n1\r\n", b"\r\n" + b"1" * 1_100_000 + b"\r\n")
 
 
 @each(
@@ -214,6 +215,10 @@ def test_the_variables_are_those_of_the_operation(app):
         (("POST", "/t?beta=true", TOKEN, {"stream": True}), "tBeta", 400, "'beta'"),
         (("POST", "/up", TOKEN, {"file": "x"}), "upJson", 400, "'url'"),
         (("POST", "/up", TOKEN, b"--", "multipart/form-data; boundary=x"), "upForm", 400, "mult"),
+        (
+            ("POST", "/up", TOKEN, LONG_FORM, "multipart/form-data; boundary=x"),
+            *("upForm", 400, "bytes. Of the 2"),
+        ),
         (("GET", "/key", {}), "keyA", 401, "has no token"),
         (("GET", "/key", {"x-key": "unknown"}), "keyB", 401, "not known"),
         (("POST", "/t", {}, {"stream": 1}), "tStream", 401, "has no token"),
@@ -244,6 +249,21 @@ def test_the_policies_are_those_of_the_operation(app):
     assert app.operations[-1] == "shop.tStream"
     fits = {"size": 1, "text": "x" * 200}
     assert app.request("POST", "/t", TOKEN, fits).status_code == 200
+
+
+@each(
+    "body",
+    [
+        b'{"stream": true, "stream": false, "text": "x", "size": 1}',
+        b'{"text": "x", "size": 1, "inner": {"deep": 1, "deep": 2}}',
+    ],
+)
+def test_a_body_that_parsers_read_differently_chooses_no_operation(app, body):
+    before = len(app.sent)
+    response = app.request("POST", "/t", TOKEN, body)
+    assert (response.status_code, app.operations[-1]) == (400, "shop.t")
+    assert "a repeated name" in response.json["error"]["message"]
+    assert len(app.sent) == before
 
 
 def test_other_methods_are_those_of_all_alternatives(app):
@@ -343,6 +363,28 @@ def test_unknown_members_are_judged_by_the_route_of_each(tmp_path, unknown, body
     config = CONFIG.replace("upstream: main}]", f"upstream: main}}], unknown_fields: {unknown}")
     config = config.replace("upstream: other}]", f"upstream: other}}], unknown_fields: {unknown}")
     app = App(tmp_path / f"{unknown}-{len(body)}-{operation}", config)
+    response = app.request("POST", "/t", TOKEN, body)
+    assert app.operations == [f"shop.{operation}"]
+    assert [json.loads(r.body) for r in app.sent] == ([sent] if sent is not None else [])
+    assert response.status_code == (200 if sent is not None else 400)
+
+
+@each(
+    ("readonly", "body", "operation", "sent"),
+    [
+        ("strip", {"stream": True, "id": 1}, "tStream", {"stream": True}),
+        ("strip", {"stream": True, "id": "x"}, "tStream", {"stream": True}),
+        ("refuse", {"stream": True, "id": "x"}, "tStream", None),
+        ("refuse", {"text": "x", "size": 1, "id": "x"}, "t", {"text": "x", "size": 1, "id": "x"}),
+    ],
+)
+def test_read_only_members_are_judged_by_the_route_of_each(
+    tmp_path, readonly, body, operation, sent
+):
+    config = CONFIG.replace("upstream: other}]", f"upstream: other}}], readonly: {readonly}")
+    member = "properties: {stream: {enum: [true]}, id: {type: string, readOnly: true}, "
+    document = DOCUMENT.replace("properties: {stream: {enum: [true]}, ", member)
+    app = App(tmp_path / f"{readonly}-{len(body)}-{operation}-{body['id']}", config, document)
     response = app.request("POST", "/t", TOKEN, body)
     assert app.operations == [f"shop.{operation}"]
     assert [json.loads(r.body) for r in app.sent] == ([sent] if sent is not None else [])

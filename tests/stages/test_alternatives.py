@@ -49,6 +49,7 @@ def choice(*operations: Operation, authenticate: Stage = passes, tolerant: bool 
         return Alternative(
             operation,
             unknown="pass",
+            readonly="accept",
             is_tolerant=tolerant,
             carriers=(),
             authenticate=authenticate,

@@ -27,7 +27,7 @@ _STANDARD = jsonschema_rs.Draft202012Validator({"format": "regex"}, validate_for
 class Reading(NamedTuple):
     """How a pattern is read: the `pattern`, None if it cannot be, and the bounds of the length of a
     text that it implies. `is_standard`: it is valid by ECMA-262. `is_exact`: the reading refuses
-    whatever the pattern does."""
+    whatever the pattern does, which is not known of atomic groups: the engine has none."""
 
     pattern: str | None
     bounds: dict[str, int]
@@ -47,10 +47,10 @@ def read(pattern: str) -> Reading:
     for candidate in dict.fromkeys(candidates if is_standard else reversed(candidates)):
         parts = _repetition(candidate)
         if (parts is None or parts.most <= _LONG) and compiles(candidate):
-            return Reading(candidate, {}, is_standard)
+            return Reading(candidate, {}, is_standard, is_exact="(?>" not in text)
         if parts is not None and compiles(parts.pattern):
             return Reading(parts.pattern, parts.bounds, is_standard)
-    relaxed = _LONG_BOUND.sub(_without_bound, _translated(text))
+    relaxed = _LONG_BOUND.sub(_without_bound, candidates[1])
     if compiles(relaxed):
         return Reading(relaxed, {}, is_standard, is_exact=False)
     return Reading(None, {}, is_standard)
@@ -136,21 +136,34 @@ def _translated(pattern: str) -> str:
         lambda match: f"(?:(?{'!' if match[2] else '='}[{match[3]}])[{match[1]}])", pattern
     )
     pieces = _PIECE.findall(pattern)
-    names = [t.rstrip(">").rpartition("<")[2] for t in pieces if _is_group(t)]
+    groups: list[str] = []
     written: list[str] = []
     flags: list[list[str]] = [[]]
-    in_class = False
+    opened = -1  # the index of the piece that opened the class, -1 outside of one
     for index, piece in enumerate(pieces):
-        if in_class:
-            following = pieces[index + 1] if index + 1 < len(pieces) else ""
+        following = pieces[index + 1] if index + 1 < len(pieces) else ""
+        if opened < 0:
+            if _is_group(piece) and (piece != "(" or following != "?"):
+                groups.append(piece.rstrip(">").rpartition("<")[2])
+            text = _with_groups(piece, _outside(piece, groups), flags)
+            opened = index if piece in ("[", "[^") else -1
+        elif piece != "]":
             text = _in_class(piece, written[-1], following)
-            in_class = piece != "]"
+        elif index == opened + 1 and _is_closed(pieces[index + 1 :]):
+            text = r"\]"
         else:
-            text = _with_groups(piece, _outside(piece, names), flags)
-            in_class = piece in ("[", "[^")
+            if index == opened + 1:
+                written[-1] = r"[^\s\S" if pieces[opened] == "[" else r"[\s\S"
+            text, opened = piece, -1
         written.append(text)
     written.append(")" * len(flags[-1]))
-    return "".join(written).replace("[^]", r"[\s\S]").replace("[]", r"[^\s\S]")
+    return "".join(written)
+
+
+def _is_closed(pieces: list[str]) -> bool:
+    """Whether a class with a bracket as its first character ends in these pieces. In ECMA-262 such
+    a bracket ends an empty class: all other languages read it as a character."""
+    return next((piece for piece in pieces if piece in ("[", "[^", "]")), "") == "]"
 
 
 def _with_groups(piece: str, text: str, flags: list[list[str]]) -> str:
@@ -207,7 +220,7 @@ def _in_class(piece: str, before: str, after: str) -> str:
         return r"\-"
     if piece[:2] == "[:" and piece[2:-2] in _PROPERTIES:
         return _PROPERTIES[piece[2:-2]]
-    if piece in ("[", "("):
+    if piece in ("[", "[^", "("):
         return "\\" + piece
     if piece == r"\b":
         return r"\x08"

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 from engine.source.files import is_file
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
+from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
 from engine.spec.document.schema_ids import SchemaIds
 from engine.spec.document.self_uris import SelfUris
@@ -134,6 +135,7 @@ def _follow(
 
 def _remove(node: Node) -> None:
     node.value.pop("$ref", None)
+    remove_negation(node.library, node.uri, node.path)
     node.library.unresolved.append((node.uri, node.path))
 
 

@@ -20,6 +20,7 @@ import jsonschema_rs
 
 from engine.source.problem import Findings, Level, Path, Source, path_in
 from engine.source.suggestion import did_you_mean
+from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import METHODS, Library, Node, path_order
 from engine.spec.document.object_walk import WalkedObject, objects
 from engine.spec.document.objects import OBJECTS
@@ -241,6 +242,7 @@ class _Part:
             holder = self._holder(full[:-1])
         except (KeyError, IndexError):
             return
+        remove_negation(self._library, self._uri, full)
         last = full[-1]
         if isinstance(holder, list) and isinstance(last, int):
             del holder[last : last + 1]
@@ -261,6 +263,9 @@ def _empty(holder: dict[str | int, Any], path: Path) -> None:
         holder[last] = {}
     else:
         holder.pop(last, None)
+        if last in ("properties", "patternProperties"):  # any other name may be one of theirs
+            holder.pop("additionalProperties", None)
+            holder.pop("unevaluatedProperties", None)
 
 
 def _message(error: Any) -> tuple[str, str]:

@@ -56,6 +56,14 @@ def validator(pattern: str) -> Any:
         ("/^[a-z]+$/i", ["AB"], ["1", "/ab/"]),
         ("/a/", ["x/a/y"], ["a"]),
         (r"^[a&&b]$", ["a", "&", "b"], ["c"]),
+        (r"\A[a[]+\Z", ["a["], ["x", "s"]),
+        (r"(?i)^[^\[]+$", ["a]"], ["["]),
+        (r"\A[a[^]+\Z", ["a[^"], ["x"]),
+        (r"\A[]a]+\Z", ["]a"], ["b", "["]),
+        (r"\A[^]a]+\Z", ["b["], ["]", "a"]),
+        (r"(?i)^[^]*[a-z]$", ["]1A"], ["1"]),
+        (r"(?i)^(?P<x>a|b)(c)(?P=x)$", ["aca"], ["acc"]),
+        (r"^[(](?P<x>a|b)(c)(?P=x)$", ["(aca"], ["(acc"]),
     ],
 )
 def test_a_pattern_is_read_as_what_it_means(
@@ -86,6 +94,10 @@ def test_a_long_repetition_of_a_character_is_bounded_by_the_length(
     judge = validator(pattern)
     assert [text for text in accepted if not judge.is_valid(text)] == []
     assert [text[:9] for text in refused if judge.is_valid(text)] == []
+
+
+def test_an_atomic_group_is_read_as_more_than_it_means() -> None:
+    assert not read(r"^(?>a+)ab$").is_exact
 
 
 def test_a_pattern_that_is_too_large_is_read_without_the_most_of_its_repetitions() -> None:

@@ -112,6 +112,21 @@ def test_what_a_removed_reference_leaves_is_checked_again(tmp_path: Path) -> Non
 
 
 BROKEN = {"$ref": "#/components/schemas/Missing"}
+CLOSED = {"properties": ["a"], "additionalProperties": False}
+
+
+def of_schema(schema: Any) -> Any:
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+def test_names_that_cannot_be_understood_refuse_no_others(tmp_path: Path) -> None:
+    paths = {"/x": {"post": get(requestBody=of_schema(CLOSED))}}
+    specification, _ = read(tmp_path, document(paths=paths))
+    assert specification is not None
+    (served,) = specification.operations.values()
+    assert ask(served, b'{"a": 5}') == {"a": 5}
+
+
 ANYTHING = {"content": {"application/json": {"schema": {"type": 5}}}}
 
 
@@ -132,6 +147,9 @@ ANYTHING = {"content": {"application/json": {"schema": {"type": 5}}}}
         (get(requestBody={"content": {"application/json": {"schema": BROKEN}}}), b"5"),
         (get(requestBody={"content": {"application/json": {"schema": None}}}), b"5"),
         (get(requestBody=ANYTHING), b"5"),
+        (get(requestBody=of_schema({"not": {"type": 5}})), b"5"),
+        (get(requestBody=of_schema({"not": {"allOf": [BROKEN], "type": "integer"}})), b"5"),
+        (get(requestBody=of_schema({"not": {"pattern": "("}})), b"5"),
         (get(security=[{"unknown": []}]), b""),
         (get(security="x"), b""),
         (get(responses=None), b""),

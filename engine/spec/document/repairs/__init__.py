@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.source.problem import Findings, Level, Path
+from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import Library, Node
 from engine.spec.document.references import is_extension
 from engine.spec.schemas import LITERAL, NAMING
@@ -42,6 +43,10 @@ class Schema:
         at = (*self.node.path, *path)
         source = self.node.library.source(self.node.uri, at)
         self.findings.note(source, at, Level.WARNING, code, message, hint, key=True)
+
+    def remove_negation(self) -> None:
+        """Remove the `not` around the schema, which loses a keyword."""
+        remove_negation(self.node.library, self.node.uri, self.node.path)
 
 
 def schemas(library: Library, findings: Findings) -> Iterator[Schema]:

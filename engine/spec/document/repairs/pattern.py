@@ -18,13 +18,15 @@ def repair(schema: Schema) -> None:
         _repair_pattern(schema)
     properties = value.get("patternProperties")
     if isinstance(properties, dict):
-        value["patternProperties"] = _repaired_names(schema, properties)
+        _repair_names(schema, properties)
 
 
 def _repair_pattern(schema: Schema) -> None:
     value = schema.value
     reading = patterns.read(value["pattern"])
     _warn(schema, ("pattern",), value["pattern"], reading)
+    if reading.pattern is None or not reading.is_exact:
+        schema.remove_negation()
     if reading.pattern is None:
         del value["pattern"]
         return
@@ -36,18 +38,24 @@ def _repair_pattern(schema: Schema) -> None:
         value["allOf"] = [*(branches if isinstance(branches, list) else ()), reading.bounds]
 
 
-def _repaired_names(schema: Schema, properties: dict[str, Any]) -> dict[str, Any]:
-    """The patterns of names as the engine reads them, with their schemas. A length cannot be
-    bounded beside a name."""
-    repaired = {}
+def _repair_names(schema: Schema, properties: dict[str, Any]) -> None:
+    """Write the patterns of names as the engine reads them, with their schemas. A length cannot be
+    bounded beside a name. Where a pattern cannot be read, any other name may be one of its."""
+    repaired: dict[str, Any] = {}
     for name, member in properties.items():
         reading = patterns.read(name)
         if reading.bounds:
             reading = reading._replace(is_exact=False)
         _warn(schema, ("patternProperties", name), name, reading)
-        if reading.pattern is not None:
+        if reading.pattern is None:
+            schema.remove_negation()
+            for keyword in ("additionalProperties", "unevaluatedProperties"):
+                schema.value.pop(keyword, None)
+        elif reading.pattern in repaired:
+            repaired[reading.pattern] = {"allOf": [repaired[reading.pattern], member]}
+        else:
             repaired[reading.pattern] = member
-    return repaired
+    schema.value["patternProperties"] = repaired
 
 
 def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.Reading) -> None:
@@ -57,7 +65,11 @@ def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.R
         schema.warn_at(at, "MW253", message, "write it in the syntax of ECMA-262")
     elif not reading.is_exact:
         message = f"{short!r} is too large; its long repetitions are read without their most"
-        schema.warn_at(at, "MW253", message, "write minLength and maxLength for the length")
+        hint = "write minLength and maxLength for the length"
+        if "(?>" in pattern:
+            message = f"{short!r} has an atomic group, which is read as a plain group"
+            hint = "write it without '(?>'"
+        schema.warn_at(at, "MW253", message, hint)
     elif not reading.is_standard:
         as_written = "it is written" if reading.pattern == pattern else repr(reading.pattern)
         message = f"{short!r} is not of ECMA-262; it is read as {as_written[:_LONGEST]}"

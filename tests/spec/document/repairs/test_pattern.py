@@ -27,6 +27,18 @@ from tests.support.each import each
             {"patternProperties": {"^a": {"minimum": 1}}},
             ["MW252", "MW253"],
         ),
+        (
+            {"patternProperties": {"(": {}}, "additionalProperties": False},
+            {"patternProperties": {}},
+            ["MW253"],
+        ),
+        (
+            {"patternProperties": {"^a$": {"minimum": 1}, "\\Aa\\Z": {"maximum": 5}}},
+            {"patternProperties": {"^a$": {"allOf": [{"minimum": 1}, {"maximum": 5}]}}},
+            ["MW252"],
+        ),
+        ({"maxLength": 5, "not": {"minLength": 2, "pattern": "("}}, {"maxLength": 5}, ["MW253"]),
+        ({"not": {"pattern": "^(?>a)b"}}, {}, ["MW253"]),
         ({"pattern": 5}, {"pattern": 5}, []),
         ({"properties": {"pattern": {"type": "string"}}},) * 2 + ([],),
     ],
