@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from dataclasses import dataclass
+from functools import lru_cache
 
 _WIDEST = 120
 _BEFORE = 60
@@ -36,10 +38,10 @@ def excerpt(text: str, line: int, column: int, context: int = 0) -> Excerpt | No
 
     A long line is cut around the column, with `…` where something is missing.
     """
-    lines = _LINE_END.split(text.removesuffix("\n")) if text else []
-    if not 0 < line <= len(lines):
+    most = len(_line_starts(text)) if text else 0
+    if not 0 < line <= most:
         return None
-    text_line = lines[line - 1]
+    text_line = _line(text, line)
     at = min(max(column - 1, 0), len(text_line))
     word = _WORD.match(text_line, at)
     end = word.end() if word else at + 1
@@ -47,17 +49,32 @@ def excerpt(text: str, line: int, column: int, context: int = 0) -> Excerpt | No
     cut = ("…" if first else "") + text_line[first:last] + ("…" if last < len(text_line) else "")
     blanks = (" " if first else "") + "".join(map(_blank, text_line[first:at]))
     under = max(1, sum(map(_cells, text_line[at : min(end, last)])))
-    around = range(max(line - context, 1), min(line + context, len(lines)) + 1)
+    around = range(max(line - context, 1), min(line + context, most) + 1)
     numbered = [
-        (number, cut if number == line else _start(lines[number - 1]))
+        (number, cut if number == line else _start(_line(text, number)))
         for number in around
-        if number == line or (not first and lines[number - 1].strip())
+        if number == line or (not first and _line(text, number).strip())
     ]
     return Excerpt(
         tuple((number, printable(content)) for number, content in numbered),
         line,
         blanks + "^" + "~" * (under - 1),
     )
+
+
+@lru_cache(maxsize=4)
+def _line_starts(text: str) -> array[int]:
+    """The index of the first character of each line: a large document may have a thousand findings,
+    each with its excerpt."""
+    end = len(text.removesuffix("\n"))
+    return array("q", [0, *(match.end() for match in _LINE_END.finditer(text, 0, end))])
+
+
+def _line(text: str, number: int) -> str:
+    """A line (from 1), without its end."""
+    starts = _line_starts(text)
+    end = starts[number] if number < len(starts) else len(text)
+    return text[starts[number - 1] : end].removesuffix("\n").removesuffix("\r")
 
 
 def _window(line: str, at: int) -> tuple[int, int]:

@@ -69,9 +69,17 @@ def requests(
         return
     misses = list(near_misses(accepted[-1]))
     step = max(len(misses) // (4 * _MOST_INVALID), 1)
-    refused = (value for value in misses[::step] if not schema.accepts(value))
+    refused = (value for value in misses[::step] if _refuses(schema, value))
     for value in islice(refused, _MOST_INVALID):
         yield _with_body(typed, INVALID, value)
+
+
+def _refuses(schema: Part, value: Any) -> bool:
+    """Whether the schema refuses a value; not if the judge fails at it."""
+    try:
+        return not schema.accepts(value)
+    except NotJudged:
+        return False
 
 
 def _essence(media_type: str) -> str:

@@ -1,5 +1,7 @@
 """Lines of a file with marks under a word: cut, wide, with tabs, and harmless."""
 
+import tracemalloc
+
 from engine.source.excerpt import excerpt
 from tests.support.each import each
 
@@ -78,3 +80,17 @@ def test_a_line_that_there_is_not_has_no_excerpt(line, column):
 
 def test_a_column_behind_the_end_is_marked_at_the_end():
     assert lines("ab", 1, 99)[1] == "  ^"
+
+
+def test_a_further_excerpt_of_a_large_text_does_not_read_it_again() -> None:
+    text = "a line of a large document\n" * 100_000
+    excerpt(text, 50_000, 3)
+    tracemalloc.start()
+    try:
+        found = excerpt(text, 99_999, 3, 1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found is not None
+    assert [number for number, _ in found.lines] == [99_998, 99_999, 100_000]
+    assert peak < len(text) / 10
