@@ -149,7 +149,7 @@ def _translated(pattern: str) -> str:
             opened = index if piece in ("[", "[^") else -1
         elif piece != "]":
             text = _in_class(piece, written[-1], following)
-        elif index == opened + 1 and _is_closed(pieces[index + 1 :]):
+        elif index == opened + 1 and _is_closed(pieces[opened], pieces[index + 1 :]):
             text = r"\]"
         else:
             if index == opened + 1:
@@ -160,10 +160,14 @@ def _translated(pattern: str) -> str:
     return "".join(written)
 
 
-def _is_closed(pieces: list[str]) -> bool:
-    """Whether a class with a bracket as its first character ends in these pieces. In ECMA-262 such
-    a bracket ends an empty class: all other languages read it as a character."""
-    return next((piece for piece in pieces if piece in ("[", "[^", "]")), "") == "]"
+def _is_closed(opening: str, following: list[str]) -> bool:
+    """Whether a class with a bracket as its first character ends in the pieces after that. In
+    ECMA-262 the bracket ends an empty class, which matches nothing, or `[^]`, which matches
+    everything; in all other languages it is a character."""
+    if opening == "[":
+        return "]" in following
+    brackets = (piece for piece in following if piece in ("[", "[^", "]"))
+    return next(brackets, "") == "]" or following[:2] == ["[", "]"]
 
 
 def _with_groups(piece: str, text: str, flags: list[list[str]]) -> str:
