@@ -13,7 +13,7 @@ from tests.support.each import each
     ("schema", "result", "codes"),
     [
         ({"pattern": "^a$"}, {"pattern": "^a$"}, []),
-        ({"pattern": "(?i)^a"}, {"pattern": "(?i)^a"}, ["MW252"]),
+        ({"pattern": "(?i)^a"}, {"pattern": "(?i:^a)"}, ["MW252"]),
         ({"pattern": "\\Aa\\Z"}, {"pattern": "^a$"}, ["MW252"]),
         ({"pattern": "(", "maxLength": 2}, {"maxLength": 2}, ["MW253"]),
         ({"pattern": "^.{1,9999}$"}, {"pattern": "^.+$", "maxLength": 9999}, []),
