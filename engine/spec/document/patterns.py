@@ -37,7 +37,16 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=_MOST_PATTERNS)
 def read(pattern: str) -> Reading:
-    """How the engine reads a pattern."""
+    """How the engine reads a pattern. Flags before it are written around it, which the meta-schema
+    of draft 4 admits as well."""
+    reading = _read(pattern)
+    flags = _FLAGS.fullmatch(reading.pattern) if reading.pattern is not None else None
+    if flags is None:
+        return reading
+    return reading._replace(pattern=f"(?{flags[1]}:{flags[2]})", is_standard=False)
+
+
+def _read(pattern: str) -> Reading:
     try:
         is_standard = bool(_STANDARD.is_valid(pattern))
     except UnicodeEncodeError:
@@ -75,6 +84,7 @@ def _unquoted(pattern: str) -> str:
     return f"(?{flags}){match[1]}" if flags else match[1]
 
 
+_FLAGS = re.compile(r"\(\?([a-z]+)\)(.*)", re.DOTALL)
 _LITERAL = re.compile(r"/(\^.*\$)/([a-z]*)", re.DOTALL)
 _LONG_BOUND = re.compile(r"\{(\d+),(\d+)\}")
 

@@ -118,3 +118,13 @@ def test_what_is_no_pattern_is_not_read(pattern: str) -> None:
 @each("pattern", [r"^\d{3}$", r"^(?=a)\p{L}$", r"^a{1,100}$", "", r"^[\w.-]+@[\w.-]+$"])
 def test_a_pattern_of_the_standard_stays_as_it_is(pattern: str) -> None:
     assert read(pattern) == (pattern, {}, True, True)
+
+
+@each("pattern", ["(?i)^[a-f]+$", "/^[a-f]+$/i", "(?i)^a|^f$", "(?is)^[a-f]{0,5000}$"])
+def test_flags_are_read_in_every_draft(pattern: str) -> None:
+    reading = read(pattern)
+    assert not reading.is_standard
+    for kind in (jsonschema_rs.Draft4Validator, jsonschema_rs.Draft202012Validator):
+        compiled = kind({"pattern": reading.pattern})
+        assert compiled.is_valid("A")
+        assert not compiled.is_valid("G")
