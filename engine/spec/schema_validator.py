@@ -142,19 +142,27 @@ class SchemaValidator:
 
     def build(self) -> jsonschema_rs.Validator:
         """The schema compiled, which is not kept. Raises ValueError for a broken schema."""
-        kind = jsonschema_rs.Draft4Validator if self._is_30 else jsonschema_rs.Draft202012Validator
         try:
-            schema, registry = self._with_parts() if self._parts else (json.loads(self._text), None)
-            compiled: jsonschema_rs.Validator = kind(
-                schema,
-                registry=registry,
-                validate_formats=True,
-                formats=_FORMATS,
-                offline=True,
-            )
+            return self._built()
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             raise ValueError(str(error).splitlines()[0]) from error
-        return compiled
+
+    def _built(self) -> jsonschema_rs.Validator:
+        if not self._parts:
+            try:
+                return self._built_of(json.loads(self._text), None)
+            except jsonschema_rs.ValidationError as error:
+                if not _is_syntax_of_pattern(error):
+                    raise
+        return self._built_of(*self._with_parts())
+
+    def _built_of(
+        self, schema: Any, registry: jsonschema_rs.Registry | None
+    ) -> jsonschema_rs.Validator:
+        kind = jsonschema_rs.Draft4Validator if self._is_30 else jsonschema_rs.Draft202012Validator
+        return kind(
+            schema, registry=registry, validate_formats=True, formats=_FORMATS, offline=True
+        )
 
     def _with_parts(self) -> tuple[dict[str, str], jsonschema_rs.Registry]:
         """A reference to the schema, and the files that it refers to, with no other parts."""
@@ -191,6 +199,12 @@ def validator_of(
     if validator is None:
         validator = _validators[key] = SchemaValidator(is_30, uri, text, parts)
     return validator
+
+
+def _is_syntax_of_pattern(error: jsonschema_rs.ValidationError) -> bool:
+    """Whether the meta-schema of draft 4 refuses a pattern, which the engine may read all the same:
+    it judges no schema that is referred to."""
+    return error.kind.as_dict().get("format") == "regex"
 
 
 def _put(holder: dict[Any, Any], path: tuple[str | int, ...], value: Any) -> None:

@@ -187,3 +187,17 @@ def test_no_schema_of_the_shipped_documents_is_expensive(name: str) -> None:
             if rule.validator is not None:
                 assert rule.validator.cost.most < EXPENSIVE / 5
                 assert isinstance(rule.validator.compile(), jsonschema_rs.Validator)
+
+
+@each("version", ["3.0.3", "3.1.0"])
+@each("text", ["(?i)^a$", "(?P<x>^[aA]$)"])
+def test_a_pattern_of_another_language_is_compiled(version: str, text: str) -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "string", "pattern": text}}}
+    compiled = validator(schema, version=version)
+    assert compiled.is_valid({"x": "A"})
+    assert not compiled.is_valid({"x": "1"})
+
+
+def test_a_pattern_that_is_none_is_not_compiled() -> None:
+    with pytest.raises(ValueError, match="regex"):
+        SchemaValidator(True, URI, '{"pattern": "(a"}', ()).build()

@@ -26,8 +26,8 @@ _STANDARD = jsonschema_rs.Draft202012Validator({"format": "regex"}, validate_for
 
 class Reading(NamedTuple):
     """How a pattern is read: the `pattern`, None if it cannot be, and the bounds of the length of a
-    text that it implies. `is_standard`: it is valid by ECMA-262. `is_exact`: the reading refuses
-    whatever the pattern does."""
+    text that it implies. `is_standard`: it is valid by ECMA-262, and no literal of JavaScript
+    between slashes. `is_exact`: the reading refuses whatever the pattern does."""
 
     pattern: str | None
     bounds: dict[str, int]
@@ -39,12 +39,13 @@ class Reading(NamedTuple):
 def read(pattern: str) -> Reading:
     """How the engine reads a pattern."""
     try:
-        is_standard = bool(_STANDARD.is_valid(pattern))
+        is_valid = bool(_STANDARD.is_valid(pattern))
     except UnicodeEncodeError:
         return Reading(None, {}, False)
     text = _unquoted(pattern)
+    is_standard = is_valid and text == pattern
     candidates = (text, _translated(text))
-    for candidate in dict.fromkeys(candidates if is_standard else reversed(candidates)):
+    for candidate in dict.fromkeys(candidates if is_valid else reversed(candidates)):
         parts = _repetition(candidate)
         if (parts is None or parts.most <= _LONG) and compiles(candidate):
             return Reading(candidate, {}, is_standard)

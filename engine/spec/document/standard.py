@@ -69,12 +69,14 @@ def _version(library: Library) -> str:
 
 
 def _note_error(library: Library, error: Any, findings: Findings) -> None:
-    """Note a breach, at an unknown key if it is one, unless another finding is at its place."""
+    """Note a breach, at an unknown key if it is one, unless another finding is at its place or,
+    for a value, at its key."""
     path: Path = tuple(error.instance_path)
     unknown = _unknown_keys(error)
     at = (*path, unknown[0]) if unknown else path
-    place = place_of(library.source(library.root, at), at, key=bool(unknown))
-    if not any((p.file, p.line, p.column) == place for p in findings.unsorted):
+    source = library.source(library.root, at)
+    places = {place_of(source, at, key=key) for key in (True, bool(unknown))}
+    if not any((p.file, p.line, p.column) in places for p in findings.unsorted):
         _note(library, at, _message(error), findings, _hint(error, path), key=bool(unknown))
 
 
