@@ -60,6 +60,7 @@ def command(
     server = Server(listen=listen, workers=workers, grace=1.0)
 
     def ready() -> None:
-        click.echo(f"mock: {len(documents)} documents on http://{listen}", err=True)
+        count = "1 document" if len(documents) == 1 else f"{len(documents)} documents"
+        click.echo(f"mock: {count} on http://{listen}", err=True)
 
     GunicornApplication(server, lambda: build(documents, credential, delay), ready).run()

@@ -26,7 +26,7 @@ def test_a_port_in_use_is_found_before_the_documents_are_read(folder, monkeypatc
 
 def test_it_listens_on_the_loopback_and_counts_its_documents(folder, masters):
     result = modelway("mock", "-c", "gateway.yaml", "--port", "9123", "--workers", "2")
-    assert result.stderr == "mock: 1 documents on http://127.0.0.1:9123\n"
+    assert result.stderr == "mock: 1 document on http://127.0.0.1:9123\n"
     (master,) = masters
     assert (master.server.listen, master.server.workers) == ("127.0.0.1:9123", 2)
 

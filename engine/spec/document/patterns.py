@@ -26,8 +26,8 @@ _STANDARD = jsonschema_rs.Draft202012Validator({"format": "regex"}, validate_for
 
 class Reading(NamedTuple):
     """How a pattern is read: the `pattern`, None if it cannot be, and the bounds of the length of a
-    text that it implies. `is_standard`: it is valid by ECMA-262. `is_exact`: the reading refuses
-    whatever the pattern does, which is not known of atomic groups: the engine has none."""
+    text that it implies. `is_standard`: it is valid by ECMA-262, and no literal of JavaScript
+    between slashes. `is_exact`: the reading refuses whatever the pattern does, which is not known of atomic groups: the engine has none."""
 
     pattern: str | None
     bounds: dict[str, int]
@@ -37,23 +37,15 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=_MOST_PATTERNS)
 def read(pattern: str) -> Reading:
-    """How the engine reads a pattern. Flags before it are written around it, which the meta-schema
-    of draft 4 admits as well."""
-    reading = _read(pattern)
-    flags = _FLAGS.fullmatch(reading.pattern) if reading.pattern is not None else None
-    if flags is None:
-        return reading
-    return reading._replace(pattern=f"(?{flags[1]}:{flags[2]})", is_standard=False)
-
-
-def _read(pattern: str) -> Reading:
+    """How the engine reads a pattern."""
     try:
-        is_standard = bool(_STANDARD.is_valid(pattern))
+        is_valid = bool(_STANDARD.is_valid(pattern))
     except UnicodeEncodeError:
         return Reading(None, {}, False)
     text = _unquoted(pattern)
+    is_standard = is_valid and text == pattern
     candidates = (text, _translated(text))
-    for candidate in dict.fromkeys(candidates if is_standard else reversed(candidates)):
+    for candidate in dict.fromkeys(candidates if is_valid else reversed(candidates)):
         parts = _repetition(candidate)
         if (parts is None or parts.most <= _LONG) and compiles(candidate):
             return Reading(candidate, {}, is_standard, is_exact="(?>" not in text)
@@ -84,7 +76,6 @@ def _unquoted(pattern: str) -> str:
     return f"(?{flags}){match[1]}" if flags else match[1]
 
 
-_FLAGS = re.compile(r"\(\?([a-z]+)\)(.*)", re.DOTALL)
 _LITERAL = re.compile(r"/(\^.*\$)/([a-z]*)", re.DOTALL)
 _LONG_BOUND = re.compile(r"\{(\d+),(\d+)\}")
 

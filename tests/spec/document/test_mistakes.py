@@ -86,8 +86,8 @@ def test_another_media_type_is_left_alone(name, tmp_path):
             "did you mean 'name'?",
         ),
         (
-            {"type": "string", "pattern": "/^a+$/i"},
-            "/^a+$/i",
+            {"type": "string", "pattern": "/^a+/i"},
+            "/^a+/i",
             "write it without the / at its beginning and its end",
         ),
     ],

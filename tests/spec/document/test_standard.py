@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.source.problem import Findings, Level, Problem
-from engine.spec.document.load import load
+from engine.spec.document.load import load, repair
 from engine.spec.document.standard import breaches
 from engine.spec.spec import read
 from tests.support.documents import document
@@ -61,6 +61,19 @@ def test_a_breach_has_its_place(tmp_path: Path) -> None:
     )
     (problem,) = breach_findings(tmp_path, text)
     assert (problem.file, problem.line) == ("api.yaml", 6)
+
+
+def test_a_pattern_that_is_warned_of_at_its_key_is_no_second_finding(tmp_path: Path) -> None:
+    schema = {"type": "string", "pattern": "(?i)^a$"}
+    components = {"schemas": {"A": schema}}
+    text = json.dumps(document(version="3.0.3", paths=RIGHT, components=components))
+    (tmp_path / "api.yaml").write_text(text)
+    findings = Findings()
+    library = load(tmp_path / "api.yaml", "api.yaml", findings)
+    assert library is not None
+    repair(library, findings)
+    breaches(library, findings)
+    assert [problem.code for problem in findings.problems] == ["MW252"]
 
 
 def test_no_more_than_fifty_are_shown(tmp_path: Path) -> None:

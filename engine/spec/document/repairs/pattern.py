@@ -72,5 +72,6 @@ def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.R
         schema.warn_at(at, "MW253", message, hint)
     elif not reading.is_standard:
         as_written = "it is written" if reading.pattern == pattern else repr(reading.pattern)
-        message = f"{short!r} is not of ECMA-262; it is read as {as_written[:_LONGEST]}"
+        kind = "in the slashes of a literal" if pattern[0] == "/" else "not of ECMA-262"
+        message = f"{short!r} is {kind}; it is read as {as_written[:_LONGEST]}"
         schema.warn_at(at, "MW252", message, "write it in the syntax of ECMA-262")
