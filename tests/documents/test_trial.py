@@ -99,7 +99,7 @@ def test_a_document_of_swagger_2_is_called_too(tmp_path: Path) -> None:
 def test_a_gateway_that_does_not_start_is_a_failure(tmp_path: Path, monkeypatch: Any) -> None:
     config = module.CONFIG.replace("workers: 1", 'workers: 1, stop_timeout: "never"')
     monkeypatch.setattr(module, "CONFIG", config)
-    monkeypatch.setattr(module, "_check", lambda folder, result: None)
+    monkeypatch.setattr(module, "check_document", lambda folder, result: None)
     result = trial(written(tmp_path), 5)
     assert list(result.failures) == ["crash"]
 

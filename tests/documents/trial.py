@@ -69,7 +69,7 @@ def trial(file: Path, most_operations: int) -> Result:
         folder = Path(name)
         config = CONFIG.format(document=file, mount=MOUNT, port=upstream.server_port)
         (folder / "gateway.yaml").write_text(config.replace("{listen}", "127.0.0.1:0"))
-        _check(folder, result)
+        check_document(folder, result)
         document = Document(file)
         operations = list(document.operations())
         result.version, result.operations = document.version, len(operations)
@@ -104,7 +104,7 @@ def _shape(path: str, method: str) -> tuple[str, str]:
     return re.sub(r"\{[^}]*\}", "{}", re.split("[?#]", path)[0]), method
 
 
-def _check(folder: Path, result: Result) -> None:
+def check_document(folder: Path, result: Result) -> None:
     """Both checks, with the CPU and memory that they and their children take."""
     first = _run_check(folder, "cold")
     second = _run_check(folder, "warm")

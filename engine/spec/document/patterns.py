@@ -27,7 +27,8 @@ _STANDARD = jsonschema_rs.Draft202012Validator({"format": "regex"}, validate_for
 class Reading(NamedTuple):
     """How a pattern is read: the `pattern`, None if it cannot be, and the bounds of the length of a
     text that it implies. `is_standard`: it is valid by ECMA-262, and no literal of JavaScript
-    between slashes. `is_exact`: the reading refuses whatever the pattern does, which is not known of atomic groups: the engine has none."""
+    between slashes. `is_exact`: the reading refuses whatever the pattern does, which is not known
+    of atomic groups: the engine has none."""
 
     pattern: str | None
     bounds: dict[str, int]

@@ -16,7 +16,7 @@ from tests.support.each import each
         ({"pattern": "(?i)^a"}, {"pattern": "(?i:^a)"}, ["MW252"]),
         ({"pattern": "\\Aa\\Z"}, {"pattern": "^a$"}, ["MW252"]),
         ({"pattern": "/^a$/"}, {"pattern": "^a$"}, ["MW252"]),
-        ({"pattern": "/^a$/i"}, {"pattern": "(?i)^a$"}, ["MW252"]),
+        ({"pattern": "/^a$/i"}, {"pattern": "(?i:^a$)"}, ["MW252"]),
         ({"pattern": "/a$/"}, {"pattern": "/a$/"}, []),
         ({"pattern": "(", "maxLength": 2}, {"maxLength": 2}, ["MW253"]),
         ({"pattern": "^.{1,9999}$"}, {"pattern": "^.+$", "maxLength": 9999}, []),
