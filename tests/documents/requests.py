@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from tests.documents.document import Document, NotJudged, Part
 from tests.documents.values import near_misses, values
@@ -40,9 +40,8 @@ def requests(
     has_alternatives: bool,
 ) -> Iterator[Request]:
     """Requests of an operation, without invalid ones for one with alternatives: another operation
-    may take them. Raises NotJudged for an operation of which none can be generated."""
-    if "?" in path or "#" in path:
-        raise NotJudged("a path with a query or fragment")
+    may take them. A query in the path is that of the request. Raises NotJudged for an operation of
+    which none can be generated."""
     plain = _without_body(path, method, item, operation)
     body = operation.get("requestBody")
     content = dict(body.get("content").items())
@@ -141,7 +140,8 @@ def _examples(media: Part, schema: Part) -> Iterator[Any]:
 
 
 def _without_body(path: str, method: str, item: Part, operation: Part) -> Request:
-    query: list[tuple[str, str]] = []
+    path, _, fixed = path.partition("#")[0].partition("?")
+    query = parse_qsl(fixed, keep_blank_values=True)
     headers: list[tuple[str, str]] = []
     declared = {}
     for holder in (item, operation):
