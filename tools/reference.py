@@ -63,17 +63,15 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     rows = [record for record in records if record and record[1] and "--help" not in record[0]]
     if rows:
         yield "| option | meaning |\n|---|---|"
-        yield from (f"| `{_bar(names)}` | {_cell(meaning)} |" for names, meaning in rows)
+        # Python-Markdown prints the backslash of an escaped bar that is in a code span.
+        cells = ((names.replace("|", ", "), _cell(meaning)) for names, meaning in rows)
+        yield from (f"| `{names}` | {meaning} |" for names, meaning in cells)
         yield ""
-
-
-def _bar(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 def _cell(text: str, *, in_table: bool = True) -> str:
     """A text of the terminal in Markdown: what is not in a code span is escaped."""
-    pieces = re.split(r"(`[^`]*`)", _bar(text) if in_table else text)
+    pieces = re.split(r"(`[^`]*`)", text.replace("|", "\\|") if in_table else text)
     return "".join(
         piece if piece.startswith("`") else re.sub(r"([<*])", r"\\\1", piece) for piece in pieces
     )
