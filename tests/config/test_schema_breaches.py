@@ -88,8 +88,8 @@ def test_all_breaches_of_the_branch_that_fits_the_value_are_told():
         ("MW101", "unknown key 'zebra'"),
     ]
     assert problems({"zebra": 1}, against) == [
-        ("MW101", "unknown key 'zebra'"),
         ("MW102", "'from' is missing"),
+        ("MW101", "unknown key 'zebra'"),
     ]
 
 
