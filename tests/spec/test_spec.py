@@ -130,7 +130,17 @@ def test_a_name_used_twice_is_a_problem(tmp_path: Path) -> None:
             {"schemas": {"A": {"$ref": "#/components/schemas/A"}}},
         ),
         (
-            {},
+            {
+                "/x": {
+                    "post": get(
+                        requestBody={
+                            "content": {
+                                "application/json": {"schema": {"$ref": "#/components/schemas/A"}}
+                            }
+                        }
+                    )
+                }
+            },
             {
                 "schemas": {
                     "A": {"properties": {"a": {"$ref": "#/components/schemas/B"}}},
