@@ -11,7 +11,16 @@ from typing import Any
 
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
-from engine.exchange.interfaces import Dialect, Headers, Part, Target, Trace, Upgrade, UsageReader
+from engine.exchange.interfaces import (
+    READ_AS_SENT,
+    AnswerUsage,
+    Dialect,
+    Headers,
+    Part,
+    Target,
+    Trace,
+    Upgrade,
+)
 from engine.exchange.record import RequestRecord, Traffic
 from engine.values.caller import Caller
 from engine.values.counters import TakeResult
@@ -65,9 +74,7 @@ class Exchange:
 
     `head_take` is what the request took of the quotas that its head decides, None for nothing.
 
-    `upstream_usage` reads usage from a response before it is translated; None if usage is read from
-    the response that the caller gets. `cache_counted_twice`: the upstream's count of the input
-    includes the prompt cache, which its format adds to it.
+    `answer_usage` says how the usage of the answer is read.
 
     `upgrade` is set if the request asks for a WebSocket, `traffic` once it is one, `trace` if
     requests are traced. `on_end` has the callbacks that run when the response was sent or the
@@ -97,8 +104,7 @@ class Exchange:
     original: Exchange | None = None
     edit_headers: Callable[[Headers], Headers] | None = None
     head_take: TakeResult | None = None
-    upstream_usage: UsageReader | None = None
-    cache_counted_twice: bool = False
+    answer_usage: AnswerUsage = READ_AS_SENT
     trace: Trace | None = None
     connection: CallerConnection
 

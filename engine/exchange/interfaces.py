@@ -4,7 +4,7 @@ upgrade."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from engine.values.errors import GatewayError
 from engine.values.usage import Usage
@@ -53,6 +53,19 @@ class UsageReader(Protocol):
 
     def complete(self, estimate: Usage) -> Usage:
         """The usage that the upstream reported, or the estimate with the output received so far."""
+
+
+class AnswerUsage(NamedTuple):
+    """How the usage of an answer is read. `reader` reads what the upstream sends, before that is
+    edited or translated; None if usage is read from what the caller gets. `cache_counted_twice`:
+    the upstream's count of the input includes the prompt cache, which its format adds to it."""
+
+    reader: UsageReader | None = None
+    cache_counted_twice: bool = False
+
+
+READ_AS_SENT = AnswerUsage()
+"""The usage of an answer that reaches the caller as the upstream sent it."""
 
 
 class UpstreamName(Protocol):

@@ -59,6 +59,10 @@ class Attempt(NamedTuple):
     language: str = ""
 
 
+RUNNING = Attempt("", "", "", "", 0, 0.0, 0.0)
+"""An attempt that has not ended."""
+
+
 class UnusedAnswer(NamedTuple):
     """What an upstream reported or sent in an attempt whose answer the caller did not get: it may
     charge for it. `attempt` is the number of the attempt; `model`, `upstream` and `upstream_model`
@@ -146,6 +150,12 @@ class RequestRecord:
         without attempts."""
         last = len(self.attempts) - 1
         return last - 1 if last > 0 and self.attempts[last].failure == CANCELLED else last
+
+    def add(self, attempt: Attempt) -> None:
+        """Add an attempt that has ended. One without a failure has the first content."""
+        self.attempts.append(attempt)
+        if not attempt.failure:
+            self.first_byte = attempt.start + attempt.seconds - self.start
 
     def end(self, status: int, outcome: Outcome, code: str = "") -> None:
         """Set the result of the exchange."""

@@ -70,7 +70,7 @@ def _read_usage(
     record.stream = response.status < 400 and media_type == "text/event-stream"
     if isinstance(body, bytes):
         if usage_meter is not None and record.response_end:
-            source = exchange.upstream_usage
+            source = exchange.answer_usage.reader
             if source is None:
                 usage = _usage_of(body, media_type, encoding, exchange, usage_meter)
             else:
@@ -78,21 +78,24 @@ def _read_usage(
             _charge(exchange, usage, services)
         return
     clean = Cleaner().feed if encoding else None
-    body_meter = usage_meter if exchange.upstream_usage is None else None
-    usage_reader = reader(body_meter, media_type, encoding, clean)
+    source = exchange.answer_usage.reader
+    usage_reader = reader(usage_meter if source is None else None, media_type, encoding, clean)
     charges = services if usage_meter is not None else None
-    exchange.on_end.append(partial(_end, exchange, usage_reader, charges))
+    ending = partial(_end, exchange, usage_reader, source or usage_reader, charges)
+    exchange.on_end.append(ending)
     if record.stream and not encoding:
         response.body = _with_step(body, _event_step(usage_reader, usage_option, record))
     else:
         response.body = _read_body(body, usage_reader)
 
 
-def _end(exchange: Exchange, usage_reader: Reader, services: Services | None) -> None:
-    """Record the size of a response that has ended, and its usage unless `services` is None."""
-    exchange.record.bytes_out = usage_reader.size
+def _end(
+    exchange: Exchange, passed: Reader, source: UsageReader, services: Services | None
+) -> None:
+    """Record the size of a response that has `passed`, and the usage that `source` has read, unless
+    `services` is None."""
+    exchange.record.bytes_out = passed.size
     if services is not None:
-        source = exchange.upstream_usage or usage_reader
         _charge(exchange, _final_usage(exchange, source), services)
 
 
@@ -125,7 +128,7 @@ def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
     record = exchange.record
-    if exchange.cache_counted_twice and usage.source == "upstream":
+    if exchange.answer_usage.cache_counted_twice and usage.source == "upstream":
         usage = usage.without_cache_twice()
     record.usage = usage
     price = services.prices.find(

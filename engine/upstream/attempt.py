@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
 from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.tokens.token import CredentialUnavailable
-from engine.dialects import Dialect, StreamError, get
+from engine.dialects import Dialect, get
 from engine.dialects.interface.error_forms import wait_in
 from engine.exchange.exchange import Exchange
 from engine.relay.sse import EventFilter
@@ -19,6 +16,7 @@ from engine.transforms.response_edits import ResponseEditor
 from engine.transforms.template import TemplateValues
 from engine.translations import AnyExchange
 from engine.upstream import retry
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.failures import (
     InvalidAnswer,
     NoCredential,
@@ -53,66 +51,6 @@ _WITH_WAIT = frozenset({429, 503})
 """The statuses of errors whose body may name the time to wait."""
 
 
-@dataclass(slots=True)
-class AttemptResult:
-    """The result of an attempt: `failure` is its class (see `retry`), "" if the response is
-    relayed.
-
-    `path` is the path of the request, `dropped` are the fields that its translation dropped.
-    `response` is set if the upstream sent one, `content` if its body can be relayed, `error` if the
-    attempt broke off, `is_unusable` if the upstream will charge for an answer that is not in its
-    format, so that the same question is not asked there again. `document` is the JSON of an error
-    event, `stream_error` what the dialect reads in it. `open` reports to the observers of the
-    target, None without observers.
-    """
-
-    target: Target
-    failure: str = ""
-    response: IncomingResponse | None = None
-    content: FirstContent | None = None
-    error: UpstreamFailure | None = None
-    document: Any = None
-    stream_error: StreamError | None = None
-    path: str = "/"
-    dropped: Sequence[str] = ()
-    is_unusable: bool = False
-    open: OpenAttempt | None = None
-
-    @property
-    def status(self) -> int:
-        """The status of the upstream's response, 0 without one. For an error event at the start of
-        a stream it is the status that the error has without a stream."""
-        if self.stream_error is not None:
-            return self.stream_error.status
-        return self.response.status if self.response is not None else 0
-
-    @property
-    def reached(self) -> bool:
-        """Whether a part of the request was sent to the upstream."""
-        return self.response is not None or (self.error is not None and self.error.request_sent)
-
-    def succeeded(self) -> None:
-        """Record that the response is relayed."""
-        self.target.state.succeeded()
-        if self.open is not None and self.open.end is None:
-            self.open.response = self.response
-            self.open.answered()
-
-    def broke_off(self, failure: str = "reset") -> None:
-        """Record that the response broke off after its first content, by the class of the
-        failure."""
-        self.target.state.failed(failure, time.monotonic())
-        if self.open is not None and failure:
-            self.open.failed(failure)
-
-    def close(self) -> None:
-        """Release the upstream's connection."""
-        if self.response is not None:
-            self.response.close()
-        if self.open is not None:
-            self.open.close()
-
-
 def attempt(
     target: Target,
     credential: LiveCredential | None,
@@ -125,10 +63,9 @@ def attempt(
     """Send a request to a target and wait for the first content, `timeout` seconds in all.
 
     The credential is added here. The response to a `translated` request is translated back."""
-    result = AttemptResult(target, path=request.path)
+    result = AttemptResult(target, path=request.path, number=exchange.record.attempt_count)
     if target.state.observers:
         result.open = OpenAttempt(target.state.observers, exchange.record, credential=credential)
-    exchange.upstream_usage, exchange.cache_counted_twice = None, False
     content = FirstContent(b"")
     try:
         if credential is not None:
@@ -159,7 +96,7 @@ def attempt(
     except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
         _fail(result, failure, exchange, dialect, content)
     except BaseException as raised:
-        note_unused(exchange, result.response, content.first, dialect)
+        note_unused(result, exchange, dialect, content.first)
         result.close()
         # Quota is not refunded to a caller who disconnects: the upstream may process the request.
         exchange.record.reached_upstream |= not isinstance(raised, Exception)
@@ -181,7 +118,7 @@ def _fail(
 ) -> None:
     """Record and release an attempt that broke off."""
     _classify(result, failure, dialect)
-    is_complete = note_unused(exchange, result.response, content.first, dialect)
+    is_complete = note_unused(result, exchange, dialect, content.first)
     result.is_unusable = is_complete and isinstance(failure, InvalidAnswer)
     _report_failure(result)
     result.close()
@@ -207,11 +144,10 @@ def _convert(
     assert response is not None
     body_dialect = dialect if translated is None else get(translated.translation.target.dialect)
     if target.upstream.cache_in_input and body_dialect.meter is not None:
-        exchange.cache_counted_twice = body_dialect.meter.excludes_cache
+        result.cache_counted_twice = body_dialect.meter.excludes_cache
     if target.edits.responses:
-        edited = EditedResponse(response, _editor(target, exchange), method, body_dialect)
-        result.response = response = edited
-        exchange.upstream_usage = edited.usage or exchange.upstream_usage
+        response = EditedResponse(response, _editor(target, exchange), method, body_dialect)
+        result.response = response
     if translated is None:
         return None
     result.dropped = translated.dropped
@@ -222,10 +158,9 @@ def _convert(
         dialect,
         exchange.request_id,
         redaction,
-        cache_counted_twice=exchange.cache_counted_twice,
+        cache_counted_twice=result.cache_counted_twice,
     )
     result.response = answer
-    exchange.upstream_usage = exchange.upstream_usage or answer.usage
     return answer.events
 
 

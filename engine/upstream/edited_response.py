@@ -33,7 +33,6 @@ class EditedResponse(WrappedResponse):
         edits_body = editor.edits_body(method, response.status, content_type)
         super().__init__(response, editor.headers(response.headers))
         self.length = response.length
-        self.usage = None
         self._json = editor.json
         self._events: EventEditor | None = None
         self._whole = edits_body and is_json(content_type)
@@ -42,7 +41,8 @@ class EditedResponse(WrappedResponse):
         self.length = None
         self.headers = [pair for pair in self.headers if pair[0] not in STALE_HEADERS]
         encoding = self._encoding if self._whole else ""
-        self.usage = reader(dialect.meter, essence(content_type), encoding)
+        self._reader = reader(dialect.meter, essence(content_type), encoding)
+        self.usage = self.usage or self._reader
         if not self._whole:
             self._events = EventEditor(editor)
             self._clean = Cleaner(dialect.stream).feed
@@ -59,8 +59,7 @@ class EditedResponse(WrappedResponse):
         `UpstreamResponse.read`. Raises UpstreamFailure (also InvalidAnswer), EventTooLarge and
         Silence."""
         if self._whole:
-            assert self.usage is not None
-            text = self._read_all(MAX_EDITED, beat, self.usage.feed)
+            text = self._read_all(MAX_EDITED, beat, self._reader.feed)
             self._whole = False
             return self._json(text)
         if self._events is None:
@@ -70,7 +69,6 @@ class EditedResponse(WrappedResponse):
         return self._read_mapped(self._edit, on_data, beat) or self._events.finish()
 
     def _edit(self, data: bytes) -> bytes:
-        assert self.usage is not None
         assert self._events is not None
-        self.usage.feed(self._clean(data))
+        self._reader.feed(self._clean(data))
         return self._events.feed(data)

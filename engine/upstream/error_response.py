@@ -19,7 +19,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.upstream.admission.gate import Wait
 from engine.upstream.amazon_response import error_code
-from engine.upstream.attempt import AttemptResult
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.failures import NoCredential, UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
 from engine.values.content_coding import decode_body

@@ -22,7 +22,8 @@ from engine.exchange.record import Attempt
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
 from engine.upstream import retry
-from engine.upstream.attempt import AttemptResult, attempt
+from engine.upstream.attempt import attempt
+from engine.upstream.attempt_result import AttemptResult, set_target
 from engine.upstream.candidates import Candidate, Candidates
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import refuse, without_retry
@@ -108,6 +109,8 @@ class Forward:
                     result.close()
                 if self._hedging is None:
                     result = self.attempt(candidate, candidates.deadline, exchange, requests)
+                    exchange.record.wait_time += result.attempt.seconds
+                    exchange.record.add(result.attempt)
                 else:
                     candidate, result = self._hedging.attempt(
                         candidate, candidates, exchange, requests
@@ -141,18 +144,16 @@ class Forward:
         exchange: Exchange,
         requests: TranslatedRequests | None,
     ) -> AttemptResult:
-        """Attempt a target, and add the attempt to the record of the request."""
+        """Attempt a target, which the record of the request names from now on."""
         target, record = candidate.target, exchange.record
-        name, model = target.upstream.name, target.model or exchange.model
         record.attempt_count += 1
-        record.upstream, record.upstream_model = name, model
-        record.model, record.served_entry = target.exact_entry or exchange.model, target.entry
+        set_target(record, target, exchange.model)
         start = time.monotonic()
         translated = None if requests is None else requests.translated(target)
         if translated is not None:
             request = translated_request(target, exchange, translated)
         else:
-            headers = self._headers[name]
+            headers = self._headers[target.upstream.name]
             translations = self._translations
             edits = () if translations is None else translations.relay_edits(exchange)
             request = build_request(target, exchange, headers, self._expression, edits)
@@ -164,21 +165,22 @@ class Forward:
         )
         exchange.on_end.append(result.close)
         record.reached_upstream |= result.reached
-        now = time.monotonic()
-        record.wait_time += now - start
-        if not result.failure:
-            record.first_byte = now - record.start
-        language = "" if translated is None else translated.translation.target.name
-        status, seconds = result.status, now - start
-        record.attempts.append(
-            Attempt(target.name, name, model, result.failure, status, start, seconds, language)
+        result.attempt = Attempt(
+            target.name,
+            target.upstream.name,
+            target.model or exchange.model,
+            result.failure,
+            result.status,
+            start,
+            time.monotonic() - start,
+            "" if translated is None else translated.translation.target.name,
         )
         return result
 
     def discard(self, result: AttemptResult, exchange: Exchange) -> None:
         """Count the usage of a response that is not relayed."""
         if result.content is not None:
-            note_unused(exchange, result.response, result.content.first, self._dialect)
+            note_unused(result, exchange, self._dialect, result.content.first)
 
     def may_retry(
         self,

@@ -60,8 +60,6 @@ def framed_for(
     response = _as_wanted(response, wanted(), dialect, upstream.redaction)
     if isinstance(response, JudgedResponse):
         content.framing = Framing.ARRAY
-        if dialect.meter is not None:
-            exchange.upstream_usage = response.usage
     return response
 
 

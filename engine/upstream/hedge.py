@@ -1,7 +1,7 @@
 """Hedged requests: a second attempt while a slow first one runs; the first one with content wins.
 
-The other attempt is cancelled: its connection is closed. Each attempt has a copy of the exchange
-with a record of its own, so that neither changes what the other one reads.
+The other attempt is cancelled: its connection is closed. What an attempt learns is in its result,
+so that neither changes what the other one reads.
 
 The delay of the second attempt is fixed, or a percentile of the last times to the first content of
 the target, in this worker and on this route. Until SAMPLES of them are known, nothing is hedged.
@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import CANCELLED, Attempt
-from engine.upstream.attempt import AttemptResult
+from engine.upstream.attempt_result import AttemptResult, set_target
 from engine.upstream.candidates import Candidate, Candidates
 from engine.upstream.race import race
 from engine.upstream.target import Target
@@ -32,6 +31,8 @@ from engine.values import units
 SAMPLES = 20
 _MAX_SAMPLES = 200
 _SORT_EVERY = 10
+
+_Outcome = tuple[Candidate, AttemptResult]
 
 
 class LatencyWindow:
@@ -104,26 +105,6 @@ class Forwarding(Protocol):
     ) -> bool: ...
 
 
-class _Side:
-    """One of two concurrent attempts, with its own exchange and record."""
-
-    def __init__(self, candidate: Candidate, exchange: Exchange) -> None:
-        self.candidate = candidate
-        self.start = time.monotonic()
-        self.exchange = copy(exchange)
-        self.exchange.record = record = copy(exchange.record)
-        record.attempts, record.unused = [], ()
-
-    def attempt(self, won: bool) -> Attempt:
-        """The attempt, for the record of the request; CANCELLED if it neither won nor failed."""
-        attempts = self.exchange.record.attempts
-        if attempts and (won or attempts[0].failure):
-            return attempts[0]
-        target, seconds = self.candidate.target, time.monotonic() - self.start
-        name, model = target.upstream.name, target.model or self.exchange.model
-        return Attempt(target.name, name, model, CANCELLED, 0, self.start, seconds)
-
-
 class Hedging:
     """The attempts of a route whose requests are hedged `after` some time (see `HedgeDelay`)."""
 
@@ -143,10 +124,11 @@ class Hedging:
         delay = self._delay.of(candidate.target)
         if delay is not None:
             return self._race(candidate, candidates, exchange, requests, delay)
-        start = time.monotonic()
         result = self._forwarding.attempt(candidate, candidates.deadline, exchange, requests)
+        exchange.record.wait_time += result.attempt.seconds
+        exchange.record.add(result.attempt)
         if not result.failure:
-            self._delay.note(candidate.target, time.monotonic() - start)
+            self._delay.note(candidate.target, result.attempt.seconds)
         return candidate, result
 
     def _race(
@@ -158,63 +140,70 @@ class Hedging:
         delay: float,
     ) -> tuple[Candidate, AttemptResult]:
         """Attempt a candidate, and after `delay` seconds another one concurrently."""
-        forwarding = self._forwarding
-        sides: list[_Side] = []
+        forwarding, record = self._forwarding, exchange.record
+        starts: dict[Candidate, float] = {}
 
-        def run(candidate: Candidate) -> Callable[[], tuple[_Side, AttemptResult]]:
-            side = _Side(candidate, exchange)
-            sides.append(side)
+        def run(candidate: Candidate) -> Callable[[], _Outcome]:
+            starts[candidate] = time.monotonic()
             return lambda: (
-                side,
-                forwarding.attempt(candidate, candidates.deadline, side.exchange, requests),
+                candidate,
+                forwarding.attempt(candidate, candidates.deadline, exchange, requests),
             )
 
-        def second() -> Callable[[], tuple[_Side, AttemptResult]] | None:
+        def second() -> Callable[[], _Outcome] | None:
             other = candidates.next_unattempted(of_group=False)
             if other is None or not forwarding.may_begin(other, candidates, exchange):
                 return None
             return run(other)
 
-        winner: _Side | None = None
         try:
             runs = race(run(candidate), delay, second, lambda outcome: not outcome[1].failure)
-            if (error := runs[-1].error) is not None:
-                raise error
-            assert runs[-1].result is not None
-            winner, result = runs[-1].result
-            for side, lost in [run.result for run in runs[:-1] if run.result is not None]:
-                if lost.failure:
-                    forwarding.may_retry(lost, side.candidate, candidates, exchange)
-                else:
-                    forwarding.discard(lost, side.exchange)
-                lost.close()
         finally:
-            self._join(exchange, sides, winner)
-        for side in sides:
-            if side is not winner:
-                candidates.release(side.candidate.target)
-        if result.open is not None:
-            result.open.record = exchange.record
-        return winner.candidate, result
+            record.wait_time += time.monotonic() - starts[candidate]
+        if (error := runs[-1].error) is not None:
+            raise error
+        outcomes = [run.result for run in runs if run.result is not None]
+        winner, result = outcomes.pop()
+        for loser, lost in outcomes:
+            self._settle(loser, lost, candidates, exchange)
+        self._record(starts, {winner: result, **dict(outcomes)}, winner, exchange)
+        for other in starts:
+            if other is not winner:
+                candidates.release(other.target)
+        return winner, result
 
-    def _join(self, exchange: Exchange, sides: Sequence[_Side], winner: _Side | None) -> None:
-        """Merge the records of the attempts into the record of the request."""
+    def _settle(
+        self,
+        loser: Candidate,
+        result: AttemptResult,
+        candidates: Candidates,
+        exchange: Exchange,
+    ) -> None:
+        """Apply the failure of an attempt that lost to its target, or count its usage."""
+        if result.failure:
+            self._forwarding.may_retry(result, loser, candidates, exchange)
+        else:
+            self._forwarding.discard(result, exchange)
+        result.close()
+
+    def _record(
+        self,
+        starts: Mapping[Candidate, float],
+        results: Mapping[Candidate, AttemptResult],
+        winner: Candidate,
+        exchange: Exchange,
+    ) -> None:
+        """Add the attempts to the record of the request, in the order in which they began. One that
+        neither won nor failed was cancelled."""
         record, now = exchange.record, time.monotonic()
-        record.wait_time += now - sides[0].start
-        record.attempt_count += len(sides)
-        for side in sides:
-            record.reached_upstream |= side.exchange.record.reached_upstream
-            record.unused += side.exchange.record.unused
-            if winner is None:  # the caller left, or the race raised
-                continue
-            attempt = side.attempt(side is winner)
-            record.attempts.append(attempt)
+        for candidate, start in starts.items():
+            result, target = results.get(candidate), candidate.target
+            if result is not None and (candidate is winner or result.failure):
+                attempt = result.attempt
+            else:
+                names = target.name, target.upstream.name, target.model or exchange.model
+                attempt = Attempt(*names, CANCELLED, 0, start, now - start)
+            record.add(attempt)
             if attempt.failure in ("", CANCELLED):
-                self._delay.note(side.candidate.target, attempt.seconds)
-        source = (winner or sides[0]).exchange
-        exchange.upstream_usage = source.upstream_usage
-        exchange.cache_counted_twice = source.cache_counted_twice
-        record.upstream, record.model = source.record.upstream, source.record.model
-        record.upstream_model = source.record.upstream_model
-        record.served_entry = source.record.served_entry
-        record.first_byte = source.record.first_byte
+                self._delay.note(target, attempt.seconds)
+        set_target(record, winner.target, exchange.model)

@@ -39,7 +39,9 @@ class JudgedResponse(WrappedResponse):
         redaction: Redaction,
     ) -> None:
         super().__init__(response, response.headers)
-        self.usage = reader(dialect.meter, EVENT_STREAM)
+        self._reader = reader(dialect.meter, EVENT_STREAM)
+        if dialect.meter is not None:
+            self.usage = self._reader
         self._source = source
         self._dialect = dialect
         self._redaction = redaction
@@ -80,7 +82,7 @@ class JudgedResponse(WrappedResponse):
         except EventTooLarge as error:
             self._fail(error, data, b"")
             return
-        self.usage.feed(events)
+        self._reader.feed(events)
         passed = self._keep(events)
         failure = self._failure_so_far()
         if failure is None:

@@ -12,12 +12,12 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import ERROR
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.interfaces import Headers
+from engine.exchange.interfaces import AnswerUsage, Headers
 from engine.exchange.interruption import interruption
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
 from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
-from engine.upstream.attempt import AttemptResult
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.failures import IdleTimeout, Silence, UpstreamFailure
 from engine.upstream.client.response import IncomingResponse, read_body
 from engine.upstream.disconnect_watcher import DisconnectWatcher
@@ -60,6 +60,8 @@ def relay(
     GatewayError for a response that cannot be relayed."""
     response, content = result.response, result.content
     assert response is not None
+    if response.usage is not None or result.cache_counted_twice:
+        exchange.answer_usage = AnswerUsage(response.usage, result.cache_counted_twice)
     status = response.status
     if 300 <= status < 400 and not dialect.transparent:
         raise redirect_refused(status)

@@ -108,12 +108,13 @@ class TranslatedResponse(WrappedResponse):
         self._ended = 300 <= status < 400  # a redirect, which is not followed
         self.status = 200 if 200 <= status < 300 else status
         if is_stream:
-            self.usage = reader(target.meter, EVENT_STREAM)
+            self._reader = reader(target.meter, EVENT_STREAM)
         else:
-            self.usage = reader(target.meter, _JSON, self._encoding)
-        self._usage_source = self.usage.usage
+            self._reader = reader(target.meter, _JSON, self._encoding)
+        self.usage = self.usage or self._reader
+        self._usage_source = self._reader.usage
         if cache_counted_twice:
-            self._usage_source = partial(_once_in_the_cache, self.usage.usage)
+            self._usage_source = partial(_once_in_the_cache, self._reader.usage)
         if status >= 400:
             self._translate_error()
         elif is_stream:
@@ -161,7 +162,7 @@ class TranslatedResponse(WrappedResponse):
             self._failure = invalid_answer(UNDECODABLE)
             return None
         translator = self._exchange.stream(self._usage_source)
-        return TranslatedEvents(translator, target, self.usage, self._errors, heartbeat, clock)
+        return TranslatedEvents(translator, target, self._reader, self._errors, heartbeat, clock)
 
     def _read_stream(
         self,
@@ -199,7 +200,7 @@ class TranslatedResponse(WrappedResponse):
 
     def _read_whole(self, beat: float | None) -> None:
         """Read and translate an answer in one piece."""
-        text = self._read_all(LARGEST, beat, self.usage.feed)
+        text = self._read_all(LARGEST, beat, self._reader.feed)
         self._ended = True
         try:
             self._body = self._exchange.answer(text, self._usage_source)

@@ -10,35 +10,32 @@ from engine.exchange.record import UnusedAnswer
 from engine.metering.estimate import expected_usage
 from engine.metering.readers import reader
 from engine.metering.sse_reader import EventReader
-from engine.upstream.client.response import IncomingResponse
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.first_content import media_type
 from engine.values.usage import Usage
 
 
 def note_unused(
-    exchange: Exchange, response: IncomingResponse | None, beginning: bytes, dialect: Dialect
+    result: AttemptResult, exchange: Exchange, dialect: Dialect, beginning: bytes
 ) -> bool:
-    """Add the usage of the attempt that has ended to the record; `beginning` is what was read of a
-    response that is not translated. Returns whether the answer was complete and has any."""
+    """Add the usage of an attempt whose answer is not relayed to the record; `beginning` is what
+    was read of a response that is not translated. Returns whether the answer was complete and has
+    any."""
+    response = result.response
     if exchange.takes is None or response is None or response.status >= 400:
         return False
-    source = exchange.upstream_usage
+    source = response.usage
     if source is None:
         source = usage_reader = reader(dialect.meter, media_type(response))
         usage_reader.feed(beginning)
     usage = _usage(exchange, source)
     if usage is None:
         return False
-    record = exchange.record
-    record.unused += (
-        UnusedAnswer(
-            record.attempt_count,
-            record.model or exchange.model,
-            record.upstream,
-            record.upstream_model,
-            usage,
-        ),
-    )
+    if result.cache_counted_twice and usage.source == "upstream":
+        usage = usage.without_cache_twice()
+    target, model = result.target, exchange.model
+    names = target.exact_entry or model, target.upstream.name, target.model or model
+    exchange.record.unused += (UnusedAnswer(result.number, *names, usage),)
     return usage.source == "upstream" or not isinstance(source, EventReader)
 
 
@@ -49,6 +46,4 @@ def _usage(exchange: Exchange, source: UsageReader) -> Usage | None:
         usage = source.complete(expected_usage(exchange))
         if not usage.output and source.usage() is None:
             return None
-    if exchange.cache_counted_twice and usage.source == "upstream":
-        return usage.without_cache_twice()
     return usage

@@ -23,6 +23,7 @@ class WrappedResponse:
     def __init__(self, response: IncomingResponse, headers: Headers) -> None:
         self.status = response.status
         self.headers = headers
+        self.usage = response.usage
         self._response = response
         self._encoding = response.header("content-encoding") or ""
         self._received = bytearray()

@@ -21,7 +21,7 @@ from engine.exchange.push_stream import Pipeline, PushStream
 from engine.server.caller_socket import CallerSocket
 from engine.server.http1.request import RequestHead
 from engine.server.worker_connection import WorkerConnection
-from engine.upstream.attempt import AttemptResult
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.client import Client as Real
 from engine.upstream.first_content import read_first_content
 from engine.upstream.relay_response import relay

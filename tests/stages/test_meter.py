@@ -12,6 +12,7 @@ from engine import dialects
 from engine.dialects import get
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
+from engine.exchange.interfaces import AnswerUsage
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.exchange.record import UnusedAnswer
 from engine.exchange.services import Services
@@ -100,7 +101,7 @@ def test_a_translated_answer_is_charged_by_what_its_upstream_reports(body):
     request.record.response_end = 1.0
 
     def following(request):
-        request.upstream_usage = UpstreamUsage()
+        request.answer_usage = AnswerUsage(UpstreamUsage())
         return Response(200, JSON, body)
 
     response = run(request, following)
@@ -118,7 +119,7 @@ def test_a_prompt_cache_that_the_upstream_counts_twice_is_charged_once():
     request = exchange()
 
     def following(request):
-        request.upstream_usage, request.cache_counted_twice = CountsTwice(), True
+        request.answer_usage = AnswerUsage(CountsTwice(), cache_counted_twice=True)
         return Response(200, JSON, iter([ANSWER]))
 
     assert b"".join(run(request, following).body) == ANSWER

@@ -19,7 +19,8 @@ from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
-from engine.upstream.attempt import AttemptResult, attempt
+from engine.upstream.attempt import attempt
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.relay_response import relay
 from engine.upstream.request import build_request
 from engine.values.errors import AbortConnection

@@ -12,7 +12,7 @@ from engine.credentials.interface.credential import LiveCredential
 from engine.dialects import Dialect
 from engine.exchange.services import Services
 from engine.upstream import choose
-from engine.upstream.attempt import AttemptResult
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.dial_order import Address, LookupStatus, Share
 from engine.upstream.client.failures import Silence, UpstreamFailure
@@ -48,6 +48,7 @@ class FakeResponse:
         self.length = length
         self.pieces = list(body)
         self.closed = 0
+        self.usage = None
 
     def header(self, name: str) -> str | None:
         return next((value for field, value in self.headers if field == name.lower()), None)

@@ -12,9 +12,9 @@ from engine import dialects
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.credentials.tokens.token import CredentialUnavailable
 from engine.exchange.exchange import Exchange
-from engine.metering.readers import SizeReader
 from engine.relay.websocket.handshake import UpgradeRequest
-from engine.upstream.attempt import AttemptResult, attempt
+from engine.upstream.attempt import attempt
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client import failures
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.request import build_request
@@ -48,10 +48,9 @@ def test_a_response_with_content_is_no_failure() -> None:
 
 
 def test_an_answer_that_is_not_translated_is_metered_as_the_caller_gets_it() -> None:
-    exchange = new_exchange("GET", "/x", dialect=OPENAI)
-    exchange.upstream_usage = SizeReader(text=False)  # of an attempt before
-    run(FakeResponse(200, EVENTS, [CONTENT]), exchange=exchange)
-    assert exchange.upstream_usage is None
+    result = run(FakeResponse(200, EVENTS, [CONTENT]))
+    assert result.response is not None
+    assert result.response.usage is None
 
 
 @pytest.mark.parametrize(("dialect", "expected"), [("openai", False), ("anthropic", True)])
@@ -62,8 +61,8 @@ def test_a_prompt_cache_inside_the_input_is_counted_twice_by_anthropics_format_a
     east.upstream.cache_in_input = True
     exchange = new_exchange("GET", "/x", dialect=spoken)
     request = build_request(east, exchange, east.upstream.headers(()), None)
-    attempt(east, None, request, exchange, spoken, 9.0)
-    assert exchange.cache_counted_twice is expected
+    result = attempt(east, None, request, exchange, spoken, 9.0)
+    assert result.cache_counted_twice is expected
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from engine import dialects
 from engine.config.upstreams import BreakerConfig
 from engine.exchange.exchange import Response
 from engine.exchange.push_stream import PushStream
-from engine.upstream.attempt import AttemptResult
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client import failures
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.first_content import read_first_content

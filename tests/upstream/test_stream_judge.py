@@ -12,7 +12,7 @@ from engine import dialects
 from engine.config.upstreams import BreakerConfig
 from engine.exchange.push_stream import PushStream
 from engine.exchange.record import Outcome
-from engine.upstream.attempt import AttemptResult
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.first_content import ErrorFirst, read_first_content
 from engine.upstream.relay_response import relay
 from engine.values.errors import AbortConnection

@@ -21,7 +21,7 @@ from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
-from engine.upstream.attempt import AttemptResult
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client import failures
 from engine.upstream.client.failures import InvalidAnswer, Silence, UpstreamFailure
 from engine.upstream.first_content import read_first_content

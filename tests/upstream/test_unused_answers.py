@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -12,7 +13,8 @@ from engine import dialects
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import UnusedAnswer
-from engine.upstream.attempt import AttemptResult, attempt
+from engine.upstream.attempt import attempt
+from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.failures import Truncated
 from engine.upstream.request import build_request
 from engine.values.usage import OutputFields, Takes, Usage
@@ -47,9 +49,8 @@ def chat(**fields: Any) -> Exchange:
 
 
 def run(exchange: Exchange, response: FakeResponse) -> AttemptResult:
-    east = target(Client(response), name="east")
-    record = exchange.record
-    record.upstream, record.upstream_model, record.attempt_count = "east", "theirs", 2
+    east = replace(target(Client(response), name="east"), model="theirs")
+    exchange.record.attempt_count = 2
     request = build_request(east, exchange, east.upstream.headers(()), None)
     return attempt(east, None, request, exchange, ANTHROPIC, 9.0)
 

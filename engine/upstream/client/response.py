@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, Self
 
-from engine.exchange.interfaces import Socket
+from engine.exchange.interfaces import Socket, UsageReader
 from engine.upstream.client.connection import Connection
 from engine.upstream.client.deadlines import Deadlines
 from engine.upstream.client.failures import Cancelled, FirstByteTimeout, UpstreamFailure
@@ -20,6 +20,8 @@ class IncomingResponse(Protocol):
     status: int
     headers: list[tuple[str, str]]
     length: int | None
+    usage: UsageReader | None
+    """Reads the usage of the answer below the first layer that changes it; None if none does."""
 
     def header(self, name: str) -> str | None: ...
 
@@ -48,6 +50,7 @@ class UpstreamResponse:
 
     status = 0
     length: int | None = None
+    usage: UsageReader | None = None
     _failure: UpstreamFailure | None = None
     _request_sent = False  # all of it; otherwise the connection cannot be reused
 
