@@ -145,10 +145,10 @@ def _end_revoked(parts: Parts) -> None:
         return
 
     def end(exchange: Exchange) -> None:
-        if exchange.traffic is None:
+        if exchange.record.traffic is None:
             lifecycle.revoke(exchange)
         else:
-            parts.sessions.end(exchange.traffic, token_revoked())
+            parts.sessions.end(exchange.record.traffic, token_revoked())
 
     task = sweep(lifecycle.open_exchanges, validity, end)
     task.start()

@@ -132,7 +132,7 @@ def answer_errors(exchange: Exchange, following: Handler) -> Response:
         raise
     except GreenletExit as cause:  # the worker ends, or the token does
         outcome, _, refused = interruption(cause)
-        if exchange.traffic is not None:
+        if exchange.record.traffic is not None:
             exchange.record.end(101, outcome)
             raise
         exchange.connection.close_after()
@@ -195,7 +195,7 @@ def server_response(error: GatewayError, address: str = "") -> tuple[Exchange, R
 def _record_abort(exchange: Exchange, reason: AbortReason) -> None:
     record = exchange.record
     if reason is AbortReason.SESSION_ENDED:
-        traffic = exchange.traffic
+        traffic = exchange.record.traffic
         record.end(101, Outcome.COMPLETE if traffic is None else traffic.outcome)
     elif not record.outcome:
         record.end(499, _ABORT_OUTCOMES[reason])

@@ -119,7 +119,7 @@ class RequestLifecycle:
         """Raise `cause` in the greenlet of an open exchange. Runs in the event loop, while all
         greenlets wait."""
         greenlet = self._open.get(exchange)
-        is_ending = bool(exchange.record.outcome) or exchange.traffic is not None
+        is_ending = bool(exchange.record.outcome) or exchange.record.traffic is not None
         if greenlet is not None and (force or not is_ending):
             greenlet.throw(cause)
 

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
@@ -21,7 +21,7 @@ from engine.exchange.interfaces import (
     Trace,
     Upgrade,
 )
-from engine.exchange.record import RequestRecord, Traffic
+from engine.exchange.record import RequestRecord
 from engine.values.caller import Caller
 from engine.values.counters import TakeResult
 from engine.values.usage import Takes
@@ -76,9 +76,9 @@ class Exchange:
 
     `answer_usage` says how the usage of the answer is read.
 
-    `upgrade` is set if the request asks for a WebSocket, `traffic` once it is one, `trace` if
-    requests are traced. `on_end` has the callbacks that run when the response was sent or the
-    caller has disconnected. `connection` is the caller's.
+    `upgrade` is set if the request asks for a WebSocket, `trace` if requests are traced. `on_end`
+    has the callbacks that run when the response was sent or the caller has disconnected.
+    `connection` is the caller's.
     """
 
     dialect: Dialect
@@ -97,7 +97,6 @@ class Exchange:
     other_models: Sequence[str] = ()
     targets: Sequence[Target] = ()
     upgrade: Upgrade | None = None
-    traffic: Traffic | None = None
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()
     takes: Takes | None = None
@@ -118,11 +117,13 @@ class Exchange:
         mount: str = "",
         variables: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
-        self.method, self.path, self.query, self.environ = method, path, query, environ
-        self.request_id, self.mount = request_id, mount
+        self.path, self.query, self.environ = path, query, environ
+        self.method: Final = method
+        self.request_id: Final = request_id
+        self.mount = mount
         self.variables = {} if variables is None else variables
-        self.on_end: list[Callable[[], None]] = []
-        self.record = RequestRecord()
+        self.on_end: Final[list[Callable[[], None]]] = []
+        self.record: Final = RequestRecord()
         # Set here, not as class attributes, because a lookup in the class is slower.
         self.body, self.connection = _NO_BODY, NO_CONNECTION
 

@@ -97,6 +97,8 @@ class RequestRecord:
     clock, 0 before. `events` counts the events of a stream; `longest_gap` is the longest time
     between two of them.
 
+    `traffic` is set once the request is a session of a WebSocket.
+
     `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
     `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`).
@@ -130,6 +132,7 @@ class RequestRecord:
     cost: int = 0
     price_source: str = ""
     unused: tuple[UnusedAnswer, ...] = ()
+    traffic: Traffic | None = None
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []

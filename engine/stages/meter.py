@@ -152,7 +152,8 @@ def _charge_unused(record: RequestRecord, services: Services) -> None:
 
 def _charge_without_response(exchange: Exchange, metered: bool, services: Services) -> None:
     """Charge a request that has no response: a session, or one that was aborted."""
-    record, session = exchange.record, exchange.traffic
+    record = exchange.record
+    session = record.traffic
     if session is not None:
         record.stream, record.bytes_out = True, session.received.bytes
         _charge(exchange, session.usage, services)

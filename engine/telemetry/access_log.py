@@ -190,8 +190,8 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
     }
     if record.queue_time:
         row["queue"] = _round(record.queue_time)
-    if exchange.traffic is not None:
-        row["websocket"] = _session(exchange.traffic)
+    if exchange.record.traffic is not None:
+        row["websocket"] = _session(exchange.record.traffic)
     if not fields:
         return row
     if "query" in fields:

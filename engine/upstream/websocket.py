@@ -49,12 +49,12 @@ def converse(
         try:
             sock, read_ahead = exchange.connection.take_over()
             _send(sock, head)
-            exchange.traffic = Traffic()
+            exchange.record.traffic = Traffic()
             session = Session(
                 channel(sock, client=True, extensions=extensions, first=read_ahead),
                 channel(upstream, client=False, extensions=upgrade.extensions, first=first),
                 limits,
-                exchange.traffic,
+                exchange.record.traffic,
                 error=_error_writer(exchange, dialect),
                 usage=dialect.socket_usage,
                 redact=upgrade.redact,

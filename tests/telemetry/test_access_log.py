@@ -109,7 +109,7 @@ def test_the_target_is_that_of_the_attempt_that_was_not_cancelled():
 def test_a_websocket_session_has_its_traffic():
     traffic = Traffic(seconds=12.5, code=1000)
     traffic.sent.messages, traffic.received.bytes = 3, 99
-    assert row(finished_exchange(traffic=traffic))["websocket"] == {
+    assert row(finished_exchange(record={"traffic": traffic}))["websocket"] == {
         "messages_in": 3,
         "messages_out": 0,
         "bytes_in": 0,
@@ -131,7 +131,7 @@ def test_configured_fields_are_written_in_their_order():
 def test_the_schema_lists_every_field():
     text = json_schema.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
     assert set(text) == set(FIELDS)
-    everything = finished_exchange(traffic=Traffic())
+    everything = finished_exchange(record={"traffic": Traffic()})
     everything.record.queue_time = 0.25
     assert set(row(everything, fields=FIELDS)) == set(FIELDS)
 

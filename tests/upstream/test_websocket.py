@@ -112,7 +112,7 @@ def test_a_session_from_its_beginning_to_its_end():
     assert caller.closed() == (1000, "")
     caller.sock.close()
     running.get(timeout=PATIENCE)
-    traffic = setting.exchange.traffic
+    traffic = setting.exchange.record.traffic
     assert (traffic.sent.messages, traffic.sent.bytes) == (1, 5)
     assert traffic.received.messages == 3
     assert traffic.usage.input + traffic.usage.output == 6
@@ -127,7 +127,7 @@ def test_the_upstream_is_closed_if_the_caller_left_before_the_upgrade():
     with pytest.raises(AbortConnection):
         setting.handler(setting.exchange)
     assert setting.sock.fileno() == -1
-    assert setting.exchange.traffic is None
+    assert setting.exchange.record.traffic is None
 
 
 def test_an_exception_in_a_session_is_logged_and_ends_it(caplog):

@@ -123,8 +123,8 @@ class MetricsRecorder:
                 upstreams.record_retries(self._cells, record.attempts)
             if record.events > 1:
                 record_stream(self._cells, series.labels, record)
-            if exchange.traffic is not None:
-                record_session(self._cells, series.labels.operation, exchange.traffic)
+            if exchange.record.traffic is not None:
+                record_session(self._cells, series.labels.operation, exchange.record.traffic)
         except Exception:
             log.exception("request %s: its metrics are lost", exchange.request_id)
 

@@ -137,7 +137,8 @@ def _request_span(exchange: Exchange, trace: Trace, end: float) -> Span:
 
 
 def _request_attributes(exchange: Exchange) -> dict[str, Value]:
-    record, traffic = exchange.record, exchange.traffic
+    record = exchange.record
+    traffic = record.traffic
     attributes: dict[str, Value] = {
         "http.request.method": exchange.method if exchange.method in _METHODS else "_OTHER",
         "http.response.status_code": record.status,

@@ -253,7 +253,7 @@ def test_sessions_without_room_for_their_labels_are_counted_together(tmp_path):
     recorder = MetricsRecorder(tmp_path, max_series=1)
     for model in ("gpt", "claude", "gemini"):
         exchange = finished_exchange(requested_entry=model)
-        exchange.traffic = Traffic(code=1000)
+        exchange.record.traffic = Traffic(code=1000)
         record_all(recorder, exchange)
     assert values(recorder, "modelway_websocket_closes_total") == {
         ("1000", exchange.operation): 1.0,

@@ -22,8 +22,8 @@ def test_a_stream_records_its_mean_and_longest_gap(metrics):
 def test_sessions_are_counted_and_unknown_close_codes_share_a_label(metrics):
     for code in (1000, 4999, 4998):
         exchange = finished_exchange(101)
-        exchange.traffic = Traffic(code=code)
-        exchange.traffic.sent.messages = 2
+        exchange.record.traffic = Traffic(code=code)
+        exchange.record.traffic.sent.messages = 2
         record_all(metrics, exchange)
     assert {k[0]: v for k, v in values(metrics, "modelway_websocket_closes_total").items()} == {
         "1000": 1.0,

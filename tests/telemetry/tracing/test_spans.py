@@ -200,8 +200,8 @@ def test_a_request_without_operation_is_named_by_its_method():
 
 def test_a_websocket_session_has_its_traffic():
     exchange_ = exchange(status=101)
-    exchange_.traffic = Traffic(code=1000)
-    exchange_.traffic.sent.messages = 3
+    exchange_.record.traffic = Traffic(code=1000)
+    exchange_.record.traffic.sent.messages = 3
     (span,) = spans(exchange_)
     assert span.attributes["modelway.websocket.close_code"] == 1000
     assert span.attributes["modelway.websocket.messages_sent"] == 3
