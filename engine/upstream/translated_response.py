@@ -48,16 +48,16 @@ def translated_response(
     clock: Callable[[], float] = time.time,
     *,
     cache_counted_twice: bool = False,
-) -> TranslatedResponse:
+) -> TranslatedBody | TranslatedStream:
     """The response to a translated request, in the caller's dialect: a TranslatedStream if the
-    caller gets the upstream's stream event by event. `redaction` removes the gateway's credentials
-    from errors; `clock` returns Unix seconds. `cache_counted_twice`: the upstream adds the tokens
-    of the prompt cache to an input that includes them."""
+    caller gets the upstream's stream event by event, else a TranslatedBody. `redaction` removes the
+    gateway's credentials from errors; `clock` returns Unix seconds. `cache_counted_twice`: the
+    upstream adds the tokens of the prompt cache to an input that includes them."""
     request = exchange.request
     sends_events = request.stream and not request.as_list and response.status < 300
     is_stream = media_type(response) == EVENT_STREAM
-    kind = TranslatedStream if sends_events and is_stream else TranslatedResponse
-    return kind(
+    kind = TranslatedStream if sends_events and is_stream else TranslatedBody
+    translated = kind(
         response,
         exchange,
         dialect,
@@ -68,19 +68,20 @@ def translated_response(
         sends_events=sends_events,
         cache_counted_twice=cache_counted_twice,
     )
+    if isinstance(translated, TranslatedBody) and response.status >= 400:
+        translated.translate_error()
+    return translated
 
 
-class TranslatedResponse(WrappedResponse):
-    """A response in the dialect of the caller: `status`, `headers`, and the body by `read`.
+class _TranslatedResponse(WrappedResponse):
+    """What a TranslatedBody and a TranslatedStream have in common: `status` and `headers` in the
+    dialect of the caller, and the events of a stream.
 
-    The body of an error is read at once. `usage` reads the usage in the upstream's format, for the
-    ledger and for the caller.
+    `usage` reads the usage in the upstream's format, for the ledger and for the caller.
     `is_stream`: the upstream sends server-sent events; `sends_events`: the caller gets events.
     """
 
-    _stream: TranslatedEvents | None = None  # that becomes one answer, or an array
-    _body = b""
-    _has_begun = False
+    _stream: TranslatedEvents | None = None
 
     def __init__(
         self,
@@ -115,41 +116,9 @@ class TranslatedResponse(WrappedResponse):
         self._usage_source = self._reader.usage
         if cache_counted_twice:
             self._usage_source = partial(_once_in_the_cache, self._reader.usage)
-        if status >= 400:
-            self._translate_error()
-        elif is_stream:
+        if is_stream and status < 400:
             heartbeat = dialect.heartbeat if sends_events else b""
             self._stream = self._open_events(target, heartbeat, clock)
-
-    @property
-    def events(self) -> TranslatedEvents | None:
-        """The filter for the bytes that `read` returns; None if `read` translates them itself."""
-        return None
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all of the body has been read."""
-        return self._ended and not self._body and self._failure is None
-
-    def read(
-        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
-    ) -> bytes:
-        """The next part of the translated body, `b""` at the end; `beat` as in
-        `UpstreamResponse.read`, `on_data` is not called. Raises UpstreamFailure (also
-        InvalidAnswer) and Silence.
-        """
-        while not self._body:
-            if self._failure is not None or self._ended:
-                self._response.close()
-                if self._failure is not None:
-                    raise self._failure
-                return b""
-            if self._stream is None:
-                self._read_whole(beat)
-            else:
-                self._read_events(self._stream, beat)
-        body, self._body = self._body, b""
-        return body
 
     def detach(self) -> tuple[Socket, bytes]:
         """Raise ValueError: a translated response is never a 101."""
@@ -182,6 +151,40 @@ class TranslatedResponse(WrappedResponse):
             self._response.close()
         return data
 
+
+class TranslatedBody(_TranslatedResponse):
+    """A body in the dialect of the caller, by `read`: one answer, an array, or an error, which is
+    read at once."""
+
+    events: None = None
+    _body = b""
+    _has_begun = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the body has been read."""
+        return self._ended and not self._body and self._failure is None
+
+    def read(
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
+    ) -> bytes:
+        """The next part of the translated body, `b""` at the end; `beat` as in
+        `UpstreamResponse.read`, `on_data` is not called. Raises UpstreamFailure (also
+        InvalidAnswer) and Silence.
+        """
+        while not self._body:
+            if self._failure is not None or self._ended:
+                self._response.close()
+                if self._failure is not None:
+                    raise self._failure
+                return b""
+            if self._stream is None:
+                self._read_whole(beat)
+            else:
+                self._read_events(self._stream, beat)
+        body, self._body = self._body, b""
+        return body
+
     def _read_events(self, events: TranslatedEvents, beat: float | None) -> None:
         """Read the next part of a stream that becomes one answer, or the items of an array. An
         error is the last item of an array that has begun, and the array breaks off."""
@@ -211,7 +214,8 @@ class TranslatedResponse(WrappedResponse):
                 raise Misframed(bytes(self._received)) from None
             self._failure = self._errors.invalid_answer(error)
 
-    def _translate_error(self) -> None:
+    def translate_error(self) -> None:
+        """Read and translate the body of an error, which also decides the status."""
         body, complete = read_body(self._response, MAX_ERROR)
         text = decode_body(self._encoding, body) if complete else None
         document = json_or_none(text or b"")
@@ -223,13 +227,7 @@ class TranslatedResponse(WrappedResponse):
         self._ended = True
 
 
-def _once_in_the_cache(source: UsageSource) -> Usage | None:
-    """The usage of an upstream that counts the tokens of the prompt cache twice."""
-    usage = source()
-    return None if usage is None else usage.without_cache_twice()
-
-
-class TranslatedStream(TranslatedResponse):
+class TranslatedStream(_TranslatedResponse):
     """A stream for a caller who gets it event by event: `read` returns the upstream's bytes, and
     `events` translates them, as the Cleaner filters those of a relayed stream."""
 
@@ -248,5 +246,13 @@ class TranslatedStream(TranslatedResponse):
     ) -> bytes:
         """The next bytes of the upstream's stream, `b""` at the end."""
         if self._stream is None:
-            return super().read()
+            self._response.close()
+            assert self._failure is not None
+            raise self._failure
         return self._read_stream(self._stream, beat, on_data)
+
+
+def _once_in_the_cache(source: UsageSource) -> Usage | None:
+    """The usage of an upstream that counts the tokens of the prompt cache twice."""
+    usage = source()
+    return None if usage is None else usage.without_cache_twice()

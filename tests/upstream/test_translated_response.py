@@ -26,7 +26,11 @@ from engine.upstream.client import failures
 from engine.upstream.client.failures import InvalidAnswer, Silence, UpstreamFailure
 from engine.upstream.first_content import read_first_content
 from engine.upstream.relay_response import relay
-from engine.upstream.translated_response import TranslatedResponse, translated_response
+from engine.upstream.translated_response import (
+    TranslatedBody,
+    TranslatedStream,
+    translated_response,
+)
 from engine.values.errors import AbortConnection
 from engine.values.redaction import Redaction
 from tests.support.documents import exchange
@@ -59,7 +63,7 @@ def response(
     status: int = 200,
     stream: bool = True,
     clock: Callable[[], float] = lambda: 0.0,
-) -> TranslatedResponse:
+) -> TranslatedBody | TranslatedStream:
     """The response of a chat completions upstream for a caller of messages."""
     translation = Translation(language("messages"), language("chat_completions"))
     body = REQUEST % (b"true" if stream else b"false")
@@ -70,7 +74,7 @@ def response(
     return translated_response(fake, exchange, dialect, "req1", Redaction([KEY]), clock)
 
 
-def pieces_of(from_upstream: TranslatedResponse) -> Iterator[bytes]:
+def pieces_of(from_upstream: TranslatedBody | TranslatedStream) -> Iterator[bytes]:
     """The pieces that a caller gets. Raises the failure that ends them."""
     events = from_upstream.events
     if events is None:
@@ -83,7 +87,7 @@ def pieces_of(from_upstream: TranslatedResponse) -> Iterator[bytes]:
         raise events.failure
 
 
-def read(from_upstream: TranslatedResponse) -> bytes:
+def read(from_upstream: TranslatedBody | TranslatedStream) -> bytes:
     return b"".join(pieces_of(from_upstream))
 
 
@@ -340,7 +344,7 @@ def test_the_upstreams_connection_is_released_with_the_end() -> None:
 # A stream that is wanted as a JSON array.
 
 
-def array(*pieces: Any) -> TranslatedResponse:
+def array(*pieces: Any) -> TranslatedBody | TranslatedStream:
     """The response of a chat completions upstream for a caller of generate content."""
     translation = Translation(language("generate_content"), language("chat_completions"))
     line = RequestLine(model="m", stream=True, id="req1")
