@@ -139,7 +139,7 @@ def test_an_upstream_without_a_path_gets_that_of_the_server(tmp_path, upstream, 
 def test_several_paths_of_servers_need_a_choice(tmp_path, monkeypatch):
     servers = {"/users": {**PATHS["/users"], "servers": [{"url": "/v3"}]}}
     monkeypatch.setitem(PATHS, "/users", servers["/users"])
-    with pytest.raises(ValueError, match="the paths /v2, /v3 of several servers: .*--path"):
+    with pytest.raises(ValueError, match=r"the paths /v2, /v3 of several servers: .*--path"):
         imported(tmp_path, "https://a.test", servers=[{"url": "/v2"}])
     some = imported(tmp_path, "https://a.test", Filters(paths=["/users"]), servers=[{"url": "/v2"}])
     assert some.upstream == "https://a.test/v3"
