@@ -137,7 +137,6 @@ def test_a_reference_to_another_object_keeps_what_is_beside_it(tmp_path: Path) -
         ({"type": "string", "maxLength": 3}, "'maxLength'"),
         ({"type": "integer"}, "'type'"),
         ({"readOnly": True}, "'readOnly'"),
-        ({"nullable": True}, "'nullable'"),
     ],
 )
 def test_30_warns_only_of_what_changes_how_values_are_judged(tmp_path, beside, lost):
