@@ -28,6 +28,7 @@ from engine.source.problem import render
 from engine.telemetry.health import ConfigStatus
 from engine.values.file_descriptors import raise_limit
 from engine.values.runtime_dir import use_for_temporary_files
+from engine.values.units import format_count
 
 _APP_LOAD_ERROR = 4
 """The exit status by which gunicorn knows a worker that cannot load its application."""
@@ -48,7 +49,9 @@ def load() -> Application | WSGIAdapter:
     if planned.plan is None:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
-        raise AppImportError(f"{len(errors)} problems in the config; nothing is served")
+        raise AppImportError(
+            f"{format_count(len(errors), 'error')} in the config; nothing is served"
+        )
     plan, files_hash = planned.plan.served(), planned.hash
     del planned  # its texts and the routes of its config
     release_memory()

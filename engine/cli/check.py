@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from engine.cli import formats, unexpected_errors
-from engine.cli.config_file import config_option, plan_of
+from engine.cli.config_file import config_option, lacks_tokens, plan_of
 from engine.cli.formats import Report
 from engine.cli.output_format import format_option
 from engine.cli.terminal import has_colour, is_terminal
@@ -26,7 +26,7 @@ from engine.offline.ignores import Ignores, of_documents
 from engine.offline.second_opinion.compare import compare_examples
 from engine.offline.translation_limits import note_limits
 from engine.plan.make import make_plan
-from engine.plan.route import Plan, PlanResult
+from engine.plan.route import PlanResult
 from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.mistakes import note_mistakes
@@ -139,7 +139,7 @@ def _check(
 ) -> Report:
     """Check every config; `plan` plans one. A problem of a file that several configs use is
     reported once."""
-    ignores, complete, lacks_tokens = Ignores(), True, False
+    ignores, complete, no_tokens = Ignores(), True, False
     texts: dict[str, str] = {}
     files: dict[str, list[Problem]] = {}
     for config in configs:
@@ -149,7 +149,7 @@ def _check(
         silenced = of_documents(result.config, result.specifications)
         files[_name(config)] = ignores.silence(result.problems, result.texts, silenced)
         complete = complete and result.plan is not None
-        lacks_tokens = lacks_tokens or _lacks_tokens(result.plan)
+        no_tokens = no_tokens or lacks_tokens(result.plan)
     if complete:  # an incomplete check cannot tell which ignores are unused
         for problem in ignores.unused():
             owner = problem.file if problem.file in files else next(iter(files))
@@ -163,14 +163,7 @@ def _check(
     failures = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
     failed = any(problem.level in failures for problem in all_problems)
     colour = has_colour(sys.stdout)
-    return Report(files, all_problems, texts, failed, colour, quiet, lacks_tokens=lacks_tokens)
-
-
-def _lacks_tokens(plan: Plan | None) -> bool:
-    """Whether a plan without errors requires tokens, but has none, nor a database of them."""
-    if plan is None or plan.config.tokens or plan.config.stores.records is not None:
-        return False
-    return any(not route.public for route in plan.routes)
+    return Report(files, all_problems, texts, failed, colour, quiet, lacks_tokens=no_tokens)
 
 
 def _result(plan: Callable[[ConfigFiles], PlanResult], config: ConfigFiles) -> PlanResult:

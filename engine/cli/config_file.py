@@ -78,6 +78,13 @@ def plan_or_exit(config: ConfigFiles, consequence: str = "nothing is served") ->
     return plan
 
 
+def lacks_tokens(plan: Plan | None) -> bool:
+    """Whether a plan without errors requires tokens, but has none, nor a database of them."""
+    if plan is None or plan.config.tokens or plan.config.stores.records is not None:
+        return False
+    return any(not route.public for route in plan.routes)
+
+
 def result_or_exit(result: PlanResult, consequence: str = "nothing is served") -> PlanResult:
     """The result, if it has a plan; else prints its errors and exits with status 1."""
     if result.plan is None:

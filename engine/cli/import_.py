@@ -10,8 +10,10 @@ from pathlib import Path
 import click
 import yaml
 
+from engine.cli.config_file import lacks_tokens, plan_of
 from engine.cli.formats import tally
-from engine.cli.init import write_project
+from engine.cli.init import next_steps, write_project
+from engine.config.config_files import ConfigFiles
 from engine.offline import importers
 from engine.offline.config_additions import names_in, with_entries
 from engine.offline.imported_api import Filters, ImportedApi
@@ -21,6 +23,7 @@ from engine.plan.make import make_plan
 from engine.source import files
 from engine.source.problem import Findings, Problem, render
 from engine.source.reader import SourceDocument, read_file
+from engine.values.units import format_count
 
 _API = "openapi"
 _HEAD = "# yaml-language-server: $schema=schemas/gateway.schema.json\nversion: 1\n"
@@ -117,11 +120,13 @@ def _document(file: Path) -> SourceDocument:
 
 
 def _summary(draft: ImportedConfig, folder: Path) -> str:
-    variables = "".join(f"  export {name}=...\n" for name in draft.variables())
-    return (
-        f"Wrote {folder}: {len(draft.models)} models, {len(draft.upstreams)} upstreams, "
-        f"{len(draft.notes)} parts not imported\n\n  cd {folder}\n{variables}  modelway check"
-    )
+    counts = [
+        format_count(len(draft.models), "model"),
+        format_count(len(draft.upstreams), "upstream"),
+        f"{format_count(len(draft.notes), 'part')} not imported",
+    ]
+    steps = next_steps(folder, draft.variables(), with_token=not draft.tokens)
+    return f"Wrote {folder}: {', '.join(counts)}\n\n{steps}"
 
 
 def _import_api(
@@ -191,11 +196,12 @@ def _write_api(api: ImportedApi, project: Path, folder: Path) -> None:
             shutil.copyfile(files.SCHEMA, schema)
     except OSError as error:
         raise _unwritable(error, folder) from error
-    export = f"  export {api.variable}=...\n" if api.variable else ""
+    variables = [api.variable] if api.variable else []
+    with_token = lacks_tokens(plan_of(ConfigFiles(config, ())).plan)
     click.echo(
-        f"Wrote {folder / 'gateway.yaml'}: {len(api.operations)} operations of '{api.name}'"
-        f"{f' under {mount}' if mount else ''} go to {api.upstream}\n\n"
-        f"  cd {folder}\n{export}  modelway check"
+        f"Wrote {folder / 'gateway.yaml'}: {format_count(len(api.operations), 'operation')} of "
+        f"'{api.name}'{f' under {mount}' if mount else ''} go to {api.upstream}\n\n"
+        f"{next_steps(folder, variables, with_token=with_token)}"
     )
 
 

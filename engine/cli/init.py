@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,19 +46,28 @@ def command(folder: Path, names: tuple[str, ...]) -> None:
         raise click.ClickException(message) from error
     click.echo(
         f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
-        f"  cd {folder}\n"
-        "  modelway token new alice     # a token for a caller; put the entry under tokens:\n"
-        f"  export {_variable(chosen_providers)}=...    # see upstreams:\n"
-        "  modelway check\n"
-        "  modelway serve"
+        f"{next_steps(folder, _variables(chosen_providers), with_token=True)}"
     )
 
 
-def _variable(chosen: Sequence[Provider]) -> str:
-    """The environment variable to set first."""
+def next_steps(folder: Path, variables: Sequence[str], *, with_token: bool) -> str:
+    """The commands that serve a new project, one in each line, ready to be typed. `with_token`: it
+    has no token yet, without which nothing can be called."""
+    steps = [] if folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(folder))}"]
+    if with_token:
+        steps.append(
+            "modelway token new alice     # a token for a caller; put the entry under tokens:"
+        )
+    steps += [f"export {name}=...    # see upstreams:" for name in variables]
+    return "\n".join(f"  {step}" for step in (*steps, "modelway check", "modelway serve"))
+
+
+def _variables(chosen: Sequence[Provider]) -> list[str]:
+    """The environment variables of the credentials of providers, by default of the shipped
+    config."""
     credentials = [p.credential for p in chosen if p.credential is not None]
-    names = (str(c[key]) for c in credentials for key in ("bearer", "value") if key in c)
-    return next(names, "OPENAI_API_KEY")
+    names = [str(c[key]) for c in credentials for key in ("bearer", "value") if key in c]
+    return names if chosen else ["OPENAI_API_KEY"]
 
 
 def write_project(folder: Path, config: str) -> None:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
+from click.core import ParameterSource
 
 from engine import dialects
-from engine.cli.config_file import plan_of, result_or_exit
+from engine.cli.config_file import config_option, plan_of, result_or_exit
 from engine.config.config_files import ConfigFiles
 from engine.config.server import Server
 from engine.mock.app import build
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.listen_addresses import exit_if_unavailable
 from engine.source.files import CONFIG
+from engine.values.units import format_count
 
 
 @click.command()
 @click.option("-p", "--port", default=9000, show_default=True, help="Port on 127.0.0.1.")
-@click.option(
-    "-c",
-    "--config",
-    "configs",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="The config whose documents it serves, and overlays; the shipped one by default.",
-)
+@config_option
 @click.option(
     "--credential",
     default="mock-credential",
@@ -34,13 +27,22 @@ from engine.source.files import CONFIG
 )
 @click.option("--delay", default=0.0, help="Seconds between two events of a stream.")
 @click.option("--workers", default=1, show_default=True, help="Worker processes.")
+@click.pass_context
 def command(
-    port: int, configs: tuple[Path, ...], credential: str, delay: float, workers: int
+    context: click.Context,
+    port: int,
+    config: ConfigFiles,
+    credential: str,
+    delay: float,
+    workers: int,
 ) -> None:
     """Run a mock upstream, which responds with the examples of the documents.
 
     Chat responses repeat the last user message, word by word in a stream. Paths begin with those of
     the documents' server URLs, as at the real upstreams.
+
+    It serves the documents of the config; where no gateway.yaml is in the folder and no config is
+    named, the shipped ones.
 
     \b
     Names of models request faults:
@@ -49,8 +51,10 @@ def command(
     """
     listen = f"127.0.0.1:{port}"
     exit_if_unavailable({"--port": listen})
-    main, *overlays = configs or (CONFIG,)
-    result = result_or_exit(plan_of(ConfigFiles(main, tuple(overlays))))
+    is_default = context.get_parameter_source("config") is ParameterSource.DEFAULT
+    if is_default and not config.main.exists():
+        config = ConfigFiles(CONFIG, ())
+    result = result_or_exit(plan_of(config))
     assert result.plan is not None
     specs = result.plan.config.specs
     documents = [
@@ -60,7 +64,7 @@ def command(
     server = Server(listen=listen, workers=workers, grace=1.0)
 
     def ready() -> None:
-        count = "1 document" if len(documents) == 1 else f"{len(documents)} documents"
+        count = format_count(len(documents), "document")
         click.echo(f"mock: {count} on http://{listen}", err=True)
 
     GunicornApplication(server, lambda: build(documents, credential, delay), ready).run()

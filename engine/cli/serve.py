@@ -27,6 +27,7 @@ from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.gc_pause import no_collection
 from engine.values.listen_address import ListenAddress
 from engine.values.runtime_dir import runtime_directory
+from engine.values.units import format_count
 
 
 @click.command()
@@ -80,7 +81,7 @@ def _start_on_trial(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
 def _announce(plan: Plan) -> None:
     """Print on standard error the number of operations, the address, and what can be opened."""
     listen = plan.config.server.listen
-    count = "1 operation" if len(plan.routes) == 1 else f"{len(plan.routes)} operations"
+    count = format_count(len(plan.routes), "operation")
     click.echo("\n".join([f"modelway: {count} on {listen}", *_pages(plan.config)]), err=True)
 
 

@@ -35,7 +35,7 @@ from engine.stores.records.totals import (
 )
 from engine.values import units
 from engine.values.calendar import PERIODS, SECOND, Calendar
-from engine.values.units import format_nano
+from engine.values.units import format_count, format_nano
 
 _MAX_KEY_WIDTH = 60
 """The most terminal cells of a key in its column; on a terminal a longer key has its own line."""
@@ -112,7 +112,7 @@ def command(
             click.echo(_no_requests(records, selection), err=True)
     {"text": print_table, "json": _print_json, "csv": _print_csv}[output_format](report)
     if report.unshipped:
-        count = "1 row" if report.unshipped == 1 else f"{report.unshipped:,} rows"
+        count = format_count(report.unshipped, "row")
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.source.suggestion import near
+from engine.values.units import format_count
 
 _PARTS = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([a-zµ]*)\s*")
 
@@ -204,7 +205,7 @@ def _sha256(value: Any) -> str:
             "this looks like the secret itself: make a new one with `modelway token new NAME`, "
             "and put the SHA-256 that it prints here"
         )
-    return f"it has {len(text)} characters; 64 hexadecimal digits are needed"
+    return f"it has {format_count(len(text), 'character')}; 64 hexadecimal digits are needed"
 
 
 def _expires(value: Any) -> str:

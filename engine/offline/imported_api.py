@@ -138,7 +138,7 @@ def read(
     ]
     if not wanted:
         raise ValueError(_nothing(specification, filters, tags.values()))
-    url = upstream or _server(specification)
+    url = _with_path(upstream, specification, wanted) if upstream else _server(specification)
     if not url:
         raise ValueError("the document names no server with a host: give --upstream URL")
     return ImportedApi(name, specification, wanted, url.rstrip("/"))
@@ -170,6 +170,22 @@ def _server(specification: Specification) -> str:
         if parts.scheme in ("http", "https") and parts.netloc and "{" not in url:
             return url
     return ""
+
+
+def _with_path(url: str, specification: Specification, wanted: Sequence[str]) -> str:
+    """The URL of an upstream; without a path, it gets that of the document's server, which it would
+    replace otherwise. A slash at its end is a path."""
+    parts = urlsplit(url)
+    if parts.path or parts.query:
+        return url
+    paths = sorted({specification.operations[name].mounts[0] for name in wanted})
+    if len(paths) > 1:
+        named = ", ".join(path or "/" for path in paths)
+        raise ValueError(
+            f"its operations are under the paths {named} of several servers: choose those of one "
+            "with --path, or give --upstream with a path, if only /"
+        )
+    return f"{url}{paths[0]}"
 
 
 def _nothing(specification: Specification, filters: Filters, tags: Collection[list[str]]) -> str:

@@ -11,6 +11,7 @@ from engine.source.problem import Findings, Level, Path, Problem, place_of
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
 from engine.spec.spec import Specification
+from engine.values.units import format_count
 from engine.values.wildcard import matches
 
 _MOST_NAMED = 8
@@ -134,7 +135,7 @@ def _note_unserved(
         if not names:
             continue
         names_text = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
-        total = len(specification.operations)
-        message = f"no route serves {len(names)} of {total} operations: {names_text}"
+        total = format_count(len(specification.operations), "operation")
+        message = f"no route serves {len(names)} of {total}: {names_text}"
         source = specification.library.document.source
         findings.note(source, ("paths",), Level.INFO, "MW306", message, key=True)

@@ -6,6 +6,8 @@ import os
 import socket
 from contextlib import suppress
 
+from engine.values.units import format_count
+
 _VARIABLE = "NOTIFY_SOCKET"
 
 
@@ -25,7 +27,7 @@ class ServiceManager:
     def serving(self, config: str, workers: int) -> None:
         """So many workers serve a config, and no more are awaited. The first call reports that the
         service is ready."""
-        status = f"STATUS=Config {config} is served by {workers} workers"
+        status = f"STATUS=Config {config} is served by {format_count(workers, 'worker')}"
         if not self._is_ready:
             self._send("READY=1", status)
         elif status != self._status:

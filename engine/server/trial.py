@@ -21,6 +21,7 @@ from engine.plan.route import CannotServe, Plan, PlanResult
 from engine.source.child_process import ChildFailed, describe, run
 from engine.source.problem import render
 from engine.values import runtime_dir
+from engine.values.units import format_count
 
 SECONDS = 60.0
 """How long planning and starting a config may take."""
@@ -118,4 +119,6 @@ def _problems(result: PlanResult) -> str:
     errors = result.findings.errors
     texts = [render(error, result.texts) for error in errors[:_MOST_SHOWN]]
     omitted = len(errors) - len(texts)
-    return "\n".join([*texts, *([f"... and {omitted} more errors"] if omitted else [])])
+    return "\n".join(
+        [*texts, *([f"... and {format_count(omitted, 'more error')}"] if omitted else [])]
+    )

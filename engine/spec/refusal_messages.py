@@ -16,6 +16,7 @@ from engine.spec.discriminators import GUARD
 from engine.spec.narrow_failure import MOST_ITEMS, Narrowed, narrow
 from engine.spec.schema_validator import SchemaValidator, TooManyErrors
 from engine.values.errors import GatewayError
+from engine.values.units import format_count
 
 _CODES = {
     "required": "missing_required_parameter",
@@ -250,7 +251,9 @@ def _description(value: Any) -> str:
         short = value if len(value) <= _LONGEST else value[:_LONGEST] + "..."
         return f"got the string {short!r}" if value else "got an empty string"
     if isinstance(value, list):
-        return f"got an array of {len(value)} items" if value else "got an empty array"
+        return (
+            f"got an array of {format_count(len(value), 'item')}" if value else "got an empty array"
+        )
     return "got an object"
 
 

@@ -89,6 +89,11 @@ def format_number(value: float | None) -> str:
     return f"{value:.1f}" if value >= 0.1 else f"{value:.2f}"
 
 
+def format_count(count: int, noun: str) -> str:
+    """A number of things with their noun, given in the singular: 0 rows, 1 row, 12,345 rows."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def format_percent(part: float, total: float) -> str:
     """A part of a total: 0%, 0.3%, 12%; `-` if the total is 0."""
     if total <= 0:

@@ -16,7 +16,7 @@ def test_a_project_passes_check(folder):
     (folder / "config.yaml").write_text(SOURCE)
     result = modelway("import", "litellm", "config.yaml", "-o", "project")
     assert result.exit_code == 0, result.output
-    assert "1 models, 1 upstreams, 1 parts not imported" in result.stdout
+    assert "1 model, 1 upstream, 1 part not imported" in result.stdout
     assert "export OPENAI_API_KEY=..." in result.stdout
     reason = "not imported: cache: responses are not cached"
     assert result.stderr == f"config.yaml:3:20: {reason}\n"
@@ -80,7 +80,10 @@ def test_an_api_becomes_a_project_that_passes_check(folder):
     (folder / "shop.yaml").write_text(SHOP)
     result = modelway("import", "openapi", "shop.yaml", "--upstream", "https://a.test", "-o", "new")
     assert result.exit_code == 0, result.output
-    assert "Wrote new/gateway.yaml: 2 operations of 'shop' go to https://a.test" in result.stdout
+    assert (
+        "2 operations of 'shop' go to https://a.test/v1\n\n  cd new\n  modelway token new"
+        in result.stdout
+    )
     checked = modelway("check", "new/gateway.yaml", "--strict")
     assert checked.exit_code == 0, checked.output
     assert "schemas/gateway.schema.json" in (folder / "new" / "gateway.yaml").read_text()
@@ -94,7 +97,7 @@ def test_an_api_is_added_to_a_project_beside_what_is_there(folder):
     config.write_text(config.read_text() + "tokens: []  # mine\n")
     arguments = ("import", "openapi", "shop.yaml", "--tag", "orders", "-o", "it")
     result = modelway(*arguments, "--name", "again")
-    assert "1 operations of 'again' under /again/v1 go to" in result.stdout, result.output
+    assert "1 operation of 'again' under /again/v1 go to" in result.stdout, result.output
     assert modelway("check", str(config)).exit_code == 0
     assert config.read_text().endswith("tokens: []  # mine\n")
     before = config.read_text()
@@ -139,5 +142,20 @@ def test_the_command_of_the_page_makes_a_project(tmp_path, monkeypatch):
     (tmp_path / "shop.yaml").write_text(SHOP)
     command = block("docs/reference/import.md", "modelway import openapi").text
     result = modelway(*shlex.split(command)[1:])
-    assert "1 operations of 'shop' go to https://shop.internal/v1" in result.stdout, result.output
+    assert "1 operation of 'shop' go to https://shop.internal/v1" in result.stdout, result.output
     assert modelway("check").exit_code == 0
+
+
+def test_the_next_steps_leave_out_what_is_there(folder):
+    (folder / "shop.yaml").write_text(SHOP)
+    (folder / "gateway.yaml").unlink()
+    result = modelway("import", "openapi", "shop.yaml", "-o", ".")
+    assert "cd ." not in result.stdout
+    assert "  modelway token new alice" in result.stdout
+    assert result.stdout.endswith("  modelway check\n  modelway serve\n")
+    config = folder / "gateway.yaml"
+    entry = modelway("token", "new", "alice").stdout.splitlines()[-1]
+    config.write_text(f"{config.read_text()}\ntokens:\n{entry}\n")
+    again = modelway("import", "openapi", "shop.yaml", "-o", ".", "--name", "again")
+    assert again.exit_code == 0, again.output
+    assert "token new" not in again.stdout

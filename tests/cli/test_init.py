@@ -56,3 +56,10 @@ def test_a_new_project_with_a_token_warns_only_of_the_missing_keys(folder, optio
     problems = json.loads(modelway("check", "-c", str(file), "--json").stdout)["problems"]
     codes = {problem["code"] for problem in problems if problem["level"] != "info"}
     assert codes == {"MW415"}
+
+
+def test_the_next_steps_can_be_typed_where_they_are_printed(empty_folder):
+    assert "  cd " not in modelway("init", ".").output
+    assert "  cd 'my gateway'\n" in modelway("init", "my gateway").output
+    steps = modelway("init", "p", "--provider", "ollama").output
+    assert "export" not in steps  # it needs no key

@@ -54,3 +54,10 @@ def test_a_config_with_errors_is_not_served(folder, masters):
     result = modelway("mock", "-c", "bad.yaml")
     assert (result.exit_code, masters) == (1, [])
     assert "unknown upstream 'mian'" in result.stderr
+
+
+def test_the_config_of_the_folder_and_of_the_variable_come_before_the_shipped_one(folder, masters):
+    assert modelway("mock").stderr.startswith("mock: 1 document on")
+    result = modelway("mock", env={"MODELWAY_CONFIG": "missing.yaml"})
+    assert result.exit_code == 1
+    assert "missing.yaml" in result.stderr

@@ -121,3 +121,25 @@ def test_files_of_the_project_stay_and_others_are_copied(tmp_path):
         file: project / "openapi" / "shop" / "shop.yaml",
         parts: project / "openapi" / "shop" / "parts.yaml",
     }
+
+
+@pytest.mark.parametrize(
+    ("upstream", "url"),
+    [
+        ("https://other.test", "https://other.test/v2"),
+        ("https://other.test/", "https://other.test"),
+        ("https://other.test/api", "https://other.test/api"),
+    ],
+)
+def test_an_upstream_without_a_path_gets_that_of_the_server(tmp_path, upstream, url):
+    servers = [{"url": "https://api.shop.test/v2"}]
+    assert imported(tmp_path, upstream, servers=servers).upstream == url
+
+
+def test_several_paths_of_servers_need_a_choice(tmp_path, monkeypatch):
+    servers = {"/users": {**PATHS["/users"], "servers": [{"url": "/v3"}]}}
+    monkeypatch.setitem(PATHS, "/users", servers["/users"])
+    with pytest.raises(ValueError, match=r"the paths /v2, /v3 of several servers: .*--path"):
+        imported(tmp_path, "https://a.test", servers=[{"url": "/v2"}])
+    some = imported(tmp_path, "https://a.test", Filters(paths=["/users"]), servers=[{"url": "/v2"}])
+    assert some.upstream == "https://a.test/v3"

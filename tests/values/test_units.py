@@ -163,3 +163,10 @@ def test_a_time_of_a_time_zone(text, zone, end_of_day, expected):
 def test_the_last_day_that_there_is_has_an_end():
     last = units.unix_time("9999-12-31", end_of_day=False)
     assert units.unix_time("9999-12-31") == last + 86_400
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (12_345, "12,345 rows")]
+)
+def test_a_count_has_its_noun(count, text):
+    assert units.format_count(count, "row") == text

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.source.problem import Level, Problem
+from engine.values.units import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +66,5 @@ def count(problems: Iterable[Problem]) -> dict[str, int]:
 
 def tally(problems: Iterable[Problem]) -> str:
     """`2 errors, 1 warning`, or `no problems`."""
-    parts = [f"{n} {level}{'s' if n > 1 else ''}" for level, n in count(problems).items() if n]
+    parts = [format_count(n, level) for level, n in count(problems).items() if n]
     return ", ".join(parts) or "no problems"

@@ -15,6 +15,7 @@ from engine.stores.ledger.journal import files
 from engine.stores.ledger.journal_folder import FolderInUse, ShippedFolder, ship_folder
 from engine.stores.ledger.writer import LedgerWriter
 from engine.stores.records.usage import UsageTable
+from engine.values.units import format_count
 
 _TIMEOUT = 60.0
 
@@ -59,16 +60,16 @@ def _json(shipped: ShippedFolder) -> str:
 
 
 def _summary(shipped: ShippedFolder, folder: Path, database: str) -> str:
-    lines = [f"{_rows(shipped.new)} shipped to {database} from {folder}"]
+    lines = [f"{format_count(shipped.new, 'row')} shipped to {database} from {folder}"]
     if shipped.duplicates:
-        lines.append(f"{_rows(shipped.duplicates)} already in the database")
+        lines.append(f"{format_count(shipped.duplicates, 'row')} already in the database")
     if shipped.refusals:
         file = folder / "refused.jsonl"
-        lines.append(f"{_rows(shipped.refusals)} refused by the database, written to {file}")
+        lines.append(
+            f"{format_count(shipped.refusals, 'row')} refused by the database, written to {file}"
+        )
     if shipped.torn:
-        lines.append(f"{shipped.torn:,} incomplete lines skipped (after a power failure)")
+        lines.append(
+            f"{format_count(shipped.torn, 'incomplete line')} skipped (after a power failure)"
+        )
     return "\n".join(lines)
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable
 from dataclasses import fields as dataclass_fields
 from functools import partial
 from typing import IO, Any
@@ -20,6 +20,7 @@ from engine.stores.records import tokens
 from engine.stores.records.database import Database
 from engine.stores.records.tokens import Token
 from engine.values.guessable import guess
+from engine.values.units import format_count
 
 _KEYS = [field.name for field in dataclass_fields(Token)]
 _MAX_PROBLEMS = 100
@@ -48,9 +49,9 @@ def command(config: ConfigFiles, database: str | None, file: IO[bytes]) -> None:
         for number, problem in sorted(reader.problems)[:_MAX_PROBLEMS]:
             click.echo(f"{reader.file}:{number}: {problem}", err=True)
         more = f", {_MAX_PROBLEMS} of them shown" if len(reader.problems) > _MAX_PROBLEMS else ""
-        count = _count(reader.problems, "problem")
+        count = format_count(len(reader.problems), "problem")
         raise click.ClickException(f"nothing was imported: {count}{more}")
-    click.echo(f"{_count(reader.tokens, 'token')} imported.", err=True)
+    click.echo(f"{format_count(len(reader.tokens), 'token')} imported.", err=True)
 
 
 class _ImportReader:
@@ -124,10 +125,6 @@ class _ImportReader:
 
     def _note(self, number: int, problem: str) -> None:
         self.problems.append((number, problem))
-
-
-def _count(items: Sized, noun: str) -> str:
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
 
 
 def _checks(currency: str) -> dict[str, Callable[[Any], Any]]:

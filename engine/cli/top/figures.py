@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from engine.cli.top.metrics import Labels, MetricsChange, Selector
 from engine.exchange.record import Outcome
 from engine.telemetry.metrics import health, process, requests, stores, streams, upstreams, usage
+from engine.values.units import format_count
 
 _FAILED = frozenset({Outcome.FAILED, Outcome.UPSTREAM_CUT})
 _BREAKER = {0: "closed", 1: "half-open", 2: "open"}
@@ -156,7 +157,7 @@ def _alerts(change: MetricsChange) -> list[str]:
     lag = change.gauge(stores.LEDGER_AGE.name) or 0.0
     if lag > 60:
         rows = change.gauge(stores.LEDGER_ROWS.name) or 0.0
-        alerts.append(f"the ledger is {lag:.0f} s behind, {rows:.0f} rows")
+        alerts.append(f"the ledger is {lag:.0f} s behind, {format_count(int(rows), 'row')}")
     for metric, event in (
         (stores.LEDGER_LOST, "rows of the ledger are lost"),
         (requests.UNCOUNTED, "requests are not counted against limits"),

@@ -81,11 +81,11 @@ class Side:
         return place_of(self.config.source, at, key=key)
 
     @property
-    def operations(self) -> set[str]:
-        """The operations of all documents, served or not."""
+    def operations(self) -> dict[str, Operation]:
+        """The operations of all documents by id, served or not."""
         specifications = self.planned.specifications.values()
         return {
-            operation.id
+            operation.id: operation
             for specification in specifications
             for operation in specification.operations.values()
         }

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.policies import Moment
 from engine.source.excerpt import printable
+from engine.values.units import format_count
 
 Report = dict[str, Any]
 _WIDTH = 16
@@ -158,11 +159,13 @@ def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator
         retries = ", ".join(report["retries"]) or "nothing"
         breaker = report["breaker"]
         attempts = report["attempts"]
-        words = f"at most {attempts} attempt{'' if attempts == 1 else 's'}, retried on {retries}; "
-        words += f"no requests for {breaker['cooldown']:g}s after {breaker['failures']} failures"
+        words = f"at most {format_count(attempts, 'attempt')}, retried on {retries}; "
+        failures = format_count(breaker["failures"], "failure")
+        words += f"no requests for {breaker['cooldown']:g}s after {failures}"
         yield _line("", words)
         if report["max_in_flight"]:
-            yield _line("", f"at most {report['max_in_flight']} requests at one time")
+            bound = format_count(report["max_in_flight"], "request")
+            yield _line("", f"at most {bound} at one time")
         if report["queue"]:
             size, wait = report["queue"]["size"], report["queue"]["wait"]
             yield _line("", f"up to {size} wait for a place, {wait:g}s each; {priority} priority")
@@ -202,14 +205,15 @@ def _outgoing(request: Report, brief: bool) -> Iterator[str]:
     for name, value in request["headers"]:
         yield _line("", f"{name}: {value}")
     body = request["body"]
+    size = format_count(body["bytes"], "byte")
     if "translated" in body:
-        yield _line("body", f"{body['bytes']} bytes, translated")
+        yield _line("body", f"{size}, translated")
         for line in json.dumps(body["translated"], indent=2, ensure_ascii=False).splitlines():
             yield _line("", _shortened(line) if brief else line)
     elif body["unchanged"]:
-        yield _line("body", f"{body['bytes']} bytes, unchanged" if body["bytes"] else "none")
+        yield _line("body", f"{size}, unchanged" if body["bytes"] else "none")
     else:
-        yield _line("body", f"{body['bytes']} bytes, changed")
+        yield _line("body", f"{size}, changed")
     for change in body["changes"]:
         if "before" in change:
             yield _line("", f"- {change['place']}: {json.dumps(change['before'])}")

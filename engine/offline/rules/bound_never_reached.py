@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.config.models import target_paths
 from engine.offline.audit import AuditCase
+from engine.values.units import format_count
 
 
 def check(case: AuditCase) -> None:
@@ -14,5 +15,6 @@ def check(case: AuditCase) -> None:
         bound = config.upstreams[target.upstream].max_in_flight
         if bound is not None and (target.max_in_flight or 0) >= bound:
             message = f"max_in_flight {target.max_in_flight} is never reached"
-            hint = f"upstream '{target.upstream}' gets {bound} requests at one time in all"
+            requests = format_count(bound, "request")
+            hint = f"upstream '{target.upstream}' gets {requests} at one time in all"
             case.warn((*at, "max_in_flight"), "MW441", message, hint)

@@ -30,6 +30,7 @@ from engine.spec.query_string import Query
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.spec import Specification
 from engine.values.errors import Malformed
+from engine.values.units import format_count
 
 if TYPE_CHECKING:
     from engine.offline.second_opinion.openapi_core_reader import OpenapiCoreReader
@@ -223,7 +224,8 @@ def _note_failures(
     failures: Sequence[tuple[DocumentExample, NotComparable]], findings: Findings
 ) -> None:
     example, error = failures[0]
-    more = f", and {len(failures) - 1} more examples" if len(failures) > 1 else ""
+    others = format_count(len(failures) - 1, "more example")
+    more = f", and {others}" if len(failures) > 1 else ""
     message = f"this example of {example.operation.id}{more} could not be compared: {error}"
     findings.note(example.value.source, example.value.path, Level.INFO, "MW422", message)
 

@@ -13,12 +13,17 @@ from engine.source.problem import Findings, Level
 from engine.spec.document.node import Node
 from engine.spec.document.object_walk import WalkedObject
 from engine.spec.document.objects import OBJECTS
+from engine.spec.schema_keywords import ANNOTATIONS
 
 _EFFECTIVE = (
     OBJECTS["schema"].keys
     | {"not", "if", "then", "else", "unevaluatedItems", "contentMediaType", "contentEncoding"}
     | {"contentSchema", "dependencies", "$dynamicRef"}
 ) - {"$ref"}
+
+_DOCUMENTATION = ANNOTATIONS - {
+    *("readOnly", "writeOnly", "discriminator", "contentEncoding", "contentMediaType")
+}
 
 
 def apply(walked: Iterable[WalkedObject], findings: Findings) -> None:
@@ -28,12 +33,29 @@ def apply(walked: Iterable[WalkedObject], findings: Findings) -> None:
         if kind != "schema" or not isinstance(node.value.get("$ref"), str):
             continue
         keywords = _EFFECTIVE & node.value.keys()
-        if keywords and node.library.is_30:
-            _note(node, sorted(keywords), findings)
+        if node.library.is_30:
+            if losses := sorted(_losses(node, keywords)):
+                _note(node, losses, findings)
         elif keywords:
             branches = node.value.get("allOf")
             others = branches if isinstance(branches, list) else []
             node.value["allOf"] = [{"$ref": node.value.pop("$ref")}, *others]
+
+
+def _losses(node: Node, keywords: Iterable[str]) -> Iterable[str]:
+    """The keywords without which values are judged differently: no documentation, and nothing that
+    the target of the reference says as well."""
+    try:
+        target = node.library.target(node.uri, node.value["$ref"]).value
+    except KeyError:
+        target = None
+    same = target if isinstance(target, dict) else {}
+    return [
+        keyword
+        for keyword in keywords
+        if keyword not in _DOCUMENTATION
+        and (keyword not in same or same[keyword] != node.value[keyword])
+    ]
 
 
 def _note(node: Node, keywords: list[str], findings: Findings) -> None:

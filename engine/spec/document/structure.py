@@ -168,6 +168,9 @@ def _has_half(text: Any) -> bool:
     return isinstance(text, str) and _HALF.search(text) is not None
 
 
+_LEFT_OUT = "; it is left out"
+
+
 class _Part:
     """A part of a file, at `path`, that must match the outline of an object of this kind."""
 
@@ -216,7 +219,12 @@ class _Part:
         at = (*self._path, *path)
         is_fatal = self._uri == self._library.root and at in ((), ("paths",))
         level = Level.ERROR if is_fatal else Level.WARNING
-        self._findings.note(self._source(path), at, level, "MW204", *message)
+        text, hint = message
+        if is_fatal:
+            text = (
+                text.removesuffix(_LEFT_OUT) + "; without it nothing of the document can be served"
+            )
+        self._findings.note(self._source(path), at, level, "MW204", text, hint)
         self._quiet |= {path, path[:-1]}
 
     def _source(self, path: Path) -> Source:
@@ -277,13 +285,13 @@ def _message(error: Any) -> tuple[str, str]:
     if name == "required":
         return f"'{details['property']}' is missing", ""
     if name == "type":
-        return f"{subject} must be {' or '.join(details['types'])}; it is left out", ""
+        return f"{subject} must be {' or '.join(details['types'])}{_LEFT_OUT}", ""
     if name == "enum":
         options = ", ".join(map(str, details["options"]))
-        return f"{subject} must be one of {options}; it is left out", ""
+        return f"{subject} must be one of {options}{_LEFT_OUT}", ""
     if key == "type" and isinstance(error.instance, str | list):
         return _type_message(error.instance)
-    return f"{subject} does not match '{name}' of the meta-schema; it is left out", ""
+    return f"{subject} does not match '{name}' of the meta-schema{_LEFT_OUT}", ""
 
 
 def _type_message(value: Any) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from engine.translations.refusals import (
     unreadable_answer,
     unreadable_request,
 )
+from engine.values.units import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class EmbeddingExchange:
             answer = self.translation.target.read_answer(check_text(body))
             count, expected = len(answer.vectors), len(self.request.inputs)
             if count != expected:
-                raise BrokenAnswer(f"the upstream's answer has {count} vectors, not {expected}")
+                vectors = format_count(count, "vector")
+                raise BrokenAnswer(f"the upstream's answer has {vectors}, not {expected}")
             if (used := usage()) is not None:
                 answer.input_tokens = used.input
             return self.translation.source.write_answer(answer, self.request)

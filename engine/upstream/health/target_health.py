@@ -31,6 +31,7 @@ from engine.upstream.target_state import (
     name_on_machine,
 )
 from engine.values.machine_state import MachineState, SharedRecord
+from engine.values.units import format_count
 
 REASONS = ("", "errors", "latency", "silence")
 _NO_EJECTIONS: Mapping[str, int] = dict.fromkeys(REASONS[1:], 0)
@@ -252,7 +253,8 @@ def _words(reason: str, activity: Activity) -> str:
     """Why a target is ejected, for the log."""
     if reason == "errors":
         count = activity.answers + activity.failures
-        return f"{activity.failures} of {count} attempts failed"
+        return f"{activity.failures} of {format_count(count, 'attempt')} failed"
     if reason == "latency":
         return f"{activity.latency:.3g} s to the first content, far more than others"
-    return f"{activity.waiting} requests wait, and none was answered for {activity.silent:.3g} s"
+    waiting = "1 request waits" if activity.waiting == 1 else f"{activity.waiting} requests wait"
+    return f"{waiting}, and none was answered for {activity.silent:.3g} s"

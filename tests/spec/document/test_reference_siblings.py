@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.source.problem import Findings
+from engine.spec import spec
 from engine.spec.operation import check_parameters
 from engine.values.errors import GatewayError
 from tests.support.documents import ask, document, exchange, form_data, get, read
@@ -124,3 +127,25 @@ def test_a_reference_to_another_object_keeps_what_is_beside_it(tmp_path: Path) -
     )
     assert problems == []
     assert [(p.name, p.required) for p in served.parameters] == [("p", False)]
+
+
+@pytest.mark.parametrize(
+    ("beside", "lost"),
+    [
+        ({"description": "d", "example": "e", "deprecated": True}, None),
+        ({"type": "string", "title": "t"}, None),
+        ({"type": "string", "maxLength": 3}, "'maxLength'"),
+        ({"type": "integer"}, "'type'"),
+        ({"readOnly": True}, "'readOnly'"),
+    ],
+)
+def test_30_warns_only_of_what_changes_how_values_are_judged(tmp_path, beside, lost):
+    schemas = {"A": {"type": "string"}, "B": {"$ref": "#/components/schemas/A", **beside}}
+    value = {"openapi": "3.0.3", "info": {}, "paths": {}, "components": {"schemas": schemas}}
+    file = tmp_path / "d.json"
+    file.write_text(json.dumps(value))
+    findings = Findings()
+    assert spec.read("d", file, "d.json", (), findings) is not None
+    messages = [p.message for p in findings.unsorted if p.code == "MW250"]
+    wanted = [] if lost is None else [f"OpenAPI 3.0 ignores what is beside a $ref: {lost}"]
+    assert messages == wanted

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from engine.offline.diff.difference import Difference, Effect, Side, of_operation
 from engine.spec import path_templates
+from engine.spec.operation import Operation
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -15,6 +16,9 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             continue
         if name in new.operations:
             words, place = "is no longer served: no route names it", old.place(route.at)
+        elif renamed := _new_names(route.operation, new):
+            words = f"is no longer served: it is {renamed[0].id} now, which no route names"
+            place = of_operation(renamed[0])
         else:
             words, place = (
                 "the operation is no longer in its document",
@@ -25,6 +29,16 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if name not in old.routes:
             words = "is served now"
             yield Difference(Effect.ADDED, "route-added", new.place(route.at), (name,), words)
+
+
+def _new_names(operation: Operation, new: Side) -> list[Operation]:
+    """The operations of the new side that have the method and path of one that it does not know."""
+    served = (operation.method, path_templates.shape(operation.path))
+    return [
+        each
+        for each in new.operations.values()
+        if each.spec == operation.spec and (each.method, path_templates.shape(each.path)) == served
+    ]
 
 
 def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
