@@ -12,7 +12,8 @@ from engine.edge.endpoint import Responder
 from engine.edge.resource import Candidate
 from engine.exchange.exchange import Handler, Response, compose
 from engine.plan.route import Route
-from engine.stages.alternatives import Alternative, Choice, refusing
+from engine.stages.alternative import Alternative
+from engine.stages.alternatives import Choice, refusing
 from engine.values.errors import GatewayError
 
 

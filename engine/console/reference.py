@@ -19,7 +19,7 @@ from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates
-from engine.spec.document.node import ADDITIONAL, METHODS
+from engine.spec.document.path_items import ADDITIONAL, METHODS
 from engine.spec.operation import Operation
 from engine.spec.security import Carrier
 

@@ -17,7 +17,8 @@ from typing import Any
 import orjson
 
 from engine.mock.invent import invent
-from engine.spec.document.node import Node, example_value
+from engine.spec.document.node import Node
+from engine.spec.document.path_items import example_value
 from engine.spec.media_types import essence, is_json, sequence_kind
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")

@@ -14,9 +14,11 @@ from urllib.parse import quote
 
 from engine.plan.route import Route
 from engine.source.problem import Path
-from engine.spec.document.node import Library, Node, declared_parameters
+from engine.spec.document.node import Library, Node
+from engine.spec.document.path_items import declared_parameters
 from engine.spec.media_types import body_kind, essence
-from engine.spec.operation import Operation, Parameter
+from engine.spec.operation import Operation
+from engine.spec.parameter import Parameter
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import explain
 from engine.spec.request_bodies import Bodies

@@ -17,7 +17,8 @@ from engine.plan.route import Route
 from engine.policies import transform_of
 from engine.source.problem import Findings, Level, Path
 from engine.spec.expression import Expression
-from engine.spec.operation import Operation, Parameter
+from engine.spec.operation import Operation
+from engine.spec.parameter import Parameter
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import without_value
 from engine.spec.response_schemas import edited_schemas

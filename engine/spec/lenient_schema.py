@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.spec.document.node import Library, Node, operations_of
+from engine.spec.document.node import Library, Node
+from engine.spec.document.path_items import operations_of
 from engine.spec.schema_types import Resolve, types_of, types_of_value
 
 EXACT = frozenset({"not", "if", "contains"})

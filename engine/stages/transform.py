@@ -12,7 +12,8 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import PushStream
 from engine.spec.media_types import is_json
 from engine.spec.model_places import ModelPlaces
-from engine.spec.operation import Operation, check_parameters
+from engine.spec.operation import Operation
+from engine.spec.parameter import check_parameters
 from engine.spec.refusal_messages import without_value
 from engine.spec.request_bodies import check, use_documented_names
 from engine.transforms.caller_side import edit_request

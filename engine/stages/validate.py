@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.spec.model_places import ModelPlaces
-from engine.spec.operation import Operation, Parameter, check_parameters
+from engine.spec.operation import Operation
+from engine.spec.parameter import Parameter, check_parameters
 from engine.spec.refusal_messages import place
 from engine.spec.request_bodies import Bodies, BodyRule, check
 from engine.spec.unknown_members import Path

@@ -313,7 +313,7 @@ def test_a_large_body_arrives_as_it_was_sent(app):
 
 
 def test_only_some_of_many_alternatives_judge_a_body(tmp_path, work, monkeypatch):
-    monkeypatch.setattr(alternatives, "MOST_JUDGED", 3)
+    monkeypatch.setattr(alternatives, "MAX_TRIALS", 3)
     paths = "".join(
         f"  /x#{n}: {{post: {{operationId: x{n}, requestBody: {{content: {{application/json: "
         f"{{schema: {{const: {n}}}}}}}}}, responses: {{}}}}}}\n"

@@ -10,7 +10,8 @@ from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.source.problem import Findings
-from engine.spec.operation import Operation, check_parameters
+from engine.spec.operation import Operation
+from engine.spec.parameter import check_parameters
 from engine.spec.path_templates import PathMatch, PathTree
 from engine.spec.request_bodies import check
 from engine.spec.spec import Specification, read

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from engine.spec.operation import Operation, check_parameters
+from engine.spec.operation import Operation
+from engine.spec.parameter import check_parameters
 from engine.values.errors import GatewayError
-from tests.support.documents import causes, document, exchange, get, operations, read, warning_codes
+from tests.support.documents import document, exchange, get, operations, read, warning_codes
 from tests.support.each import each
 
 V30, V31 = "3.0.3", "3.1.0"
@@ -262,26 +263,6 @@ def test_operations_with_equal_bodies_and_parameters_share_them(tmp_path: Path) 
 
 
 # What is wrong, at its place.
-
-
-def test_a_path_parameter_absent_from_the_template_is_a_problem(tmp_path: Path) -> None:
-    declared = {"name": "y", "in": "path", "required": True, "schema": {}}
-    value = document(paths={"/{x}": {"get": get(parameters=[declared])}})
-    assert warning_codes(tmp_path, value) == ["MW207"]
-
-
-def test_a_style_that_a_place_does_not_have_is_a_problem(tmp_path: Path) -> None:
-    declared = {"name": "q", "in": "query", "style": "matrix", "schema": {}}
-    assert warning_codes(tmp_path, document(paths={"/x": {"get": get(parameters=[declared])}})) == [
-        "MW204"
-    ]
-
-
-def test_a_parameter_in_another_file_without_a_name_is_placed_there(tmp_path: Path) -> None:
-    (tmp_path / "s.yaml").write_text("p: {in: query, schema: {type: string}}\n")
-    value = document(paths={"/x": {"get": get(parameters=[{"$ref": "s.yaml#/p"}])}})
-    (problem,) = causes(read(tmp_path, value)[1])
-    assert (problem.code, problem.file, problem.line) == ("MW204", "s.yaml", 1)
 
 
 LINK = {

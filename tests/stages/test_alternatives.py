@@ -10,7 +10,8 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.source.problem import Findings
 from engine.spec.operation import Operation
 from engine.spec.spec import read
-from engine.stages.alternatives import Alternative, Choice, refusing
+from engine.stages.alternative import Alternative
+from engine.stages.alternatives import Choice, refusing
 from engine.values.errors import GatewayError
 
 DOCUMENT = """openapi: 3.1.0

@@ -32,7 +32,8 @@ from engine.offline.rehearsal.rehearse import add_token, capture_log, environ_of
 from engine.offline.rehearsal.stand_ins import RecordingCounters, placeholder, recorder
 from engine.plan.route import CannotServe, Plan, Route
 from engine.spec import path_templates
-from engine.spec.document.node import Node, example_value
+from engine.spec.document.node import Node
+from engine.spec.document.path_items import example_value
 from engine.spec.media_types import is_json
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.upstream.target import connect

@@ -22,9 +22,11 @@ from engine.offline.second_opinion.verdict import Disagreement, NotComparable, V
 from engine.plan.route import Plan, PlanResult
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, place_of
-from engine.spec.document.node import Node, declared_parameters, example_value
+from engine.spec.document.node import Node
+from engine.spec.document.path_items import declared_parameters, example_value
 from engine.spec.media_types import essence, is_json
-from engine.spec.operation import Operation, Parameter
+from engine.spec.operation import Operation
+from engine.spec.parameter import Parameter
 from engine.spec.parameter_readers import cookies
 from engine.spec.query_string import Query
 from engine.spec.response_schemas import ResponseValidators

@@ -12,7 +12,8 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.second_opinion.verdict import NotComparable, Verdict
 from engine.spec.document.node import Node
-from engine.spec.operation import Operation, Parameter
+from engine.spec.operation import Operation
+from engine.spec.parameter import Parameter
 from engine.spec.request_bodies import check
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.schema_validator import TOO_EXPENSIVE, TooManyErrors

@@ -14,7 +14,8 @@ from typing import Any
 from engine.source.problem import Findings
 from engine.source.reader import SourceDocument
 from engine.spec.document import dynamic_references, overlay, repairs
-from engine.spec.document.node import Library, operations_of
+from engine.spec.document.node import Library
+from engine.spec.document.path_items import operations_of
 from engine.spec.document.references import check_references
 from engine.spec.document.repairs import path_keys, path_members, recursion, schemas
 from engine.spec.path_templates import variables

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path as FilePath
@@ -12,12 +12,6 @@ from urllib.parse import quote, unquote
 from engine.source.problem import Path, Problem, Source
 from engine.source.reader import SourceDocument, read_file
 from engine.spec.document.packed import packed, unpacked
-
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
-"""The keys of a path that are operations; `query` is of OpenAPI 3.2."""
-
-ADDITIONAL = "additionalOperations"
-"""The key of a path, of OpenAPI 3.2, with the operations of other methods by method."""
 
 CONVERTED = "3.0.4+swagger-2.0"
 """The version of a document that was converted from Swagger 2.0."""
@@ -299,34 +293,6 @@ def _path_of_uri(uri: str) -> FilePath:
 def pointer_steps(pointer: str) -> list[str]:
     """The steps of a JSON Pointer in a URI fragment (RFC 6901)."""
     return [unquote(s).replace("~1", "/").replace("~0", "~") for s in pointer.split("/")[1:]]
-
-
-def operations_of(item: Node) -> Iterator[tuple[tuple[str, ...], Node]]:
-    """The operations of a path item, each with its path in it: `("get",)`, or
-    `("additionalOperations", "LINK")`."""
-    for method in METHODS:
-        if item.has(method):
-            yield (method,), item.get(method)
-    for method, operation in item.get(ADDITIONAL).items():
-        if not method.startswith("x-"):
-            yield (ADDITIONAL, method), operation
-
-
-def method_of(at: Sequence[str]) -> str:
-    """The HTTP method of an operation by its path in its path item. Methods are case-sensitive;
-    those that have a key of their own are upper case."""
-    return at[0].upper() if len(at) == 1 else at[-1]
-
-
-def example_value(example: Node) -> Node:
-    """The value of an entry of `examples`: its `dataValue` (OpenAPI 3.2), or its `value`."""
-    return example.literal("dataValue" if example.has("dataValue") else "value")
-
-
-def declared_parameters(item: Node, operation: Node) -> list[Node]:
-    """The parameters of a path item, then those of an operation in it, which override them."""
-    holders = [holder for holder in (item, operation) if holder.has("parameters")]
-    return [p for holder in holders for p in holder.get("parameters").elements()]
 
 
 def path_order(path: Path) -> list[tuple[bool, int, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from engine.spec.document.node import ADDITIONAL, METHODS
+from engine.spec.document.path_items import ADDITIONAL, METHODS
 
 
 class ObjectKind(NamedTuple):

@@ -19,7 +19,8 @@ import jsonschema_rs
 
 from engine.source.problem import Findings, Level, Path, place_of
 from engine.spec.document import overlay
-from engine.spec.document.node import Library, declared_parameters, operations_of
+from engine.spec.document.node import Library
+from engine.spec.document.path_items import declared_parameters, operations_of
 from engine.spec.document.repairs.path_keys import read
 from engine.spec.document.structure import (
     HALF_CHARACTER,

@@ -21,9 +21,10 @@ import jsonschema_rs
 from engine.source.problem import Findings, Level, Path, Source, path_in
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.negations import remove_negation
-from engine.spec.document.node import METHODS, Library, Node, path_order
+from engine.spec.document.node import Library, Node, path_order
 from engine.spec.document.object_walk import WalkedObject, objects
 from engine.spec.document.objects import OBJECTS
+from engine.spec.document.path_items import METHODS
 from engine.spec.parameter_readers import STYLES
 
 _META_30 = "http://json-schema.org/draft-04/schema"

@@ -16,7 +16,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from engine.mock import examples
 from engine.source.problem import Findings
-from engine.spec.document.node import METHODS, Node
+from engine.spec.document.node import Node
+from engine.spec.document.path_items import METHODS
 from engine.spec.document.standard import breaches
 from engine.spec.operation import Operation
 from engine.spec.schemas import Schemas

@@ -10,7 +10,7 @@ import pytest
 
 from engine.source.problem import Findings
 from engine.spec import spec
-from engine.spec.operation import check_parameters
+from engine.spec.parameter import check_parameters
 from engine.values.errors import GatewayError
 from tests.support.documents import ask, document, exchange, form_data, get, read
 from tests.support.each import each

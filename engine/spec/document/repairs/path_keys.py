@@ -14,7 +14,8 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from engine.spec import path_templates
-from engine.spec.document.node import Node, declared_parameters
+from engine.spec.document.node import Node
+from engine.spec.document.path_items import declared_parameters
 
 _ANGLE = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]*)>")
 _PATTERN = re.compile(r"\{([^{}=]+)=([^{}]*)\}")

@@ -11,7 +11,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.source.problem import Findings, Path
-from engine.spec.document.node import CONVERTED, METHODS, Library, Node
+from engine.spec.document.node import CONVERTED, Library, Node
+from engine.spec.document.path_items import METHODS
 from engine.spec.document.repairs import schemas
 from engine.spec.document.swagger import parameters, responses
 from engine.spec.document.swagger.bodies import Declared, body_of, form_of

@@ -1,0 +1,176 @@
+"""A parameter of an operation, compiled for reading and validating it in requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from sys import intern
+from typing import Any
+
+from engine.exchange.environ_headers import environ_key
+from engine.exchange.exchange import MISSING, Exchange
+from engine.source.problem import Findings, Level
+from engine.spec import path_templates
+from engine.spec.document.compact_json import dumps
+from engine.spec.document.node import Node
+from engine.spec.document.path_items import declared_parameters
+from engine.spec.parameter_readers import compile_reader, splits_at_commas
+from engine.spec.query_content import compile_query
+from engine.spec.query_string import Query
+from engine.spec.refusal_messages import explain
+from engine.spec.schema_validator import SchemaValidator
+from engine.spec.schemas import Schemas
+from engine.values.errors import GatewayError, Malformed
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A declared parameter: its place, reader and validator.
+
+    `read_decoded` treats percent-encoded commas as separators; it is used if `read` gives no valid
+    value.
+    """
+
+    name: str
+    place: str
+    required: bool
+    read: Callable[[Any], Any]
+    validator: SchemaValidator | None
+    read_decoded: Callable[[Any], Any] | None = None
+
+    def check(self, source: Any) -> Any:
+        """The parameter's value, or MISSING. Raises GatewayError 400 with its name."""
+        try:
+            value = self.read(source)
+        except Malformed as error:
+            if (value := self._decoded(source)) is MISSING:
+                raise GatewayError(400, "invalid_value", f"{error}", param=self.name) from error
+            return value
+        if value is MISSING:
+            if self.required:
+                raise GatewayError(
+                    400,
+                    "missing_required_parameter",
+                    f"Missing required {self.place} parameter: '{self.name}'.",
+                    param=self.name,
+                )
+        elif self.validator is not None and not self.validator.is_valid(value):
+            if (decoded := self._decoded(source)) is not MISSING:
+                return decoded
+            raise explain(self.validator, value, self.name).error()
+        return value
+
+    def accepts(self, source: Any) -> bool:
+        """Whether `check` accepts the source; cheaper than its explanation of a refusal."""
+        try:
+            value = self.read(source)
+        except Malformed:
+            return self._decoded(source) is not MISSING
+        if value is MISSING:
+            return not self.required
+        is_valid = self.validator is None or self.validator.is_valid(value)
+        return is_valid or self._decoded(source) is not MISSING
+
+    def source(self, exchange: Exchange, query: Query | None) -> Query | str | None:
+        """The part of a request that holds the parameter, as `read` expects it."""
+        if self.place == "query":
+            return query
+        if self.place == "path":
+            return exchange.variable(self.name)
+        if self.place == "header":
+            return exchange.header(environ_key(self.name))
+        return exchange.header("HTTP_COOKIE") if self.place == "cookie" else exchange.query
+
+    def _decoded(self, source: Any) -> Any:
+        """The value with encoded commas as separators; MISSING if it is not valid either."""
+        if self.read_decoded is None or self.validator is None:
+            return MISSING
+        try:
+            value = self.read_decoded(source)
+        except Malformed:
+            return MISSING
+        return value if value is not MISSING and self.validator.is_valid(value) else MISSING
+
+
+_NO_QUERY = Query.parse("")
+
+
+def check_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> None:
+    """Read and check every declared parameter. Raises GatewayError 400."""
+    query: Query | None = None
+    for parameter in parameters:
+        if parameter.place == "query" and query is None:
+            query = Query.parse(exchange.query) if exchange.query else _NO_QUERY
+        parameter.check(parameter.source(exchange, query))
+
+
+def accepts_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> bool:
+    """Whether `check_parameters` accepts them. Raises GatewayError for what takes too long."""
+    query: Query | None = None
+    for parameter in parameters:
+        if parameter.place == "query" and query is None:
+            try:
+                query = Query.parse(exchange.query)
+            except Malformed:
+                return False
+        if not parameter.accepts(parameter.source(exchange, query)):
+            return False
+    return True
+
+
+def compile_parameters(
+    node: Node, item: Node, template: str, schemas: Schemas, findings: Findings
+) -> tuple[Parameter, ...]:
+    """The operation's parameters, and those of its path item that it does not override."""
+    parameters: dict[tuple[str, str], Parameter] = {}
+    names = path_templates.variables(template)
+    for declared in declared_parameters(item, node):
+        name, place = intern(declared.text("name")), intern(declared.text("in"))
+        if not isinstance(declared.value, dict) or not name or not place:
+            continue  # of a reference without a target, which has a warning
+        if place == "path" and name not in names:
+            message = f"path parameter '{name}' is not in the path '{template}'; it is left out"
+            findings.note(declared.source, declared.path, Level.WARNING, "MW207", message)
+            continue
+        if place == "header" and name.lower() in ("accept", "content-type", "authorization"):
+            continue
+        try:
+            parameters[place, name] = schemas.once(
+                ("parameter", declared.uri, dumps(declared.value)),
+                partial(_parameter, declared, name, place, schemas),
+            )
+        except ValueError as error:
+            message = f"parameter '{name}' is not validated: {error}"
+            findings.note(declared.source, declared.path, Level.WARNING, "MW204", message)
+    return schemas.first(tuple(parameters.values()))
+
+
+def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter:
+    contents = list(node.get("content").items())
+    media_type, schema, required = None, node.get("schema"), node.value.get("required") is True
+    if contents:
+        media_type, schema = contents[0][0], contents[0][1].get("schema")
+    if place == "querystring":
+        if not contents:
+            raise ValueError("in: querystring needs 'content'")
+        validator = schemas.validator(schema) if schema.value is not None else None
+        return Parameter(name, place, required, compile_query(*contents[0]), validator)
+    style, explode = node.text("style") or None, node.value.get("explode")
+    shape, resolve = schema.value or {}, schema.follow
+    compile_read = partial(
+        compile_reader,
+        name=name,
+        location=place,
+        schema=shape,
+        resolve=resolve,
+        style=style,
+        explode=explode,
+        media_type=media_type,
+        allow_empty_value=node.value.get("allowEmptyValue") is True,
+    )
+    read = compile_read()
+    splits = media_type is None and splits_at_commas(place, style, explode, shape, resolve)
+    validator = schemas.validator(schema) if schema.value is not None else None
+    read_decoded = compile_read(decoded=True) if splits and validator is not None else None
+    return Parameter(name, place, required or place == "path", read, validator, read_decoded)
