@@ -21,9 +21,10 @@ from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
+from engine.spec.plain_files import Purpose
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
-from engine.spec.schemas import Purpose, Schemas
+from engine.spec.schemas import Schemas
 from engine.values.http_methods import is_served
 
 _MAX_STEPS_PER_VALUE = 100_000
@@ -126,16 +127,15 @@ def read(
     if library is None:
         return None
     library.json_name = json_name
+    library.pack()  # most of it describes responses, which are read by few
+    schemas = Schemas(library, proven=entry is not None and entry.schemas_are_proven)
     try:
-        schemas = Schemas(library, proven=entry is not None and entry.schemas_are_proven)
-    except (ValueError, RecursionError) as error:
-        reason = "they are nested too deeply" if isinstance(error, RecursionError) else error
-        message = f"schemas cannot be read: {reason}"
+        specification = _OperationReader(name, library, schemas, tuple(mounts), findings).read()
+    except RecursionError:
+        message = "schemas cannot be read: they are nested too deeply"
         findings.error(library.document.source, (), "MW204", message)
         return None
-    specification = _OperationReader(name, library, schemas, tuple(mounts), findings).read()
     schemas.release_files()
-    library.pack()
     if entry is None:
         return specification
     entry.schemas_are_proven = not (schemas.has_broken or schemas.expensive)

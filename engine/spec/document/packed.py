@@ -8,9 +8,10 @@ and a gateway only for the console and for the first request of a route with tra
 from __future__ import annotations
 
 import json
-from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from typing import Any
 
+from engine.spec.document import compact_json
 from engine.spec.document.compact_json import dumps
 
 _OF_MEMBERS = ("paths", "webhooks", "components", "definitions", "parameters", "responses")
@@ -47,6 +48,21 @@ class Packed(dict[str, Any]):
         return ItemsView(self)
 
 
+class ParsedOnce(Packed):
+    """A packed mapping that keeps the members that were read: each is always the same object."""
+
+    __slots__ = ("_parsed",)
+
+    def __init__(self, members: Packed) -> None:
+        dict.__init__(self, dict.items(members))
+        self._parsed: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._parsed:
+            self._parsed[key] = super().__getitem__(key)
+        return self._parsed[key]
+
+
 def packed(value: Any) -> Any:
     """A document of which the large mappings are packed."""
     if not isinstance(value, dict):
@@ -65,18 +81,42 @@ def packed(value: Any) -> Any:
 
 def unpacked(value: Any) -> Any:
     """A document of which no mapping is packed."""
+    return _replaced(value, dict)
+
+
+def parsed_once(value: Any) -> Any:
+    """A document of which each packed mapping keeps what is read of it."""
+    return _replaced(value, ParsedOnce)
+
+
+def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:
+    """As `compact_json.has_any_key`, of a document: what is packed is not parsed."""
+    texts: list[str] = []
+
+    def taken(members: Packed) -> None:
+        texts.extend(dict.values(members))
+
+    names = [key.decode() for key in keys]
+    rest = _replaced(value, taken)
+    return compact_json.has_any_key(rest, keys) or any(
+        name in text for text in texts for name in names
+    )
+
+
+def _replaced(value: Any, replacement: Callable[[Packed], Any]) -> Any:
+    """A document with a replacement of each packed mapping."""
     if not isinstance(value, dict):
         return value
     return {
-        key: {kind: _unpack(each) for kind, each in members.items()}
+        key: {kind: _replaced_one(each, replacement) for kind, each in members.items()}
         if key == "components" and isinstance(members, dict)
-        else _unpack(members)
+        else _replaced_one(members, replacement)
         for key, members in value.items()
     }
 
 
-def _unpack(members: Any) -> Any:
-    return dict(members) if isinstance(members, Packed) else members
+def _replaced_one(members: Any, replacement: Callable[[Packed], Any]) -> Any:
+    return replacement(members) if isinstance(members, Packed) else members
 
 
 def _pack(members: Any) -> Any:

@@ -16,7 +16,7 @@ from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
 from engine.spec.document.schema_ids import SchemaIds
 from engine.spec.document.self_uris import SelfUris
-from engine.spec.schemas import NAMING
+from engine.spec.plain_files import NAMING
 
 _VALUES = frozenset({"value", "dataValue"})
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})

@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote, urljoin
 from engine.source.problem import Path
 from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node, pointer_steps, target_of
+from engine.spec.plain_files import LITERAL, NAMING
 from engine.spec.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
-from engine.spec.schemas import LITERAL, NAMING
 
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _NAMES = ("$id", *_ANCHORS)

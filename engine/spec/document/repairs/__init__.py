@@ -15,7 +15,7 @@ from engine.source.problem import Findings, Level, Path
 from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import Library, Node
 from engine.spec.document.references import is_extension
-from engine.spec.schemas import LITERAL, NAMING
+from engine.spec.plain_files import LITERAL, NAMING
 
 
 @dataclass(frozen=True, slots=True)
