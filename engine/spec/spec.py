@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path as FilePath
@@ -91,6 +91,20 @@ class Specification:
         if self._cache_entry is not None:
             entry, problems = self._cache_entry
             entry.store(self.library, problems)
+
+    def note(
+        self,
+        kind: str,
+        depends_on: Iterable[object],
+        findings: Findings,
+        note: Callable[[Findings], None],
+    ) -> None:
+        """Note findings that `note` adds, or those that it has added for the same document, `kind`
+        and values that they depend on."""
+        if self._cache_entry is None:
+            note(findings)
+        else:
+            self._cache_entry[0].note(kind, depends_on, findings, note)
 
     def _schemas_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:

@@ -8,7 +8,8 @@ and a gateway only for the console and for the first request of a route with tra
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
+from itertools import islice
 from typing import Any
 
 from engine.spec.document import compact_json
@@ -28,6 +29,13 @@ class Packed(dict[str, Any]):
 
     def __init__(self, members: Mapping[str, Any]) -> None:
         super().__init__((key, dumps(value)) for key, value in members.items())
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str]) -> Packed:
+        """A mapping of members that are JSON already."""
+        packed = cls({})
+        packed.update(texts)
+        return packed
 
     def __getitem__(self, key: str) -> Any:
         return json.loads(super().__getitem__(key))
@@ -65,18 +73,28 @@ class ParsedOnce(Packed):
 
 def packed(value: Any) -> Any:
     """A document of which the large mappings are packed."""
+    return _with_mappings(value, _pack)
+
+
+def _with_mappings(value: Any, convert: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """A document with each mapping that is packed, or is to be packed, converted."""
     if not isinstance(value, dict):
         return value
     result = dict(value)
     for key in _OF_MEMBERS:
         members = value.get(key)
-        if isinstance(members, Packed) or not isinstance(members, dict):
-            continue
-        if key == "components":
-            result[key] = {kind: _pack(each) for kind, each in members.items()}
-        else:
-            result[key] = _pack(members)
+        if isinstance(members, dict) and key == "components":
+            result[key] = {
+                kind: convert(each) if isinstance(each, dict) else each
+                for kind, each in members.items()
+            }
+        elif isinstance(members, dict):
+            result[key] = convert(members)
     return result
+
+
+def _pack(members: dict[str, Any]) -> Packed:
+    return members if isinstance(members, Packed) else Packed(members)
 
 
 def unpacked(value: Any) -> Any:
@@ -87,6 +105,28 @@ def unpacked(value: Any) -> Any:
 def parsed_once(value: Any) -> Any:
     """A document of which each packed mapping keeps what is read of it."""
     return _replaced(value, ParsedOnce)
+
+
+def separated(value: Any) -> tuple[Any, list[str]]:
+    """A packed document with the names of members in place of these, and their JSON texts."""
+    texts: list[str] = []
+
+    def names(members: dict[str, Any]) -> dict[str, Any]:
+        texts.extend(dict.values(members))
+        return {"names": list(members)}
+
+    return _with_mappings(value, names), texts
+
+
+def joined(value: Any, texts: Sequence[str]) -> Any:
+    """The packed document of which `separated` has made these. Raises ValueError for others."""
+    following = iter(texts)
+
+    def members(entry: dict[str, Any]) -> Packed:
+        names = entry["names"]
+        return Packed.of(dict(zip(names, islice(following, len(names)), strict=True)))
+
+    return _with_mappings(value, members)
 
 
 def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:
@@ -117,7 +157,3 @@ def _replaced(value: Any, replacement: Callable[[Packed], Any]) -> Any:
 
 def _replaced_one(members: Any, replacement: Callable[[Packed], Any]) -> Any:
     return replacement(members) if isinstance(members, Packed) else members
-
-
-def _pack(members: Any) -> Any:
-    return Packed(members) if isinstance(members, dict) else members

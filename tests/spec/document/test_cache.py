@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import os
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from engine.source import nodes, problem, reader, source_map, values
-from engine.source.problem import Findings, Problem
+from engine.source.problem import Findings, Level, Problem
 from engine.spec import schema_validator
 from engine.spec.document import cache, overlay, structure
-from engine.spec.document.cache import folder_of
+from engine.spec.document.cache_folder import folder_of
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.spec import Specification, read
 from tests.support.each import each
@@ -297,3 +298,80 @@ def test_another_compiler_of_schemas_proves_them_again(
     once(folder)
     monkeypatch.setattr(cache, "compiler_version", lambda: "another")
     assert once(folder)[2] == 3
+
+
+def noted(specification: Specification, kind: str = "k", depends_on: object = 1) -> list[str]:
+    """The messages of two findings: whether each was made now."""
+    made: list[str] = []
+
+    def note(findings: Findings) -> None:
+        for number in range(2):
+            made.append(f"{number}")
+            findings.unsorted.append(
+                Problem("api.yaml", 1, number, Level.WARNING, "MW220", f"{number}", "ü")
+            )
+
+    findings = Findings()
+    specification.note(kind, [depends_on], findings, note)
+    assert [p.message for p in findings.unsorted] == ["0", "1"]
+    assert {(p.level, p.hint) for p in findings.unsorted} == {(Level.WARNING, "ü")}
+    return made
+
+
+def findings_of(folder: Path) -> Path:
+    (file,) = (folder / "cache").glob("*.findings")
+    return file
+
+
+def test_findings_are_made_once_for_what_they_depend_on(folder: Path) -> None:
+    for expected in (["0", "1"], []):
+        assert noted(once(folder)[0]) == expected
+    again = once(folder)[0]
+    assert noted(again, kind="other") == noted(again, depends_on=2) == ["0", "1"]
+    assert noted(again) == noted(again, kind="other") == []
+    (folder / "parts.yaml").write_text(PARTS + "# more\n")
+    assert noted(once(folder)[0]) == ["0", "1"]
+
+
+def test_another_program_makes_findings_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted(once(folder)[0])
+    original = cache.program_hash
+    monkeypatch.setattr(
+        cache, "program_hash", lambda engine, *rooms: original(engine, *rooms) + bytes(len(rooms))
+    )
+    assert noted(once(folder)[0]) == ["0", "1"]
+
+
+@pytest.mark.parametrize("damage", ["mode", "text", "link"])
+def test_findings_that_cannot_be_trusted_are_made_again(folder: Path, damage: str) -> None:
+    noted(once(folder)[0])
+    file = findings_of(folder)
+    if damage == "mode":
+        file.chmod(0o666)
+    elif damage == "text":
+        file.write_text('{"problems": [["a"]]}')
+    else:
+        file.symlink_to(file.rename(folder / "elsewhere"))
+    assert noted(once(folder)[0]) == ["0", "1"]
+    assert noted(once(folder)[0]) == []
+
+
+def test_old_findings_are_removed_and_no_documents(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "_MOST_FINDINGS", 1)
+    specification = once(folder)[0]
+    for number in range(3):
+        noted(specification, depends_on=number)
+    assert sorted(p.suffix for p in (folder / "cache").iterdir()) == [".findings", ".json"]
+
+
+def test_an_entry_that_is_cut_off_is_read_from_the_files(folder: Path) -> None:
+    once(folder)
+    file = entry(folder)
+    for size in (file.stat().st_size - 1, file.stat().st_size - 20):
+        os.truncate(file, size)
+        assert once(folder)[2] == 3
+        assert once(folder)[2] == 0
