@@ -31,6 +31,7 @@ from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.mistakes import note_mistakes
 from engine.spec.document.standard import breaches
+from engine.spec.schema_validator import compile_on_use
 from engine.spec.spec import Specification
 from engine.values.gc_pause import no_collection
 
@@ -206,7 +207,7 @@ def _in_ci(environ: Mapping[str, str]) -> bool:
 
 
 def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bool) -> PlanResult:
-    with _status(f"reading {config}") as say:
+    with _status(f"reading {config}") as say, compile_on_use():
         if str(config) == "-":
             result = _plan_of(sys.stdin.buffer.read())
         else:

@@ -308,7 +308,10 @@ def _path_of_uri(uri: str) -> FilePath:
 
 def pointer_steps(pointer: str) -> list[str]:
     """The steps of a JSON Pointer in a URI fragment (RFC 6901)."""
-    return [unquote(s).replace("~1", "/").replace("~0", "~") for s in pointer.split("/")[1:]]
+    steps = pointer.split("/")[1:]
+    if "%" not in pointer and "~" not in pointer:
+        return steps
+    return [unquote(s).replace("~1", "/").replace("~0", "~") for s in steps]
 
 
 def operations_of(item: Node) -> Iterator[tuple[tuple[str, ...], Node]]:

@@ -20,6 +20,7 @@ from engine.spec.plain_files import NAMING
 
 _VALUES = frozenset({"value", "dataValue"})
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
+_NESTED = (dict, list)
 
 
 def check_references(library: Library, findings: Findings) -> SchemaIds:
@@ -75,21 +76,33 @@ def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node
     while stack:
         path, value = stack.pop()
         if isinstance(value, list):
-            stack.extend(((*path, index), item) for index, item in enumerate(value))
+            stack += [
+                ((*path, i), item) for i, item in enumerate(value) if isinstance(item, _NESTED)
+            ]
         elif isinstance(value, dict):
-            if any(isinstance(value.get(keyword), str) for keyword in keywords):
-                yield Node(node.library, node.uri, path, value)
-            is_name = bool(path) and path[-1] in NAMING
-            literal = frozenset() if is_name else _NOT_SCHEMA
-            stack.extend(
-                ((*path, key), child)
-                for key, child in value.items()
-                if isinstance(child, dict | list)
-                and key not in literal
-                and not (key in _VALUES and len(path) > 1 and path[-2] == "examples")
-                and not (key == "examples" and isinstance(child, list) and not is_name)
-                and not (isinstance(key, str) and key.startswith("x-") and is_extension(path))
-            )
+            for keyword in keywords:
+                if keyword in value and isinstance(value[keyword], str):
+                    yield Node(node.library, node.uri, path, value)
+                    break
+            stack += [((*path, key), child) for key, child in _followed(path, value)]
+
+
+def _followed(path: Path, value: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The members of a mapping that are no literal values and no extensions."""
+    nested = [item for item in value.items() if isinstance(item[1], _NESTED)]
+    if not nested:
+        return nested
+    is_name = bool(path) and path[-1] in NAMING
+    literal = frozenset() if is_name else _NOT_SCHEMA
+    of_example = len(path) > 1 and path[-2] == "examples"
+    return [
+        (key, child)
+        for key, child in nested
+        if key not in literal
+        and not (of_example and key in _VALUES)
+        and not (key == "examples" and not is_name and isinstance(child, list))
+        and not (key[:2] == "x-" and is_extension(path))
+    ]
 
 
 def is_extension(path: Path) -> bool:
@@ -103,7 +116,14 @@ def is_extension(path: Path) -> bool:
 def remove_lost(library: Library, findings: Findings) -> bool:
     """Remove every `$ref` whose target has been removed from the document since, each with a
     warning. Returns whether there was any."""
-    lost = [at for at in all_references(library) if not _has_target(at)]
+    has_target: dict[tuple[FilePath, str], bool] = {}
+    lost = []
+    for at in all_references(library):
+        key = (at.uri, at.value["$ref"])
+        if key not in has_target:
+            has_target[key] = _has_target(at)
+        if not has_target[key]:
+            lost.append(at)
     for at in lost:
         pointer = at.value["$ref"].partition("#")[2]
         message = f"the target of '#{pointer}' has been removed"

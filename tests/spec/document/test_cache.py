@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from engine.source.problem import Findings, Level, Problem
 from engine.spec import schema_validator
 from engine.spec.document import cache, overlay, structure
 from engine.spec.document.cache_folder import folder_of
-from engine.spec.schema_validator import SchemaValidator
+from engine.spec.schema_validator import SchemaValidator, compile_on_use
 from engine.spec.spec import Specification, read
 from tests.support.each import each
 
@@ -251,14 +252,21 @@ def test_the_folder_is_the_users(environ: dict[str, str], expected: str | None) 
     assert folder_of(environ) == (None if expected is None else Path(expected))
 
 
+@pytest.mark.parametrize("is_on_use", [False, True])
 @pytest.mark.parametrize(
     ("schema", "first", "again"), [("{minimum: 3}", 2, 0), ("{$dynamicRef: '#x'}", 3, 3)]
 )
 def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, schema: str, first: int, again: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    schema: str,
+    first: int,
+    again: int,
+    is_on_use: bool,
 ) -> None:
     monkeypatch.setattr(cache, "SMALLEST", 0)
-    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 0)
+    if not is_on_use:
+        monkeypatch.setattr(schema_validator, "MOST_COMPILED", 0)
     path = tmp_path / "api.yaml"
     content = f"content: {{application/json: {{schema: {schema}}}}}"
     other = "{content: {application/json: {schema: {maximum: 3}}}}"
@@ -271,7 +279,8 @@ def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_use
     for _ in range(2):
         compiled = count_compilations(monkeypatch)
         findings = Findings()
-        made = read("api", path, "api.yaml", (), findings, (), tmp_path / "cache")
+        with compile_on_use() if is_on_use else nullcontext():
+            made = read("api", path, "api.yaml", (), findings, (), tmp_path / "cache")
         assert made is not None
         made.finish_compiling()
         numbers.append(len(compiled))
