@@ -1,8 +1,9 @@
 """What `modelway check` of documents costs: `python -m benchmarks.check [--runs N] FILE...`.
 
-For each document, the CPU (user and system) of the whole process, without the cache of documents and
-with it, the least of several runs, in seconds; the most memory; and the CPU for 1,000 operations,
-also without the start of the program, which is the check of a document of one operation.
+For each document, the CPU (user and system) of the whole process, without the cache of documents
+and with it, the least of several runs, in seconds; the most memory; and the CPU for 1,000
+operations, also without the start of the program, which is the check of a document of one
+operation.
 """
 
 from __future__ import annotations
