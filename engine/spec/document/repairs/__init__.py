@@ -14,7 +14,7 @@ from typing import Any
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import Library, Node
-from engine.spec.document.references import is_extension
+from engine.spec.document.reference_walk import is_extension
 from engine.spec.plain_files import LITERAL, NAMING
 
 _NESTED = (dict, list)
