@@ -31,6 +31,8 @@ from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.mistakes import note_mistakes
 from engine.spec.document.standard import breaches
+from engine.spec.schema_validator import compile_on_use
+from engine.spec.spec import Specification
 from engine.values.gc_pause import no_collection
 
 _STDIN = "<stdin>"
@@ -198,15 +200,14 @@ def _in_ci(environ: Mapping[str, str]) -> bool:
 
 
 def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bool) -> PlanResult:
-    with _status(f"reading {config}") as say:
+    with _status(f"reading {config}") as say, compile_on_use():
         if str(config) == "-":
             result = _plan_of(sys.stdin.buffer.read())
         else:
             result = plan_of(config)
         for spec, specification in result.specifications.items():
             say(f"validating {spec} against the OpenAPI standard")
-            breaches(specification.library, result.findings)
-            note_mistakes(specification.library, result.findings)
+            _note_mistakes(specification, result.findings)
         audit(result, os.environ)
         if verbose and result.plan is not None:
             note_limits(result)
@@ -216,6 +217,20 @@ def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bo
     if trial and result.plan is not None:  # after the status: its thread must not be forked
         _boot(result, _name(config))
     return result
+
+
+def _note_mistakes(specification: Specification, findings: Findings) -> None:
+    """Note breaches of the standard, and mistakes that it allows."""
+    files = {marked.file for marked in specification.library.documents}
+    places = {(p.file, p.line, p.column) for p in findings.unsorted if p.file in files}
+
+    def note(findings: Findings) -> None:
+        library = specification.library.unpacked()
+        breaches(library, findings)
+        note_mistakes(library, findings)
+
+    # A breach is not noted where another finding is.
+    specification.note("standard", sorted(places), findings, note)
 
 
 @contextmanager

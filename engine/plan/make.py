@@ -35,7 +35,7 @@ from engine.source.failure_place import reading
 from engine.source.files import record_reads
 from engine.source.problem import Findings, Level, place_of
 from engine.spec import path_templates, security
-from engine.spec.document.cache import folder_of
+from engine.spec.document.cache_folder import folder_of
 from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification

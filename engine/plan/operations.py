@@ -15,8 +15,8 @@ from engine.source.files import is_file, names_in
 from engine.source.problem import Findings, Level, Place
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
+from engine.spec.plain_files import Purpose
 from engine.spec.response_schemas import ResponseValidators
-from engine.spec.schemas import Purpose
 from engine.spec.spec import Specification, read
 
 

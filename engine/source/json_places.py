@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.source.source_map import Path
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_LINE_END = re.compile("\n")
+_BLOCK = 65_536
+"""Characters between two places of which the line is known."""
 
 
 def _nothing(members: object) -> None:
@@ -35,15 +35,23 @@ class _Child(NamedTuple):
     value: int
 
 
+def _lines_before(text: str) -> Iterator[int]:
+    """The number of line ends before each block of a text."""
+    count = 0
+    for start in range(0, len(text) + 1, _BLOCK):
+        yield count
+        count += text.count("\n", start, start + _BLOCK)
+
+
 class JsonPlaces:
     """The positions of the values of a valid JSON text in which no object repeats a name."""
 
-    __slots__ = ("_children", "_line_ends", "_text")
+    __slots__ = ("_children", "_lines", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._children: dict[int, dict[str | int, _Child]] = {}
-        self._line_ends = array("Q", (match.start() for match in _LINE_END.finditer(text)))
+        self._lines = array("Q", _lines_before(text))  # of each block
 
     def find(self, path: Path, *, key: bool) -> tuple[int, int]:
         """Line and column, from 1, of the value at a path, or of its name.
@@ -64,8 +72,9 @@ class JsonPlaces:
         return self._line_and_column(at.name if of_key else at.value)
 
     def _line_and_column(self, index: int) -> tuple[int, int]:
-        line = bisect_left(self._line_ends, index)
-        return line + 1, index - (self._line_ends[line - 1] if line else -1)
+        block = index // _BLOCK
+        line = self._lines[block] + self._text.count("\n", block * _BLOCK, index)
+        return line + 1, index - self._text.rfind("\n", 0, index)
 
     def _children_of(self, start: int) -> dict[str | int, _Child]:
         """The members or items of the value at an index; none of any other value."""

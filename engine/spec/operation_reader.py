@@ -14,6 +14,7 @@ from engine.spec.operation import Declaration, Operation, compile_operation
 from engine.spec.path_templates import shape
 from engine.spec.schemas import Schemas
 from engine.values.http_methods import is_served
+from engine.values.units import format_count
 
 _MAX_STEPS_PER_VALUE = 100_000
 """Of a schema without a warning: a request of a hundred bytes then takes some milliseconds."""
@@ -135,7 +136,8 @@ class OperationReader:
             return
         first = next(iter(ranges_by_name))
         ranges = " and ".join(f"'{name}'" for name in sorted(set().union(*ranges_by_name.values())))
-        more = f" and {len(ranges_by_name) - 1} more operations" if len(ranges_by_name) > 1 else ""
+        others = format_count(len(ranges_by_name) - 1, "more operation")
+        more = f" and {others}" if len(ranges_by_name) > 1 else ""
         message = f"{first}{more}: bodies under {ranges} are validated only as JSON, "
         operation = self.operations[first]
         self._note(

@@ -6,15 +6,13 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engine.source.problem import Path
 from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import pointer_steps, target_of
+from engine.spec.plain_files import EXACT_SUFFIX, PlainFile
 from engine.spec.schema_validator import SchemaPart
-
-EXACT_SUFFIX = "?exact"
-"""The end of the URI of the copy of a file that is not relaxed."""
 
 _REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)":("(?:[^"\\]|\\.)*")')
 
@@ -29,9 +27,9 @@ class _Part(NamedTuple):
 
 
 class SchemaParts:
-    """The parts of `files`, which are plain JSON Schema, by URI."""
+    """The parts of files by URI."""
 
-    def __init__(self, files: Mapping[str, Any]) -> None:
+    def __init__(self, files: Mapping[str, PlainFile]) -> None:
         self._files = files
         self._paths = {uri: FilePath(target_of(uri, FilePath())[0]) for uri in files}
         self._parts: dict[_Place, _Part] = {}
@@ -50,13 +48,13 @@ class SchemaParts:
 
     def remove(self, uri: str, path: Path) -> None:
         """Remove the value at a path from its file."""
-        self._files = {**self._files, uri: _without(self._files[uri], path)}
+        self._files[uri].remove(path)
         self._parts.clear()
 
     def _part(self, uri: str, path: Path) -> _Part:
         place = (uri, path)
         if place not in self._parts:
-            text = dumps(_value_at(self._files[uri], path))
+            text = dumps(self._files[uri].at(path))
             # Also those in examples, which do no harm: they are not compiled.
             references = set(_REFERENCE.findall(text))
             targets = (self._target(uri, json.loads(reference)) for reference in references)
@@ -74,26 +72,7 @@ class SchemaParts:
                 suffix = EXACT_SUFFIX if file.endswith(EXACT_SUFFIX) else ""
                 target, _ = target_of(file.removesuffix(suffix), self._paths[uri])
                 uri = target.as_uri() + suffix
-            _value_at(self._files[uri], path)
+            self._files[uri].at(path)
         except (KeyError, IndexError, ValueError, TypeError):
             return None
         return uri, path
-
-
-def _value_at(value: Any, path: Path) -> Any:
-    """The value at a path; items of lists by index, which may be a string."""
-    for step in path:
-        value = value[int(step) if isinstance(value, list) else step]
-    return value
-
-
-def _without(value: Any, path: Path) -> Any:
-    """A value without what is at a path; all that is not around it is the same object."""
-    step, *rest = path
-    copy: Any = list(value) if isinstance(value, list) else dict(value)
-    at = int(step) if isinstance(value, list) else step
-    if rest:
-        copy[at] = _without(value[at], tuple(rest))
-    else:
-        del copy[at]
-    return copy

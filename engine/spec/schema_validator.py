@@ -14,6 +14,8 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -41,6 +43,7 @@ MOST_COMPILED = 1_000
 _ROOT = "x-modelway-root"
 """The place of the validator's own schema in its file, followed by `-` while the file has the same
 key: validators of equal schemas are equal."""
+_on_use: ContextVar[bool] = ContextVar("on_use", default=False)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -50,6 +53,17 @@ class SchemaPart(NamedTuple):
     uri: str
     path: tuple[str | int, ...]
     text: str
+
+
+@contextmanager
+def compile_on_use() -> Iterator[None]:
+    """In a `with` block, schemas that are known not to be broken are compiled when they are used:
+    for commands that answer few requests or none."""
+    before = _on_use.set(True)
+    try:
+        yield
+    finally:
+        _on_use.reset(before)
 
 
 class TooManyErrors(Exception):
@@ -99,14 +113,14 @@ class SchemaValidator:
 
     def prove(self, *, known: bool = False, cheap: bool = False) -> None:
         """Compile the schema if it never was. Raises ValueError for a broken schema. One that is
-        `known` not to be broken is compiled only if no other must be freed for it. `cheap`: it is
-        known not to be expensive."""
+        `known` not to be broken is compiled only if no other must be freed for it, and not within
+        `compile_on_use`. `cheap`: it is known not to be expensive."""
         if self._is_proven:
             return
         if not (known or cheap) and may_be_expensive(self._text, (p.text for p in self._parts)):
             self.is_expensive = self.cost.most > EXPENSIVE
             self._cost = self._cost if self.is_expensive else None
-        if not (known and len(_compiled) >= MOST_COMPILED):
+        if not (known and (_on_use.get() or len(_compiled) >= MOST_COMPILED)):
             self.compile()
 
     @property

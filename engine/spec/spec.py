@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 
@@ -18,9 +18,10 @@ from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
 from engine.spec.operation import Operation, recompile
 from engine.spec.operation_reader import OperationReader
+from engine.spec.plain_files import Purpose
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
-from engine.spec.schemas import Purpose, Schemas
+from engine.spec.schemas import Schemas
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,20 @@ class Specification:
             entry, problems = self._cache_entry
             entry.store(self.library, problems)
 
+    def note(
+        self,
+        kind: str,
+        depends_on: Iterable[object],
+        findings: Findings,
+        note: Callable[[Findings], None],
+    ) -> None:
+        """Note findings that `note` adds, or those that it has added for the same document, `kind`
+        and values that they depend on."""
+        if self._cache_entry is None:
+            note(findings)
+        else:
+            self._cache_entry[0].note(kind, depends_on, findings, note)
+
     def _schemas_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:
             strict = self._schemas.get(Purpose.REQUEST)
@@ -119,20 +134,18 @@ def read(
     if library is None:
         return None
     library.json_name = json_name
+    library.pack()  # most of it describes responses, which are read by few
+    schemas = Schemas(library, proven=entry is not None and entry.schemas_are_proven)
     try:
-        schemas = Schemas(library, proven=entry is not None and entry.schemas_are_proven)
-    except (ValueError, RecursionError) as error:
-        reason = "they are nested too deeply" if isinstance(error, RecursionError) else error
-        message = f"schemas cannot be read: {reason}"
+        reader = OperationReader(name, library, schemas, tuple(mounts), findings)
+        reader.read()
+    except RecursionError:
+        message = "schemas cannot be read: they are nested too deeply"
         findings.error(library.document.source, (), "MW204", message)
         return None
-    reader = OperationReader(name, library, schemas, tuple(mounts), findings)
-    reader.read()
-    specification = Specification(
-        name, reader.operations, library, reader.refusals, {Purpose.REQUEST: schemas}
-    )
     schemas.release_files()
-    library.pack()
+    compiled = {Purpose.REQUEST: schemas}
+    specification = Specification(name, reader.operations, library, reader.refusals, compiled)
     if entry is None:
         return specification
     entry.schemas_are_proven = not (schemas.has_broken or schemas.expensive)

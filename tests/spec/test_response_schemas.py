@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.spec.plain_files import Purpose
 from engine.spec.response_schemas import ResponseValidators, compile_responses
-from engine.spec.schemas import Purpose, Schemas
+from engine.spec.schemas import Schemas
 from tests.support.documents import document, library
 from tests.support.each import each
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from engine.source.problem import Findings
 from engine.spec.document.load import load
-from engine.spec.schemas import CHECKED_FORMATS, PlainCopy, Purpose, Schemas, translated_keys
+from engine.spec.plain_files import CHECKED_FORMATS, Purpose, plain_files
+from engine.spec.schemas import Schemas
 from tests.support.documents import document, library, validator
 from tests.support.each import each
 
@@ -337,7 +338,6 @@ def test_the_reference_of_a_schema_is_followed() -> None:
 )
 def test_only_parts_with_keywords_of_openapi_are_copied(schema: Any, copied: bool) -> None:
     files = library(document(components={"schemas": {"A": {"items": schema}}}))
-    keys = translated_keys(files, Purpose.REQUEST)
-    value = PlainCopy(files.document, Purpose.REQUEST, frozenset(), keys).value
-    part = value["components"]["schemas"]["A"]
+    (plain,) = plain_files(files, Purpose.REQUEST).values()
+    part = plain.at(("components", "schemas", "A"))
     assert (part is not files.document.value["components"]["schemas"]["A"]) is copied

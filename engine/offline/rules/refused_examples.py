@@ -4,11 +4,12 @@ wrong."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from engine.offline.audit import AuditCase
 from engine.offline.request_examples import RequestExamples
 from engine.plan.route import Route
-from engine.source.problem import Level
+from engine.source.problem import Findings, Level
 from engine.spec.spec import Specification
 
 _VALIDATING = ("strict", "lenient")
@@ -19,7 +20,17 @@ def check(case: AuditCase) -> None:
     for specification in case.plan.specifications.values():
         routes = [*_routes(case, specification)]
         if routes:
-            _check(case, specification, routes)
+            _check_once(case, specification, routes)
+
+
+def _check_once(case: AuditCase, specification: Specification, routes: Sequence[Route]) -> None:
+    """Check the examples, unless the cache of the document has what was noted for equal routes."""
+    options = [(r.operation.id, r.validate, r.unknown_fields, r.readonly) for r in routes]
+    dialect = case.config.specs[specification.name].dialect
+    specification.note(
+        *("examples", (dialect, options), case.findings),
+        partial(_check, specification=specification, routes=routes),
+    )
 
 
 def _routes(case: AuditCase, specification: Specification) -> Iterator[Route]:
@@ -29,7 +40,7 @@ def _routes(case: AuditCase, specification: Specification) -> Iterator[Route]:
             yield route
 
 
-def _check(case: AuditCase, specification: Specification, routes: Sequence[Route]) -> None:
+def _check(findings: Findings, *, specification: Specification, routes: Sequence[Route]) -> None:
     library = specification.library
     examples = RequestExamples(specification)
     refused = [*examples.refused(routes)]
@@ -38,4 +49,4 @@ def _check(case: AuditCase, specification: Specification, routes: Sequence[Route
         if examples.is_cut and number == len(refused):
             hint = f"{_HINT} (this document has more examples than are judged)"
         source = library.source(example.uri, example.path)
-        case.findings.note(source, example.path, Level.WARNING, "MW242", message, hint)
+        findings.note(source, example.path, Level.WARNING, "MW242", message, hint)

@@ -1,9 +1,11 @@
 """A cache of repaired documents on disk: reading a large document takes seconds.
 
 An entry is JSON, which cannot run code. Its name is a hash of the document, its overlays, and the
-code that reads documents; it contains the hashes of the other files. It is read only if its file
-and folder belong to this user and no other user may write to them. Without a valid entry, a
-document is read from its files.
+code that reads documents; it contains the hashes of the other files. Its first line has all but the
+large mappings; their members follow, and are parsed when they are read (`packed.py`). Without a
+valid entry, a document is read from its files. `cache_folder.py` says which entries are read.
+
+Beside it are findings about the document that only `modelway check` looks for.
 """
 
 from __future__ import annotations
@@ -11,11 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import stat
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from functools import cache
 from importlib import metadata
@@ -25,24 +24,20 @@ from typing import Any
 from engine.source.files import is_file, read_text
 from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.reader import SourceDocument
+from engine.spec.document import cache_folder, packed
 from engine.spec.document.node import Library
 
 SMALLEST = 200_000
 """The fewest characters, in all files of a document, for which an entry is stored."""
 
 MOST_ENTRIES = 20
-_LARGEST = 200_000_000
+_MOST_FINDINGS = 100
 _ENGINE = FilePath(__file__).resolve().parents[2]
 _ROOMS = ("spec", "source")
+_ROOMS_OF_FINDINGS = ("offline", "exchange", "dialects", "values")
+"""The rooms beside these whose code finds what is wrong with a document."""
+_MEMBERS = '"members":['
 log = logging.getLogger("modelway")
-
-
-def folder_of(environ: Mapping[str, str]) -> FilePath | None:
-    """The user's folder for entries: `$XDG_CACHE_HOME/modelway`, or `~/.cache/modelway`."""
-    if base := environ.get("XDG_CACHE_HOME") or "":
-        return FilePath(base) / "modelway" if FilePath(base).is_absolute() else None
-    home = environ.get("HOME", "")
-    return FilePath(home) / ".cache" / "modelway" if home else None
 
 
 class CacheEntry:
@@ -67,16 +62,17 @@ class CacheEntry:
             hashed.update(f"{path}\0{name}\0{_hash(path)}\0".encode())
         self._file = folder / f"{hashed.hexdigest()}.json"
         self._places = -1  # none is stored yet
+        self._digests: list[str] = []
         self.schemas_are_proven = False
 
     def load(self, findings: Findings) -> Library | None:
         """The library from the cache; its problems go to the findings. None without a valid
         entry."""
-        data = self._read()
+        data = cache_folder.read(self._file)
         if data is None:
             return None
         try:
-            return self._library(json.loads(data), findings)
+            return self._library(*_parts(data.decode("ascii")), findings)
         except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
             log.warning("the cache entry %s cannot be used: %s", self._file, error)
             return None
@@ -88,19 +84,18 @@ class CacheEntry:
         if places == self._places or sum(len(marked.text) for _, marked in files) < SMALLEST:
             return
         order = {id(marked): index for index, (_, marked) in enumerate(files)}
+        shells = [packed.separated(marked.value) for marked in library.files.values()]
+        members = ",".join(text for _, texts in shells for text in texts)
+        self._digests = [_digest(marked.text) for _, marked in files]
         entry = {
             "files": [
-                [
-                    str(uri),
-                    marked.file,
-                    _digest(marked.text),
-                    marked.is_json,
-                    _positions(marked.positions),
-                ]
-                for uri, marked in files
+                [str(uri), marked.file, digest, marked.is_json, _positions(marked.positions)]
+                for (uri, marked), digest in zip(files, self._digests, strict=True)
             ],
             "proven": self.schemas_are_proven,
-            "values": [marked.value for marked in library.files.values()],
+            "values": [shell for shell, _ in shells],
+            "lengths": [[len(text) for text in texts] for _, texts in shells],
+            "checksum": zlib.crc32(members.encode()),
             "problems": [astuple(problem) for problem in problems],
             "extensions": [[str(uri), path] for uri, path in library.extensions],
             "absent": [str(uri) for uri in library.absent],
@@ -110,23 +105,56 @@ class CacheEntry:
             ],
         }
         try:
-            data = json.dumps(entry, separators=(",", ":")).encode("utf-8", "surrogatepass")
-            self._write(data)
+            head = json.dumps(entry, separators=(",", ":"))
+            data = f"{head[:-1]},\n{_MEMBERS}{members}]}}\n".encode("ascii")
+            cache_folder.write(self._file, data, MOST_ENTRIES)
         except (OSError, TypeError) as error:
             log.info("%s is not cached: %s", library.root, error)
 
-    def _library(self, entry: dict[str, Any], findings: Findings) -> Library | None:
+    def note(
+        self,
+        kind: str,
+        depends_on: Iterable[object],
+        findings: Findings,
+        note: Callable[[Findings], None],
+    ) -> None:
+        """Note findings about a large document: those that `note` has added for the same files,
+        `kind` and values that they depend on, or what it adds now."""
+        if not self._digests:
+            return note(findings)
+        hashed = hashlib.sha256(program_hash(_ENGINE, _ROOMS_OF_FINDINGS))
+        for word in (self._file.name, metadata.version("openapi-spec-validator"), kind):
+            hashed.update(f"{word}\0".encode())
+        hashed.update(repr((self._digests, *depends_on)).encode("utf-8", "surrogatepass"))
+        file = self._file.with_name(f"{hashed.hexdigest()}.findings")
+        try:
+            data = cache_folder.read(file)
+            if data is not None:
+                findings.unsorted += [_problem(fields) for fields in json.loads(data)["problems"]]
+                return None
+        except (ValueError, KeyError, TypeError) as error:
+            log.warning("the cache entry %s cannot be used: %s", file, error)
+        before = len(findings.unsorted)
+        note(findings)
+        problems = [astuple(problem) for problem in findings.unsorted[before:]]
+        try:
+            data = json.dumps({"problems": problems}).encode("ascii")
+            cache_folder.write(file, data, _MOST_FINDINGS)
+        except OSError as error:
+            log.info("findings are not cached: %s", error)
+        return None
+
+    def _library(self, entry: dict[str, Any], members: str, findings: Findings) -> Library | None:
         root, _ = self._names[0]
         library = Library(root)
         marks: list[SourceDocument] = []
-        count = len(entry["values"])
+        values = _values(entry, members)
+        count = len(values)
         for index, (uri, display_name, digest, is_json, places) in enumerate(entry["files"]):
             text = read_text(FilePath(uri), "utf-8-sig")
             if _digest(text) != digest:
                 return None
-            marked = SourceDocument(
-                display_name, text, entry["values"][index] if index < count else None
-            )
+            marked = SourceDocument(display_name, text, values[index] if index < count else None)
             marked.is_json = is_json is True
             marked.positions = {(tuple(path), key): (li, co) for path, key, li, co in places}
             path = root if uri == str(root) else FilePath(uri)  # nodes refer to the object `root`
@@ -143,75 +171,15 @@ class CacheEntry:
         findings.unsorted += [_problem(fields) for fields in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})
         self._places = sum(len(marked.positions) for marked in marks)
+        self._digests = [digest for _, _, digest, _, _ in entry["files"]]
         self.schemas_are_proven = entry["proven"] is True
         return library
 
-    def _read(self) -> bytes | None:
-        """The bytes of the entry; None if it does not exist or another user could have written
-        it."""
-        if not _is_private(self._folder):
-            return None
-        try:
-            descriptor = os.open(self._file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            return None  # no entry yet
-        with os.fdopen(descriptor, "rb") as file:
-            info = os.fstat(descriptor)
-            untrusted = info.st_uid != os.geteuid() or bool(info.st_mode & 0o022)
-            if untrusted or not stat.S_ISREG(info.st_mode) or info.st_size > _LARGEST:
-                log.warning(
-                    "the cache entry %s is ignored: it must be a file of this user, at most %d "
-                    "bytes, that no other user may write to",
-                    self._file,
-                    _LARGEST,
-                )
-                return None
-            return file.read()
-
-    def _write(self, data: bytes) -> None:
-        """Write the entry atomically, readable by this user only."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_private(self._folder):
-            log.warning(
-                "%s can be written by other users: documents are not cached there", self._folder
-            )
-            return
-        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            os.replace(name, self._file)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(name)
-            raise
-        entries = sorted(self._folder.glob("*.json"), key=_mtime)
-        for old in entries[:-MOST_ENTRIES]:
-            old.unlink(missing_ok=True)
-
-
-def _mtime(path: FilePath) -> float:
-    """The modification time of an entry; 0.0 if another process has just removed it."""
-    try:
-        return path.lstat().st_mtime
-    except FileNotFoundError:
-        return 0.0
-
-
-def _is_private(folder: FilePath) -> bool:
-    """Whether a folder exists, is no symbolic link, and only this user may write to it."""
-    try:
-        info = folder.lstat()
-    except OSError:
-        return False
-    closed_to_others = info.st_uid == os.geteuid() and not info.st_mode & 0o022
-    return stat.S_ISDIR(info.st_mode) and closed_to_others
-
 
 @cache
-def program_hash(engine: FilePath) -> bytes:
+def program_hash(engine: FilePath, rooms: Sequence[str] = _ROOMS) -> bytes:
     """The hash of the code in `engine` that reads documents: a changed program reads them again."""
-    files = [file for room in _ROOMS for file in sorted((engine / room).rglob("*.py"))]
+    files = [file for room in rooms for file in sorted((engine / room).rglob("*.py"))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
 
 
@@ -219,6 +187,28 @@ def program_hash(engine: FilePath) -> bytes:
 def compiler_version() -> str:
     """The version of the library that compiles schemas."""
     return metadata.version("jsonschema-rs")
+
+
+def _parts(data: str) -> tuple[dict[str, Any], str]:
+    """The first line of an entry, and the JSON of the members. Raises ValueError."""
+    head, _, tail = data.partition("\n")
+    entry = json.loads(head.removesuffix(",") + "}")
+    members = tail.removeprefix(_MEMBERS).removesuffix("]}\n")
+    if zlib.crc32(members.encode()) != entry["checksum"]:
+        raise ValueError("it is not complete")
+    return entry, members
+
+
+def _values(entry: dict[str, Any], members: str) -> list[Any]:
+    """The values of the files, whose large mappings are packed."""
+    values, start = [], 0
+    for shell, lengths in zip(entry["values"], entry["lengths"], strict=True):
+        texts = []
+        for length in lengths:
+            texts.append(members[start : start + length])
+            start += length + 1
+        values.append(packed.joined(shell, texts))
+    return values
 
 
 def _hash(path: FilePath) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.node import Library, Node, target_of
-from engine.spec.document.references import all_references, references
+from engine.spec.document.reference_walk import all_references, references
 from engine.spec.document.schema_ids import Resource, SchemaIds
 
 MOST_COPIES = 500

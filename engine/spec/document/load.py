@@ -72,7 +72,7 @@ def repair(library: Library, findings: Findings) -> None:
     """Repair every schema of a library; each repair is a warning."""
     kinds = _schema_repairs()
     every_key = frozenset[str]().union(*(kind.KEYS for kind in kinds))
-    repairable = [s for s in schemas(library, findings) if every_key & s.value.keys()]
+    repairable = list(schemas(library, findings, every_key))
     for schema in repairable:
         for kind in kinds:
             if kind.KEYS & schema.value.keys():

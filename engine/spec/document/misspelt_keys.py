@@ -34,9 +34,14 @@ def check(library: Library, findings: Findings) -> None:
 def _misspelt(library: Library) -> Iterator[tuple[Node, str, str, str]]:
     """The object, its kind, the key and the correct key of each mistake."""
     kinds = SWAGGER_OBJECTS if library.is_20 else OBJECTS
+    known = {name: kind.keys | kind.other_keys for name, kind in kinds.items()}
     for node, kind, _, _ in objects(library, kinds):
-        object_kind = kinds[kind]
+        object_kind, known_keys = kinds[kind], known[kind]
+        if known_keys.issuperset(node.value):
+            continue
         for key, member in node.value.items():
+            if key in known_keys:
+                continue
             form = object_kind.forms.get(key, "")
             if form.rstrip("*[]") in kinds and isinstance(member, dict | list):
                 continue

@@ -52,6 +52,12 @@ _BOUNDS = (
     *(("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems")),
     ("minProperties", "maxProperties"),
 )
+_OF_MISTAKES = frozenset(
+    {"$ref", "enum", "default", "format", "pattern", "required"}
+    | {keyword for pair in _BOUNDS for keyword in pair}
+)
+"""The keywords of which a schema with a mistake has one."""
+_NESTED = (dict, list)
 _COLON_VARIABLE = re.compile(r"/:([A-Za-z_]\w*)(?=/|$)")
 _MOST = 50
 
@@ -89,11 +95,14 @@ def _mistakes(document: Any) -> Iterator[Mistake]:
         if isinstance(value, dict):
             if _is_content(path):
                 yield from _media_types(path, value)
-            if _is_schema(path):
+            if not _OF_MISTAKES.isdisjoint(value) and _is_schema(path):
                 yield from _of_schema(path, value)
-            stack += [((*path, k), v) for k, v in value.items() if not _is_free(path, k)]
+            nested = [item for item in value.items() if isinstance(item[1], _NESTED)]
+            has_names = not nested or _is_name(path)
+            stack += [((*path, k), v) for k, v in nested if has_names or not _is_free(k)]
         elif isinstance(value, list):
-            stack += [((*path, index), entry) for index, entry in enumerate(value)]
+            nested_items = ((i, item) for i, item in enumerate(value) if isinstance(item, _NESTED))
+            stack += [((*path, index), item) for index, item in nested_items]
 
 
 _WITH_CONTENT = frozenset({"responses", "requestBodies", "parameters", "headers"})
@@ -106,10 +115,8 @@ def _is_content(path: Path) -> bool:
     return path[-2:-1] == ("requestBody",) or (len(path) > 2 and path[-3] in _WITH_CONTENT)
 
 
-def _is_free(path: Path, key: str) -> bool:
+def _is_free(key: str) -> bool:
     """Whether the value of a key is an example or an extension, whose keys mean nothing here."""
-    if _is_name(path):
-        return False
     return key.startswith("x-") or key in ("example", "examples", "default", "enum", "const")
 
 

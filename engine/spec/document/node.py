@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 from engine.source.problem import Path, Problem, Source
 from engine.source.reader import SourceDocument, read_file
-from engine.spec.document.packed import packed, unpacked
+from engine.spec.document import packed
 
 CONVERTED = "3.0.4+swagger-2.0"
 """The version of a document that was converted from Swagger 2.0."""
@@ -98,13 +98,23 @@ class Library:
         is not kept. The memory is free for the next document; if the values of all documents were
         freed together, what is in use between them would keep most of it."""
         for document in self.documents:
-            document.value = packed(document.value)
+            document.value = packed.packed(document.value)
 
     def unpacked(self) -> Library:
-        """A copy with plain values, for readers that tell values apart by `id()`, or read mappings
-        in C."""
-        files = {uri: replace(file, value=unpacked(file.value)) for uri, file in self.files.items()}
+        """A copy with plain values, for readers that read all of them, or read mappings in C."""
+        return self._copy(packed.unpacked)
+
+    def parsed_once(self) -> Library:
+        """A copy that keeps what is read of it, for readers that tell values apart by `id()`."""
+        return self._copy(packed.parsed_once)
+
+    def _copy(self, convert: Callable[[Any], Any]) -> Library:
+        files = {uri: replace(file, value=convert(file.value)) for uri, file in self.files.items()}
         return replace(self, files=files, targets={})
+
+    def has_any_key(self, keys: tuple[bytes, ...]) -> bool:
+        """Whether a mapping in the files may have one of these keys, each given as `"key":`."""
+        return any(packed.has_any_key(file.value, keys) for file in self.files.values())
 
     def release(self) -> None:
         """Free the texts and positions of the files, which only problems need."""
@@ -292,7 +302,10 @@ def _path_of_uri(uri: str) -> FilePath:
 
 def pointer_steps(pointer: str) -> list[str]:
     """The steps of a JSON Pointer in a URI fragment (RFC 6901)."""
-    return [unquote(s).replace("~1", "/").replace("~0", "~") for s in pointer.split("/")[1:]]
+    steps = pointer.split("/")[1:]
+    if "%" not in pointer and "~" not in pointer:
+        return steps
+    return [unquote(s).replace("~1", "/").replace("~0", "~") for s in steps]
 
 
 def path_order(path: Path) -> list[tuple[bool, int, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ class WalkedObject(NamedTuple):
 
 
 _Entry = tuple[FilePath, Path, Any, str, bool]
+_NESTED = (dict, list)
 
 
 def objects(library: Library, kinds: Mapping[str, ObjectKind] = OBJECTS) -> Iterator[WalkedObject]:
@@ -31,6 +32,7 @@ def objects(library: Library, kinds: Mapping[str, ObjectKind] = OBJECTS) -> Iter
     """
     stack: list[_Entry]
     stack = [(library.root, (), library.files[library.root].value, "document", False)]
+    forms_below = {name: _object_forms(kind, kinds) for name, kind in kinds.items()}
     visited: set[tuple[int, str]] = set()
     while stack:
         uri, path, value, form, is_target = stack.pop()
@@ -44,22 +46,29 @@ def objects(library: Library, kinds: Mapping[str, ObjectKind] = OBJECTS) -> Iter
         target = _target(library, uri, ref) if isinstance(ref, str) else None
         if target is not None:
             stack.append((target.uri, target.path, target.value, form, True))
-        forms = kinds[form].forms
+        forms = forms_below[form]
         for key, member in value.items():
-            below = forms.get(key, "")
-            if below.rstrip("*[]") in kinds and isinstance(member, dict | list):
-                stack.append((uri, (*path, key), member, below, False))
+            if key in forms and isinstance(member, _NESTED):
+                stack.append((uri, (*path, key), member, forms[key], False))
         yield WalkedObject(Node(library, uri, path, value), form, is_target, target)
 
 
-def _entries(uri: FilePath, path: Path, value: Any, form: str) -> Iterator[_Entry]:
+def _object_forms(kind: ObjectKind, kinds: Mapping[str, ObjectKind]) -> dict[str, str]:
+    """The keys of an object under which are objects, with their forms."""
+    return {key: form for key, form in kind.forms.items() if form.rstrip("*[]") in kinds}
+
+
+def _entries(uri: FilePath, path: Path, value: Any, form: str) -> list[_Entry]:
     """The members of a mapping of names, or the items of a list, without extensions."""
     if isinstance(value, dict) != (form[-1] == "*"):
-        return
+        return []
     kind = form.rstrip("*[]")
-    for name, entry in value.items() if isinstance(value, dict) else enumerate(value or ()):
-        if kind == "schema" or not str(name).startswith("x-"):
-            yield uri, (*path, name), entry, kind, False
+    entries: Iterable[Any] = value.items() if isinstance(value, dict) else enumerate(value or ())
+    return [
+        (uri, (*path, name), entry, kind, False)
+        for name, entry in entries
+        if kind == "schema" or not str(name).startswith("x-")
+    ]
 
 
 def _target(library: Library, uri: FilePath, ref: str) -> Node | None:

@@ -8,9 +8,11 @@ and a gateway only for the console and for the first request of a route with tra
 from __future__ import annotations
 
 import json
-from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
+from itertools import islice
 from typing import Any
 
+from engine.spec.document import compact_json
 from engine.spec.document.compact_json import dumps
 
 _OF_MEMBERS = ("paths", "webhooks", "components", "definitions", "parameters", "responses")
@@ -27,6 +29,13 @@ class Packed(dict[str, Any]):
 
     def __init__(self, members: Mapping[str, Any]) -> None:
         super().__init__((key, dumps(value)) for key, value in members.items())
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str]) -> Packed:
+        """A mapping of members that are JSON already."""
+        packed = cls({})
+        packed.update(texts)
+        return packed
 
     def __getitem__(self, key: str) -> Any:
         return json.loads(super().__getitem__(key))
@@ -47,37 +56,104 @@ class Packed(dict[str, Any]):
         return ItemsView(self)
 
 
+class ParsedOnce(Packed):
+    """A packed mapping that keeps the members that were read: each is always the same object."""
+
+    __slots__ = ("_parsed",)
+
+    def __init__(self, members: Packed) -> None:
+        dict.__init__(self, dict.items(members))
+        self._parsed: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._parsed:
+            self._parsed[key] = super().__getitem__(key)
+        return self._parsed[key]
+
+
 def packed(value: Any) -> Any:
     """A document of which the large mappings are packed."""
+    return _with_mappings(value, _pack)
+
+
+def _with_mappings(value: Any, convert: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """A document with each mapping that is packed, or is to be packed, converted."""
     if not isinstance(value, dict):
         return value
     result = dict(value)
     for key in _OF_MEMBERS:
         members = value.get(key)
-        if isinstance(members, Packed) or not isinstance(members, dict):
-            continue
-        if key == "components":
-            result[key] = {kind: _pack(each) for kind, each in members.items()}
-        else:
-            result[key] = _pack(members)
+        if isinstance(members, dict) and key == "components":
+            result[key] = {
+                kind: convert(each) if isinstance(each, dict) else each
+                for kind, each in members.items()
+            }
+        elif isinstance(members, dict):
+            result[key] = convert(members)
     return result
+
+
+def _pack(members: dict[str, Any]) -> Packed:
+    return members if isinstance(members, Packed) else Packed(members)
 
 
 def unpacked(value: Any) -> Any:
     """A document of which no mapping is packed."""
+    return _replaced(value, dict)
+
+
+def parsed_once(value: Any) -> Any:
+    """A document of which each packed mapping keeps what is read of it."""
+    return _replaced(value, ParsedOnce)
+
+
+def separated(value: Any) -> tuple[Any, list[str]]:
+    """A packed document with the names of members in place of these, and their JSON texts."""
+    texts: list[str] = []
+
+    def names(members: dict[str, Any]) -> dict[str, Any]:
+        texts.extend(dict.values(members))
+        return {"names": list(members)}
+
+    return _with_mappings(value, names), texts
+
+
+def joined(value: Any, texts: Sequence[str]) -> Any:
+    """The packed document of which `separated` has made these. Raises ValueError for others."""
+    following = iter(texts)
+
+    def members(entry: dict[str, Any]) -> Packed:
+        names = entry["names"]
+        return Packed.of(dict(zip(names, islice(following, len(names)), strict=True)))
+
+    return _with_mappings(value, members)
+
+
+def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:
+    """As `compact_json.has_any_key`, of a document: what is packed is not parsed."""
+    texts: list[str] = []
+
+    def taken(members: Packed) -> None:
+        texts.extend(dict.values(members))
+
+    names = [key.decode() for key in keys]
+    rest = _replaced(value, taken)
+    return compact_json.has_any_key(rest, keys) or any(
+        name in text for text in texts for name in names
+    )
+
+
+def _replaced(value: Any, replacement: Callable[[Packed], Any]) -> Any:
+    """A document with a replacement of each packed mapping."""
     if not isinstance(value, dict):
         return value
     return {
-        key: {kind: _unpack(each) for kind, each in members.items()}
+        key: {kind: _replaced_one(each, replacement) for kind, each in members.items()}
         if key == "components" and isinstance(members, dict)
-        else _unpack(members)
+        else _replaced_one(members, replacement)
         for key, members in value.items()
     }
 
 
-def _unpack(members: Any) -> Any:
-    return dict(members) if isinstance(members, Packed) else members
-
-
-def _pack(members: Any) -> Any:
-    return Packed(members) if isinstance(members, dict) else members
+def _replaced_one(members: Any, replacement: Callable[[Packed], Any]) -> Any:
+    return replacement(members) if isinstance(members, Packed) else members

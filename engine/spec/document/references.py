@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any
 from urllib.parse import quote, unquote
 
 from engine.source.files import is_file
@@ -14,12 +13,9 @@ from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
+from engine.spec.document.reference_walk import all_references, is_extension, references
 from engine.spec.document.schema_ids import SchemaIds
 from engine.spec.document.self_uris import SelfUris
-from engine.spec.schemas import NAMING
-
-_VALUES = frozenset({"value", "dataValue"})
-_NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
 
 
 def check_references(library: Library, findings: Findings) -> SchemaIds:
@@ -52,58 +48,17 @@ def check_references(library: Library, findings: Findings) -> SchemaIds:
     return uris.schemas
 
 
-def all_references(
-    library: Library,
-    keywords: Sequence[str] = ("$ref",),
-    files: Collection[FilePath] | None = None,
-) -> Iterator[Node]:
-    """As `references`, in every file of a library, or in these, and the extensions in them that
-    references lead to."""
-    files = library.files if files is None else files
-    extensions = [each for each in library.extensions if each[0] in files]
-    for uri, path in [*((uri, ()) for uri in files), *extensions]:
-        node = Node(library, uri, (), library.files[uri].value)
-        for step in path:
-            node = node.step(step)
-        yield from references(node, keywords)
-
-
-def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node]:
-    """Every node with a `$ref`, or another of these keywords with a text, except inside examples,
-    other literal values and extensions."""
-    stack: list[tuple[Path, Any]] = [(node.path, node.value)]
-    while stack:
-        path, value = stack.pop()
-        if isinstance(value, list):
-            stack.extend(((*path, index), item) for index, item in enumerate(value))
-        elif isinstance(value, dict):
-            if any(isinstance(value.get(keyword), str) for keyword in keywords):
-                yield Node(node.library, node.uri, path, value)
-            is_name = bool(path) and path[-1] in NAMING
-            literal = frozenset() if is_name else _NOT_SCHEMA
-            stack.extend(
-                ((*path, key), child)
-                for key, child in value.items()
-                if isinstance(child, dict | list)
-                and key not in literal
-                and not (key in _VALUES and len(path) > 1 and path[-2] == "examples")
-                and not (key == "examples" and isinstance(child, list) and not is_name)
-                and not (isinstance(key, str) and key.startswith("x-") and is_extension(path))
-            )
-
-
-def is_extension(path: Path) -> bool:
-    """Whether a key that begins with `x-` is an extension in the mapping at a path: in mappings of
-    names it is a name, but in those of paths and of an operation's responses."""
-    if not path or path[-1] not in NAMING:
-        return True
-    return path[-1] == "paths" or (path[-1] == "responses" and "components" not in path)
-
-
 def remove_lost(library: Library, findings: Findings) -> bool:
     """Remove every `$ref` whose target has been removed from the document since, each with a
     warning. Returns whether there was any."""
-    lost = [at for at in all_references(library) if not _has_target(at)]
+    has_target: dict[tuple[FilePath, str], bool] = {}
+    lost = []
+    for at in all_references(library):
+        key = (at.uri, at.value["$ref"])
+        if key not in has_target:
+            has_target[key] = _has_target(at)
+        if not has_target[key]:
+            lost.append(at)
     for at in lost:
         pointer = at.value["$ref"].partition("#")[2]
         message = f"the target of '#{pointer}' has been removed"

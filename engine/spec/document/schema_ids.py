@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote, urljoin
 from engine.source.problem import Path
 from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node, pointer_steps, target_of
+from engine.spec.plain_files import LITERAL, NAMING
 from engine.spec.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
-from engine.spec.schemas import LITERAL, NAMING
 
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _NAMES = ("$id", *_ANCHORS)
@@ -30,6 +30,8 @@ _SCHEMA_FILE = frozenset(
 )
 """A file with one of these at its root is a schema, if it is no OpenAPI document."""
 _HOLDERS = frozenset({"schema", "itemSchema"})
+_DEPTHS_OF_PARTS = (2, 3)
+"""The depths at which a part without any name is not walked."""
 _MAPPINGS = frozenset({"schemas", *SUBSCHEMA_MAPPINGS})
 
 
@@ -92,10 +94,13 @@ class SchemaIds:
             self._walk(value, resource, not is_document and bool(_SCHEMA_FILE & value.keys()))
 
     def _walk(self, root: Any, resource: Resource, is_schema: bool) -> None:
+        keys = (b'"$dynamicRef":', *(_KEYS_30 if self._is_30 else _KEYS))
         stack = [_Entry((), root, resource, is_schema)]
         while stack:
             entry = stack.pop()
             path, value, resource = entry.path, entry.value, entry.resource
+            if len(path) in _DEPTHS_OF_PARTS and not has_any_key(value, keys):
+                continue
             if isinstance(value, list):
                 stack += [_Entry((*path, i), v, *entry[2:4]) for i, v in enumerate(value)]
             elif isinstance(value, dict):

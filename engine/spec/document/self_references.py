@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from engine.source.problem import Findings, Level
 from engine.spec.document.node import Library, Node
-from engine.spec.document.references import all_references
+from engine.spec.document.reference_walk import all_references
+from engine.spec.plain_files import NAMING
 from engine.spec.schema_keywords import (
     ANNOTATIONS,
     REFERENCES,
@@ -21,7 +22,6 @@ from engine.spec.schema_keywords import (
     SAME_VALUE_LISTS,
     SAME_VALUE_MAPPINGS,
 )
-from engine.spec.schemas import NAMING
 
 _NOTHING: dict[str, Any] = {"not": {}}
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import os
 import shutil
 import subprocess
 import sys
+from collections import deque
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from engine.source import nodes, problem, reader, source_map, values
-from engine.source.problem import Findings, Problem
+from engine.source.problem import Findings, Level, Problem
 from engine.spec import schema_validator
 from engine.spec.document import cache, overlay, structure
-from engine.spec.document.cache import folder_of
-from engine.spec.schema_validator import SchemaValidator
+from engine.spec.document.cache_folder import folder_of
+from engine.spec.schema_validator import SchemaValidator, compile_on_use
 from engine.spec.spec import Specification, read
 from tests.support.each import each
 
@@ -250,14 +253,22 @@ def test_the_folder_is_the_users(environ: dict[str, str], expected: str | None) 
     assert folder_of(environ) == (None if expected is None else Path(expected))
 
 
+@pytest.mark.parametrize("is_on_use", [False, True])
 @pytest.mark.parametrize(
     ("schema", "first", "again"), [("{minimum: 3}", 2, 0), ("{$dynamicRef: '#x'}", 3, 3)]
 )
 def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, schema: str, first: int, again: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    schema: str,
+    first: int,
+    again: int,
+    is_on_use: bool,
 ) -> None:
     monkeypatch.setattr(cache, "SMALLEST", 0)
-    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 0)
+    monkeypatch.setattr(schema_validator, "_compiled", deque())
+    if not is_on_use:
+        monkeypatch.setattr(schema_validator, "MOST_COMPILED", 0)
     path = tmp_path / "api.yaml"
     content = f"content: {{application/json: {{schema: {schema}}}}}"
     other = "{content: {application/json: {schema: {maximum: 3}}}}"
@@ -270,12 +281,14 @@ def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_use
     for _ in range(2):
         compiled = count_compilations(monkeypatch)
         findings = Findings()
-        made = read("api", path, "api.yaml", (), findings, (), tmp_path / "cache")
+        with compile_on_use() if is_on_use else nullcontext():
+            made = read("api", path, "api.yaml", (), findings, (), tmp_path / "cache")
         assert made is not None
         made.finish_compiling()
         numbers.append(len(compiled))
         results.append((findings.problems, [*made.operations], made.refusals))
         del made, compiled[:]
+        schema_validator._compiled.clear()
         gc.collect()  # the validators end with their process
     assert numbers == [first, again]
     assert results[0] == results[1]
@@ -297,3 +310,80 @@ def test_another_compiler_of_schemas_proves_them_again(
     once(folder)
     monkeypatch.setattr(cache, "compiler_version", lambda: "another")
     assert once(folder)[2] == 3
+
+
+def noted(specification: Specification, kind: str = "k", depends_on: object = 1) -> list[str]:
+    """The messages of two findings: whether each was made now."""
+    made: list[str] = []
+
+    def note(findings: Findings) -> None:
+        for number in range(2):
+            made.append(f"{number}")
+            findings.unsorted.append(
+                Problem("api.yaml", 1, number, Level.WARNING, "MW220", f"{number}", "ü")
+            )
+
+    findings = Findings()
+    specification.note(kind, [depends_on], findings, note)
+    assert [p.message for p in findings.unsorted] == ["0", "1"]
+    assert {(p.level, p.hint) for p in findings.unsorted} == {(Level.WARNING, "ü")}
+    return made
+
+
+def findings_of(folder: Path) -> Path:
+    (file,) = (folder / "cache").glob("*.findings")
+    return file
+
+
+def test_findings_are_made_once_for_what_they_depend_on(folder: Path) -> None:
+    for expected in (["0", "1"], []):
+        assert noted(once(folder)[0]) == expected
+    again = once(folder)[0]
+    assert noted(again, kind="other") == noted(again, depends_on=2) == ["0", "1"]
+    assert noted(again) == noted(again, kind="other") == []
+    (folder / "parts.yaml").write_text(PARTS + "# more\n")
+    assert noted(once(folder)[0]) == ["0", "1"]
+
+
+def test_another_program_makes_findings_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted(once(folder)[0])
+    original = cache.program_hash
+    monkeypatch.setattr(
+        cache, "program_hash", lambda engine, *rooms: original(engine, *rooms) + bytes(len(rooms))
+    )
+    assert noted(once(folder)[0]) == ["0", "1"]
+
+
+@pytest.mark.parametrize("damage", ["mode", "text", "link"])
+def test_findings_that_cannot_be_trusted_are_made_again(folder: Path, damage: str) -> None:
+    noted(once(folder)[0])
+    file = findings_of(folder)
+    if damage == "mode":
+        file.chmod(0o666)
+    elif damage == "text":
+        file.write_text('{"problems": [["a"]]}')
+    else:
+        file.symlink_to(file.rename(folder / "elsewhere"))
+    assert noted(once(folder)[0]) == ["0", "1"]
+    assert noted(once(folder)[0]) == []
+
+
+def test_old_findings_are_removed_and_no_documents(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "_MOST_FINDINGS", 1)
+    specification = once(folder)[0]
+    for number in range(3):
+        noted(specification, depends_on=number)
+    assert sorted(p.suffix for p in (folder / "cache").iterdir()) == [".findings", ".json"]
+
+
+def test_an_entry_that_is_cut_off_is_read_from_the_files(folder: Path) -> None:
+    once(folder)
+    file = entry(folder)
+    for size in (file.stat().st_size - 1, file.stat().st_size - 20):
+        os.truncate(file, size)
+        assert once(folder)[2] == 3
+        assert once(folder)[2] == 0

@@ -7,7 +7,15 @@ import tracemalloc
 
 import pytest
 
-from engine.spec.document.packed import Packed, packed, unpacked
+from engine.spec.document.packed import (
+    Packed,
+    has_any_key,
+    joined,
+    packed,
+    parsed_once,
+    separated,
+    unpacked,
+)
 
 DOCUMENT = {
     "openapi": "3.1.0",
@@ -60,3 +68,33 @@ def test_it_takes_a_fraction_of_the_memory():
     finally:
         tracemalloc.stop()
     assert len(value["paths"]) == 1000
+
+
+@pytest.mark.parametrize("document", [DOCUMENT, dict(reversed(DOCUMENT.items())), [], {"paths": 1}])
+def test_its_members_and_the_rest_are_stored_apart(document):
+    rest, texts = separated(packed(document))
+    again = joined(json.loads(json.dumps(rest)), texts)
+    assert unpacked(again) == document
+    assert list(again) == list(document)
+
+
+def test_what_was_separated_needs_all_of_its_members():
+    rest, texts = separated(packed(DOCUMENT))
+    with pytest.raises(ValueError, match="zip"):
+        joined(rest, texts[:-1])
+
+
+def test_a_member_can_be_parsed_only_once():
+    value = packed(DOCUMENT)
+    assert value["paths"]["/a"] is not value["paths"]["/a"]
+    once = parsed_once(value)
+    assert once["paths"]["/a"] is once["paths"]["/a"]
+    assert once["paths"].get("/a") is dict(once["paths"].items())["/a"]
+    assert unpacked(once) == unpacked(parsed_once(once)) == DOCUMENT
+
+
+@pytest.mark.parametrize("convert", [packed, lambda value: parsed_once(packed(value))])
+@pytest.mark.parametrize("name", ["responses", "openapi", "minimum", "/"])
+def test_keys_are_found_in_what_is_packed(convert, name):
+    keys = (b'"none":', f'"{name}":'.encode())
+    assert has_any_key(convert(DOCUMENT), keys) is (name != "/")

@@ -14,8 +14,10 @@ from typing import Any
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import Library, Node
-from engine.spec.document.references import is_extension
-from engine.spec.schemas import LITERAL, NAMING
+from engine.spec.document.reference_walk import is_extension
+from engine.spec.plain_files import LITERAL, NAMING
+
+_NESTED = (dict, list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,11 @@ class Schema:
         remove_negation(self.node.library, self.node.uri, self.node.path)
 
 
-def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
-    """Every mapping of every file that may be a schema: no mappings of names, no literal values, no
-    extensions."""
+def schemas(
+    library: Library, findings: Findings, keys: frozenset[str] | None = None
+) -> Iterator[Schema]:
+    """Every mapping of every file that may be a schema, or those with one of these keys: no
+    mappings of names, no literal values, no extensions."""
     is_30 = library.is_30
     for uri, file in library.files.items():
         stack: list[tuple[Path, Any, bool, dict[str, Any] | None, str]]
@@ -62,16 +66,16 @@ def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
                 stack += [
                     ((*path, i), item, False, None, "")
                     for i, item in enumerate(value)
-                    if isinstance(item, dict | list)
+                    if isinstance(item, _NESTED)
                 ]
                 continue
             if not isinstance(value, dict):
                 continue
-            if not names and path:
+            if not names and path and (keys is None or not keys.isdisjoint(value)):
                 node = Node(library, uri, path, value)
                 yield Schema(node, parent, name, is_30, findings)
             for key, child in value.items():
-                if not isinstance(child, dict | list) or (not names and key in LITERAL):
+                if not isinstance(child, _NESTED) or (not names and key in LITERAL):
                     continue
                 if str(key).startswith("x-") and is_extension(path):
                     continue

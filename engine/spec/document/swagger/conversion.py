@@ -21,6 +21,8 @@ from engine.spec.document.swagger.security import scheme_of
 
 _METHODS = [method for method in METHODS if method not in ("trace", "query")]
 _IN_BODY = ("body", "formData")
+_OF_SWAGGER = frozenset({"discriminator", "type", "x-nullable"})
+"""The keywords of schemas that have another meaning or place in OpenAPI 3.0."""
 
 
 def convert(library: Library) -> None:
@@ -164,7 +166,7 @@ class _Conversion:
     def _schemas(self) -> None:
         """Write the keywords of all schemas as OpenAPI 3.0 has them."""
         library = self._library
-        for schema in schemas(library, Findings()):
+        for schema in schemas(library, Findings(), _OF_SWAGGER):
             value, path = schema.value, schema.node.path
             if isinstance(name := value.get("discriminator"), str):
                 value["discriminator"] = {"propertyName": name}

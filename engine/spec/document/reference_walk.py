@@ -1,0 +1,75 @@
+"""Every reference of a file or a part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+from engine.source.problem import Path
+from engine.spec.document.node import Library, Node
+from engine.spec.plain_files import NAMING
+
+_VALUES = frozenset({"value", "dataValue"})
+_NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
+_NESTED = (dict, list)
+
+
+def all_references(
+    library: Library,
+    keywords: Sequence[str] = ("$ref",),
+    files: Collection[FilePath] | None = None,
+) -> Iterator[Node]:
+    """As `references`, in every file of a library, or in these, and the extensions in them that
+    references lead to."""
+    files = library.files if files is None else files
+    extensions = [each for each in library.extensions if each[0] in files]
+    for uri, path in [*((uri, ()) for uri in files), *extensions]:
+        node = Node(library, uri, (), library.files[uri].value)
+        for step in path:
+            node = node.step(step)
+        yield from references(node, keywords)
+
+
+def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node]:
+    """Every node with a `$ref`, or another of these keywords with a text, except inside examples,
+    other literal values and extensions."""
+    stack: list[tuple[Path, Any]] = [(node.path, node.value)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, list):
+            stack += [
+                ((*path, i), item) for i, item in enumerate(value) if isinstance(item, _NESTED)
+            ]
+        elif isinstance(value, dict):
+            for keyword in keywords:
+                if keyword in value and isinstance(value[keyword], str):
+                    yield Node(node.library, node.uri, path, value)
+                    break
+            stack += [((*path, key), child) for key, child in _followed(path, value)]
+
+
+def _followed(path: Path, value: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The members of a mapping that are no literal values and no extensions."""
+    nested = [item for item in value.items() if isinstance(item[1], _NESTED)]
+    if not nested:
+        return nested
+    is_name = bool(path) and path[-1] in NAMING
+    literal = frozenset() if is_name else _NOT_SCHEMA
+    of_example = len(path) > 1 and path[-2] == "examples"
+    return [
+        (key, child)
+        for key, child in nested
+        if key not in literal
+        and not (of_example and key in _VALUES)
+        and not (key == "examples" and not is_name and isinstance(child, list))
+        and not (key[:2] == "x-" and is_extension(path))
+    ]
+
+
+def is_extension(path: Path) -> bool:
+    """Whether a key that begins with `x-` is an extension in the mapping at a path: in mappings of
+    names it is a name, but in those of paths and of an operation's responses."""
+    if not path or path[-1] not in NAMING:
+        return True
+    return path[-1] == "paths" or (path[-1] == "responses" and "components" not in path)
