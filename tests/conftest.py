@@ -50,7 +50,8 @@ def records_url(request, tmp_path):
 @pytest.fixture
 def records(records_url):
     """An open database with its tables, of each kind."""
-    database = open_database(records_url)
+    patient = "?options=-c%20statement_timeout%3D60000"  # beside what else the machine does
+    database = open_database(records_url + (patient if "postgresql" in records_url else ""))
     upgrade(database)
     yield database
     database.close()

@@ -25,7 +25,7 @@ from tests.support.scripted import stream_or_whole
 from tests.support.small import chat, project
 from tests.support.waiting import until
 
-DRAIN = "drain: {delay: 2s, grace: 20s}"
+DRAIN = "drain: {delay: 2s, grace: 120s}"  # a busy machine sends a stream slowly
 
 
 @pytest.fixture
