@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema_rs
 
 from engine.config import keys
-from engine.config.json_schema import schema
+from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Findings, Path, Source
 
 
@@ -41,8 +41,9 @@ def free_schema() -> None:
     """Free the schema of gateway.yaml and what was made of it, 2.5 MB. The next config that is read
     makes it again, in 5 ms."""
     gateway_validator.cache_clear()
-    keys.root.cache_clear()
+    keys.free()
     schema.cache_clear()
+    builtin_schema.cache_clear()
 
 
 def check(
