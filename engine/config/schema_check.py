@@ -6,14 +6,18 @@ jsonschema_rs decides in a hundredth of jsonschema's time whether there is a bre
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import jsonschema_rs
 
 from engine.config import keys
 from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Findings, Path, Source
+from engine.values.discovery import Plugins
+
+T = TypeVar("T")
 
 
 class Validator:
@@ -35,6 +39,16 @@ class Validator:
 def gateway_validator() -> Validator:
     """The validator of gateway.yaml."""
     return Validator(schema())
+
+
+def reject_invalid(kinds: Plugins[T], schema_of: Callable[[T], Any]) -> None:
+    """Make the plug-ins of distributions unusable whose options have a schema that is none."""
+    for name, kind in [*kinds.installed.items()]:
+        try:
+            Validator(schema_of(kind))
+        except (ValueError, TypeError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            kinds.reject(name, f"the schema of its options is not valid: {reason}")
 
 
 def free_schema() -> None:

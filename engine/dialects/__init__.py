@@ -38,7 +38,11 @@ PLAIN = "plain"
 """The dialect of an OpenAPI document that names none."""
 
 
-KINDS: Plugins[Dialect] = Plugins(__name__, "DIALECT", Dialect, group=DIALECTS)
+def _other_name(name: str, dialect: Dialect) -> str:
+    return "" if dialect.name == name else f"its own name is '{dialect.name}'; write name='{name}'"
+
+
+KINDS: Plugins[Dialect] = Plugins(__name__, "DIALECT", Dialect, group=DIALECTS, mistake=_other_name)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from engine import dialects, policies
@@ -22,13 +23,15 @@ from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.conditions import ConditionError
 from engine.upstream import choose
-from engine.upstream.choose.interface import StrategyOptions
+from engine.upstream.choose.interface import StrategyKind, StrategyOptions
 from engine.values.discovery import HINT, Plugins
 from engine.values.wildcard import matches
 
 
 def check_names(config: Config, findings: Findings) -> None:
     """Note every unknown name, and every route without exactly one of `model`, `to`, `answer`."""
+    schema_check.reject_invalid(policies.KINDS, attrgetter("schema"))
+    schema_check.reject_invalid(choose.KINDS, _schema_of)
     checker = _Checker(config, findings)
     for spec in config.specs.values():
         checker.dialect(spec.dialect, (*spec.at, "dialect"))
@@ -45,6 +48,10 @@ def check_names(config: Config, findings: Findings) -> None:
     for route in config.routes:
         checker.route(route)
     checker.unused()
+
+
+def _schema_of(strategy: StrategyKind[Any]) -> object:
+    return {} if strategy.options is None else strategy.options.schema
 
 
 @cache

@@ -11,7 +11,7 @@ why, and nothing else is affected.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
 from typing import Generic, TypeVar, cast
@@ -46,12 +46,17 @@ def constant_of(module: str, name: str, kind: type) -> object:
     return _checked(values.get(name), kind, name, str(values.get("__file__", module)))
 
 
+def _no_mistake(name: str, value: object) -> str:
+    return ""
+
+
 class Plugins(Generic[T]):
     """The plug-ins of a package.
 
     Each module defines the constant `name`, of the type `kind`: a class, or FunctionType. `without`
     are modules of the package that are no plug-ins; with `folders`, only folders are. Distributions
-    bring others as entry points of `group`, "" for none.
+    bring others as entry points of `group`, "" for none; `mistake` says what is wrong with a value
+    under its name, "" for nothing.
     """
 
     def __init__(
@@ -63,6 +68,7 @@ class Plugins(Generic[T]):
         without: Collection[str] = (),
         folders: bool = False,
         group: str = "",
+        mistake: Callable[[str, T], str] = _no_mistake,
     ) -> None:
         self._package = package
         self._name = name
@@ -70,6 +76,7 @@ class Plugins(Generic[T]):
         self._without = without
         self._folders = folders
         self._group = group
+        self._mistake = mistake
         self._values: dict[str, T] = {}
 
     def names(self) -> list[str]:
@@ -100,6 +107,15 @@ class Plugins(Generic[T]):
         modules = modules_in(import_module(self._package).__path__, self._without)
         return tuple(module.name for module in modules if module.ispkg or not self._folders)
 
+    def reject(self, name: str, reason: str) -> None:
+        """Make an installed plug-in unusable, which turned out to be wrong only after it was
+        loaded."""
+        values, problems = self._of_distributions
+        del values[name]
+        self._values.pop(name, None)
+        (plugin,) = (plugin for plugin in plugins_of(self._group) if plugin.name == name)
+        problems[name] = f"{plugin}: {reason}"
+
     @property
     def installed(self) -> Mapping[str, T]:
         """The plug-ins of distributions that can be used, by name."""
@@ -111,7 +127,7 @@ class Plugins(Generic[T]):
         return self._of_distributions[1]
 
     @cached_property
-    def _of_distributions(self) -> tuple[Mapping[str, T], Mapping[str, str]]:
+    def _of_distributions(self) -> tuple[dict[str, T], dict[str, str]]:
         by_name: dict[str, list[InstalledPlugin]] = {}
         for plugin in plugins_of(self._group) if self._group else ():
             by_name.setdefault(plugin.name, []).append(plugin)
@@ -138,7 +154,10 @@ class Plugins(Generic[T]):
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise PluginError(f"{plugin} cannot be loaded: {reason}") from error
-        return cast(T, _checked(value, self._kind, plugin.entry_point.value, str(plugin)))
+        checked = cast(T, _checked(value, self._kind, plugin.entry_point.value, str(plugin)))
+        if mistake := self._mistake(plugin.name, checked):
+            raise PluginError(f"{plugin}: {mistake}")
+        return checked
 
 
 def _checked(value: object, kind: type, name: str, owner: str) -> object:

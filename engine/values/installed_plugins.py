@@ -62,9 +62,13 @@ class InstalledPlugin:
         """The distribution for people: `acme-modelway 1.0`."""
         return f"{self.distribution} {self.version}"
 
+    @property
+    def kind(self) -> str:
+        """What it is called: `policy`."""
+        return KINDS.get(self.group, "plug-in")
+
     def __str__(self) -> str:
-        kind = KINDS.get(self.group, "plug-in")
-        return f"the {kind} '{self.name}' of {self.owner}"
+        return f"the {self.kind} '{self.name}' of {self.owner}"
 
 
 def plugins_of(group: str) -> list[InstalledPlugin]:
