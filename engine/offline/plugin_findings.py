@@ -6,16 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 from engine import credentials, dialects, policies
 from engine.plan.route import PlanResult
 from engine.source.problem import Level
 from engine.upstream import choose
-from engine.values.discovery import HINT, Plugins
+from engine.values.discovery import HINT
 from engine.values.installed_plugins import KINDS, installed_plugins
-
-_ALL: tuple[Plugins[Any], ...] = (policies.KINDS, choose.KINDS, credentials.KINDS, dialects.KINDS)
 
 
 def note_plugins(planned: PlanResult) -> None:
@@ -34,7 +31,7 @@ def note_plugins(planned: PlanResult) -> None:
 
 
 def _problems() -> Iterator[str]:
-    for kinds in _ALL:
+    for kinds in (policies.KINDS, choose.KINDS, credentials.KINDS, dialects.KINDS):
         yield from kinds.problems.values()
     for plugin in installed_plugins():
         if plugin.group not in KINDS:
