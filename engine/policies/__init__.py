@@ -29,7 +29,9 @@ from engine.values.discovery import Plugins
 from engine.values.installed_plugins import POLICIES
 from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
 
-KINDS: Plugins[PolicyKind] = Plugins(__name__, "POLICY", PolicyKind, group=POLICIES)
+KINDS: Plugins[PolicyKind] = Plugins(
+    __name__, "POLICY", StagePolicy, LimitPolicy, TransformPolicy, group=POLICIES
+)
 
 
 @dataclass(frozen=True, slots=True)

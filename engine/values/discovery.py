@@ -39,11 +39,11 @@ def modules_in(path: Iterable[str], without: Collection[str] = ()) -> list[pkgut
     )
 
 
-def constant_of(module: str, name: str, kind: type) -> object:
+def constant_of(module: str, name: str, *kinds: type) -> object:
     """The constant `name` of a module, which is imported. Raises PluginError, with the file, if it
-    is missing or not of the type `kind`."""
+    is missing or of none of the types `kinds`."""
     values = vars(import_module(module))
-    return _checked(values.get(name), kind, name, str(values.get("__file__", module)))
+    return _checked(values.get(name), kinds, name, str(values.get("__file__", module)))
 
 
 def _no_mistake(name: str, value: object) -> str:
@@ -53,18 +53,17 @@ def _no_mistake(name: str, value: object) -> str:
 class Plugins(Generic[T]):
     """The plug-ins of a package.
 
-    Each module defines the constant `name`, of the type `kind`: a class, or FunctionType. `without`
-    are modules of the package that are no plug-ins; with `folders`, only folders are. Distributions
-    bring others as entry points of `group`, "" for none; `mistake` says what is wrong with a value
-    under its name, "" for nothing.
+    Each module defines the constant `name`, of one of the types `kinds`: classes, or FunctionType.
+    `without` are modules of the package that are no plug-ins; with `folders`, only folders are.
+    Distributions bring others as entry points of `group`, "" for none; `mistake` says what is wrong
+    with a value under its name, "" for nothing.
     """
 
     def __init__(
         self,
         package: str,
         name: str,
-        kind: type,
-        *,
+        *kinds: type,
         without: Collection[str] = (),
         folders: bool = False,
         group: str = "",
@@ -72,7 +71,7 @@ class Plugins(Generic[T]):
     ) -> None:
         self._package = package
         self._name = name
-        self._kind = kind
+        self._kinds = kinds
         self._without = without
         self._folders = folders
         self._group = group
@@ -92,7 +91,7 @@ class Plugins(Generic[T]):
 
     def _load(self, name: str) -> T:
         if name in self.shipped:
-            return cast(T, constant_of(f"{self._package}.{name}", self._name, self._kind))
+            return cast(T, constant_of(f"{self._package}.{name}", self._name, *self._kinds))
         if name in self.installed:
             return self.installed[name]
         raise PluginError(self.problems.get(name, f"{self._package} has no plug-in '{name}'"))
@@ -154,14 +153,15 @@ class Plugins(Generic[T]):
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise PluginError(f"{plugin} cannot be loaded: {reason}") from error
-        checked = cast(T, _checked(value, self._kind, plugin.entry_point.value, str(plugin)))
+        checked = cast(T, _checked(value, self._kinds, plugin.entry_point.value, str(plugin)))
         if mistake := self._mistake(plugin.name, checked):
             raise PluginError(f"{plugin}: {mistake}")
         return checked
 
 
-def _checked(value: object, kind: type, name: str, owner: str) -> object:
-    if isinstance(value, kind):
+def _checked(value: object, kinds: tuple[type, ...], name: str, owner: str) -> object:
+    if isinstance(value, kinds):
         return value
     cause = "is missing" if value is None else f"is of the type {type(value).__name__}"
-    raise PluginError(f"{owner}: {name} {cause}; it must be a {kind.__name__}")
+    expected = " or ".join(kind.__name__ for kind in kinds)
+    raise PluginError(f"{owner}: {name} {cause}; it must be a {expected}")

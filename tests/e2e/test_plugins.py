@@ -224,7 +224,8 @@ OF = "of broken-modelway 2.0"
 LACKS = "cannot be loaded: ModuleNotFoundError: No module named 'a_module_that_is_not_installed'"
 REASONS = {
     f"the policy 'deny' {OF} has the name of one of Modelway's own, which it cannot replace",
-    f"the policy 'odd' {OF}: broken:WRONG_TYPE is of the type dict; it must be a PolicyKind",
+    f"the policy 'odd' {OF}: broken:WRONG_TYPE is of the type dict; it must be a "
+    "StagePolicy or LimitPolicy or TransformPolicy",
     f"the strategy 'away' {OF} {LACKS}",
     f"the kind of credential 'vault' {OF} {LACKS}",
     f"the dialect 'other' {OF}: its own name is 'openai'; write name='other'",

@@ -181,3 +181,31 @@ def test_two_distributions_with_one_name_are_a_problem(install: Install) -> None
         "green": "the policy 'green' of acme-paints 1.5 has the same name as the policy 'green' of "
         "other-paints 1.5"
     }
+
+
+def test_one_that_is_rejected_later_is_a_problem_from_then_on(install: Install) -> None:
+    install("acme-paints", MODULE.format(here=HERE, name="green"), green="acme:COLOUR")
+    found = plugins(GROUP)
+    assert found.get("green") == Colour("green")
+    found.reject("green", "it fades")
+    assert found.names() == ["blue", "red"]
+    assert found.problems == {"green": "the policy 'green' of acme-paints 1.5: it fades"}
+    with pytest.raises(PluginError, match="it fades"):
+        found.get("green")
+
+
+def test_a_value_may_contradict_its_name(install: Install) -> None:
+    def mistake(name: str, colour: Colour) -> str:
+        return "" if colour.name == name else f"it is {colour.name}"
+
+    install("acme-paints", MODULE.format(here=HERE, name="grey"), green="acme:COLOUR")
+    found = Plugins[Colour](
+        "paints", "COLOUR", Colour, without=("brushes",), group=GROUP, mistake=mistake
+    )
+    assert found.problems == {"green": "the policy 'green' of acme-paints 1.5: it is grey"}
+
+
+def test_a_value_may_have_one_of_several_types(package: Path) -> None:
+    assert constant_of("paints.red", "COLOUR", str, Colour) == Colour("red")
+    with pytest.raises(PluginError, match="it must be a str or int"):
+        constant_of("paints.red", "COLOUR", str, int)
