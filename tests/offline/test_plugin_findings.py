@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from engine.plan.make import make_plan
 from engine.policies.interface import PolicyKind
 from engine.values import installed_plugins
 from engine.values.discovery import Plugins
+from tests.support import distributions
 from tests.support.commands import DOCUMENT, GOOD
 
 Install = Callable[[str], None]
@@ -31,12 +31,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     monkeypatch.setattr(policies, "KINDS", kinds)
 
     def add(entry_points: str) -> None:
-        folder = tmp_path / "site/acme-1.5.dist-info"
-        folder.mkdir(parents=True)
-        (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.5\n")
-        (folder / "entry_points.txt").write_text(entry_points)
-        importlib.invalidate_caches()
-        installed_plugins.installed_plugins.cache_clear()
+        distributions.install(tmp_path / "site", "acme", entry_points)
 
     yield add
     installed_plugins.installed_plugins.cache_clear()

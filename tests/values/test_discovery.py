@@ -13,6 +13,7 @@ import pytest
 
 from engine.values import installed_plugins
 from engine.values.discovery import PluginError, Plugins, constant_of, modules_in
+from tests.support import distributions
 
 HERE = __name__.replace(".", "_")
 GROUP = installed_plugins.POLICIES
@@ -54,15 +55,9 @@ def install(package: Path) -> Install:
 
     def add(name: str, source: str = "", group: str = GROUP, **entry_points: str) -> None:
         site = package.parent
-        information = site / f"{name}-1.5.dist-info"
-        information.mkdir()
-        (information / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n"
-        )
-        lines = [f"{key} = {value}" for key, value in entry_points.items()]
-        (information / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines, ""]))
         (site / "acme.py").write_text(source)
-        importlib.invalidate_caches()
+        lines = [f"{key} = {value}" for key, value in entry_points.items()]
+        distributions.install(site, name, "\n".join([f"[{group}]", *lines, ""]))
 
     return add
 

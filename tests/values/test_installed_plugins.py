@@ -10,6 +10,7 @@ import pytest
 
 from engine.values import installed_plugins
 from engine.values.installed_plugins import plugins_of
+from tests.support.distributions import install
 
 OTHER = "[console_scripts]\nacme = acme:main\n"
 
@@ -22,15 +23,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     installed_plugins.installed_plugins.cache_clear()
     yield tmp_path / "site"
     installed_plugins.installed_plugins.cache_clear()
-
-
-def install(site: Path, name: str, entry_points: str, version: str = "1.5") -> None:
-    folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
-    folder.mkdir(parents=True)
-    text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-    (folder / "METADATA").write_text(text)
-    (folder / "entry_points.txt").write_text(entry_points)
-    importlib.invalidate_caches()
 
 
 def listed() -> list[str]:
