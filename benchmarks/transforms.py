@@ -47,7 +47,7 @@ def transform(edits: dict[str, Any]) -> Step:
 
 
 def denial() -> Step:
-    stage = deny.build(deny.read(DENY), Services())
+    stage = deny.POLICY.build(deny.read(DENY), Services())
     response = Response(200, [])
     return lambda exchange: stage(exchange, lambda _: response)
 

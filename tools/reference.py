@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -17,6 +16,7 @@ import click
 from engine import cli
 from engine.offline.explanations import codes, explanation
 from engine.telemetry import metrics
+from engine.values.discovery import modules_in
 from engine.values.metric import Metric
 from tools.licences import page as licences_page
 from tools.man_pages import man_pages
@@ -82,7 +82,7 @@ def metrics_page() -> str:
     parts = [
         f"# Metrics\n\n{_NOTE}[Logs, metrics, health](telemetry.md) says how they are served.\n"
     ]
-    for module_info in pkgutil.iter_modules(metrics.__path__):
+    for module_info in modules_in(metrics.__path__):
         module = import_module(f"{metrics.__name__}.{module_info.name}")
         defined = [value for value in vars(module).values() if isinstance(value, Metric)]
         new_metrics = [metric for metric in defined if f"`{metric.name}`" not in "".join(parts)]

@@ -224,7 +224,7 @@ def is_metered(plan: Plan) -> bool:
     is_recorded = has_log or bool(telemetry.metrics) or traces
     choices = [model.choose for model in config.models.values()]
     choices += [route.choose for route in plan.routes]
-    by_time = any(choose.compares(choice, "BY_TIME") for choice in choices)
+    by_time = any(choose.kind_of(choice).by_time for choice in choices)
     return is_recorded or by_time or _is_limited(plan)
 
 

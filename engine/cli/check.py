@@ -23,6 +23,7 @@ from engine.config.config_files import ConfigFiles
 from engine.offline.audit import audit
 from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores, of_documents
+from engine.offline.plugin_findings import note_plugins
 from engine.offline.second_opinion.compare import compare_examples
 from engine.offline.translation_limits import note_limits
 from engine.plan.make import make_plan
@@ -209,6 +210,7 @@ def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bo
             say(f"validating {spec} against the OpenAPI standard")
             _note_mistakes(specification, result.findings)
         audit(result, os.environ)
+        note_plugins(result)
         if verbose and result.plan is not None:
             note_limits(result)
         if second_opinion:

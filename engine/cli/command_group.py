@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from engine.source.suggestion import did_you_mean, near
+from engine.values.discovery import constant_of, modules_in
 from engine.values.gc_pause import no_collection
 
 _HEAD = re.compile(r'"""`(?P<path>modelway [a-z -]+)`: (?P<summary>[^\n]+?)\.(?:\s|""")')
@@ -54,7 +55,7 @@ class CommandGroup(click.Group):
         if file is None:
             return None
         with no_collection(keep=True):
-            command = importlib.import_module(file.module).command
+            command = constant_of(file.module, "command", click.Command)
         assert isinstance(command, click.Command)
         command.name = cmd_name
         return command
@@ -98,7 +99,7 @@ class CommandGroup(click.Group):
 
 def _command_files(package: str) -> Iterator[tuple[str, CommandFile]]:
     path = importlib.import_module(package).__path__
-    for info in pkgutil.iter_modules(path):
+    for info in modules_in(path):
         module = f"{package}.{info.name}"
         head = _HEAD.match(_source(info, module))
         name = info.name.rstrip("_")

@@ -9,6 +9,7 @@ from importlib import metadata
 import click
 
 from engine.cli.output_format import format_option
+from engine.values.installed_plugins import installed_plugins
 
 _PARTS = ("falcon", "gevent", "gunicorn", "jsonschema-rs", "SQLAlchemy", "redis")
 """The dependencies whose versions are printed."""
@@ -24,8 +25,8 @@ _EXTRAS = {
 @click.command()
 @format_option()
 def command(output_format: str) -> None:
-    """Print the versions of Modelway, Python and its main libraries, and which extras are
-    installed."""
+    """Print the versions of Modelway, Python and its main libraries, and which extras and
+    plug-ins are installed."""
     versions = {name: _version(name) for name in _PARTS}
     extras = [extra for extra, name in _EXTRAS.items() if _version(name) is not None]
     report = {
@@ -35,6 +36,15 @@ def command(output_format: str) -> None:
         "platform": platform.platform(),
         "libraries": versions,
         "extras": extras,
+        "plugins": [
+            {
+                "distribution": plugin.distribution,
+                "version": plugin.version,
+                "group": plugin.group,
+                "name": plugin.name,
+            }
+            for plugin in installed_plugins()
+        ],
     }
     if output_format == "json":
         click.echo(json.dumps(report, indent=2))
@@ -43,6 +53,8 @@ def command(output_format: str) -> None:
     click.echo(f"{report['implementation']} {report['python']} on {report['platform']}")
     click.echo(", ".join(f"{name} {version or 'missing'}" for name, version in versions.items()))
     click.echo(f"extras: {', '.join(extras) or 'none'}")
+    for plugin in installed_plugins():
+        click.echo(f"plug-in: {plugin}")
 
 
 def _version(name: str) -> str | None:

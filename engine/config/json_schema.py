@@ -37,11 +37,22 @@ _CHOICE = [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProper
 
 
 @cache
+def builtin_schema() -> Schema:
+    """The schema of gateway.yaml for expanded values, without the kinds of credentials that
+    distributions bring: modules read it while they are imported, and a plug-in may import them."""
+    document = exact_schema(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
+    document["$defs"]["credential"] = credentials.schema(installed=False)
+    return document
+
+
+@cache
 def schema() -> Schema:
     """The schema of gateway.yaml for expanded values, with the keys of all kinds of credentials."""
-    document = exact_schema(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
-    document["$defs"]["credential"] = credentials.schema()
-    return document
+    document = builtin_schema()
+    if not credentials.KINDS.installed and not credentials.KINDS.problems:
+        return document
+    definitions = {**document["$defs"], "credential": credentials.schema()}
+    return {**document, "$defs": definitions}
 
 
 def full_schema(schema: Schema, policy: Schema, choice: list[Schema]) -> Schema:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from engine.config.json_schema import schema
+from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Path
 from engine.values import units
 from engine.values.tree_changes import with_changes
@@ -57,7 +57,20 @@ class Key:
 @cache
 def root() -> Key:
     """The description of gateway.yaml, without the options of policies."""
-    return describe(schema())
+    document = schema()
+    return _builtin_root() if document is builtin_schema() else describe(document)
+
+
+@cache
+def _builtin_root() -> Key:
+    """As `root`, without the credentials that distributions bring."""
+    return describe(builtin_schema())
+
+
+def free() -> None:
+    """Free the descriptions."""
+    root.cache_clear()
+    _builtin_root.cache_clear()
 
 
 def describe(root_schema: Mapping[str, Any]) -> Key:
@@ -66,8 +79,9 @@ def describe(root_schema: Mapping[str, Any]) -> Key:
 
 
 def find(name: str) -> Key:
-    """The key of a path such as `upstreams.*.tls.ca`. Raises KeyError for an unknown path."""
-    key = root()
+    """The key of a path such as `upstreams.*.tls.ca`, which no distribution brings. Raises KeyError
+    for an unknown path."""
+    key = _builtin_root()
     for step in name.split(".") if name else ():
         key = key.children[step]
     return key

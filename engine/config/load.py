@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path as FilePath
 from typing import Any
 
 import orjson
 
+from engine import credentials
 from engine.config import duration_bounds, keys, schema_check
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
@@ -78,6 +80,7 @@ def _load(
     findings: Findings,
     overlays: Sequence[FilePath],
 ) -> tuple[Config | None, SourceDocument]:
+    schema_check.reject_invalid(credentials.KINDS, attrgetter("schema"))
     document, complete = _join(document, folder, environ, findings, overlays)
     if document.value is None:
         return None, document

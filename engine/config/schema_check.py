@@ -6,14 +6,18 @@ jsonschema_rs decides in a hundredth of jsonschema's time whether there is a bre
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import jsonschema_rs
 
 from engine.config import keys
-from engine.config.json_schema import schema
+from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Findings, Path, Source
+from engine.values.discovery import Plugins
+
+T = TypeVar("T")
 
 
 class Validator:
@@ -37,12 +41,23 @@ def gateway_validator() -> Validator:
     return Validator(schema())
 
 
+def reject_invalid(kinds: Plugins[T], schema_of: Callable[[T], Any]) -> None:
+    """Make the plug-ins of distributions unusable whose options have a schema that is none."""
+    for name, kind in [*kinds.installed.items()]:
+        try:
+            Validator(schema_of(kind))
+        except (ValueError, TypeError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            kinds.reject(name, f"the schema of its options is not valid: {reason}")
+
+
 def free_schema() -> None:
     """Free the schema of gateway.yaml and what was made of it, 2.5 MB. The next config that is read
     makes it again, in 5 ms."""
     gateway_validator.cache_clear()
-    keys.root.cache_clear()
+    keys.free()
     schema.cache_clear()
+    builtin_schema.cache_clear()
 
 
 def check(

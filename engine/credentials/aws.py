@@ -19,17 +19,16 @@ import gevent
 
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential import LiveCredential, Request
+from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import fetcher
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.credentials.signatures.sigv4 import Keys, sign
 from engine.credentials.tokens.source import TokenSource
 
-FORM = "{aws: {}}"
-
 _SERVICE = "bedrock"
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]+")
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: dict[str, Any] = {
     "description": "Requests are signed with keys of AWS. {} uses the keys of the environment, a "
     "web identity, or the role of the container or instance.",
     "type": "object",
@@ -167,7 +166,7 @@ class FetchedKeys:
         return self._source.renew()
 
 
-def read(section: Mapping[str, Any], context: Context) -> AwsCredential:
+def _read(section: Mapping[str, Any], context: Context) -> AwsCredential:
     options: Mapping[str, str] = section["aws"]
     keys = None
     if "access_key" in options:
@@ -194,3 +193,10 @@ def _region_of(url: str) -> str:
     except ValueError:
         return ""
     return next((label for label in labels if _REGION.fullmatch(label)), "")
+
+
+CREDENTIAL = CredentialKind(
+    form="{aws: {}}",
+    schema=_SCHEMA,
+    read=_read,
+)

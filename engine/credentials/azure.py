@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.credentials.interface.context import Context
+from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
-
-FORM = "{azure: {tenant: ..., client: ..., secret: ...}}"
 
 _SCOPE = "https://cognitiveservices.azure.com/.default"
 _PROOFS = ("secret", "certificate", "token_file")
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: dict[str, Any] = {
     "description": "An access token of Microsoft Entra ID, fetched and renewed. {} uses the "
     "credentials of the environment, or the managed identity.",
     "type": "object",
@@ -66,7 +65,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
+def _read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
     options = {"scope": _SCOPE, **section["azure"]}
     context.needs_extra("azure", "azure.identity", ("azure",))
     proofs = [name for name in _PROOFS if name in options]
@@ -86,3 +85,10 @@ def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
     label = f"azure client {client}" if client else "azure environment or managed identity"
     secrets = (options["secret"],) if "secret" in options else ()
     return FetchedCredential("azure", label, options, secrets)
+
+
+CREDENTIAL = CredentialKind(
+    form="{azure: {tenant: ..., client: ..., secret: ...}}",
+    schema=_SCHEMA,
+    read=_read,
+)

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.credentials.interface.context import Context
+from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fixed import HeaderCredential
 
-FORM = "{basic: {user: ..., password: ...}}"
-
-SCHEMA: dict[str, Any] = {
+_SCHEMA: dict[str, Any] = {
     "description": "Sent as Authorization: Basic ...",
     "type": "object",
     "additionalProperties": False,
@@ -27,7 +26,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
+def _read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
     user, password = section["basic"]["user"], section["basic"]["password"]
     if ":" in user:
         context.error(("basic", "user"), f"'{user}' has a colon, which ends the name of a user")
@@ -36,3 +35,10 @@ def read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
         context.error(("basic",), "a credential holds no control characters")
     value = base64.b64encode(pair.encode()).decode()
     return HeaderCredential("basic", "authorization", f"Basic {value}")
+
+
+CREDENTIAL = CredentialKind(
+    form="{basic: {user: ..., password: ...}}",
+    schema=_SCHEMA,
+    read=_read,
+)

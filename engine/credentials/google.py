@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.credentials.interface.context import Context
+from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
-
-FORM = "{google: {}}"
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _FILES = {
@@ -26,7 +25,7 @@ _FILES = {
 }
 """The types of credential files, and the members that each must have."""
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: dict[str, Any] = {
     "description": "An access token of Google Cloud, fetched and renewed. {} uses Application "
     "Default Credentials.",
     "type": "object",
@@ -54,7 +53,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
+def _read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
     options = {"scope": _SCOPE, **section["google"]}
     context.needs_extra("google", "google.auth", ("google",))
     label = "google default credentials"
@@ -83,3 +82,10 @@ def _problem_of(path: Path) -> str:
         return f"is not a credential file: its 'type' is not one of {', '.join(_FILES)}"
     missing = [member for member in _FILES[kind] if member not in document]
     return f"is not a credential file of type {kind}: {missing[0]} is missing" if missing else ""
+
+
+CREDENTIAL = CredentialKind(
+    form="{google: {}}",
+    schema=_SCHEMA,
+    read=_read,
+)

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.credentials.interface.context import Context
+from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fixed import VALUE, HeaderCredential
 
 _RESERVED_HEADERS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
 )
 
-FORM = "{header: name, value: ...}"
-
-SCHEMA: dict[str, Any] = {
+_SCHEMA: dict[str, Any] = {
     "description": "Name of a header that contains it.",
     "type": "string",
     "minLength": 1,
@@ -22,11 +21,17 @@ SCHEMA: dict[str, Any] = {
     "x-modelway": {"format": "header name"},
 }
 
-MORE_KEYS = VALUE
 
-
-def read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
+def _read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
     name: str = section["header"]
     if name.lower() in _RESERVED_HEADERS:
         context.error(("header",), f"header '{name}' cannot hold a credential")
     return HeaderCredential("header", name.lower(), context.text(section["value"]))
+
+
+CREDENTIAL = CredentialKind(
+    form="{header: name, value: ...}",
+    schema=_SCHEMA,
+    read=_read,
+    more_keys=VALUE,
+)

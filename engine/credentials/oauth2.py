@@ -9,13 +9,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from engine.credentials.interface.context import Context
+from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
-
-FORM = "{oauth2: {token_url: ..., client: ..., secret: ...}}"
 
 _METHOD = "basic"
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: dict[str, Any] = {
     "description": "A token of OAuth 2.0 for the gateway itself (client credentials), fetched and "
     "renewed.",
     "type": "object",
@@ -55,7 +54,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
+def _read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
     options = {"method": _METHOD, **section["oauth2"]}
     if "ca" in options:
         options["ca"] = str(context.file(options["ca"], ("oauth2", "ca")))
@@ -69,3 +68,10 @@ def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
     label = f"oauth2 client {options['client']} at {host}"
     address = options["token_url"]
     return FetchedCredential("oauth2", label, options, (options["secret"],), secrets_go_to=address)
+
+
+CREDENTIAL = CredentialKind(
+    form="{oauth2: {token_url: ..., client: ..., secret: ...}}",
+    schema=_SCHEMA,
+    read=_read,
+)

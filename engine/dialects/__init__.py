@@ -6,18 +6,18 @@ ONE FILE OR FOLDER HERE = ONE DIALECT: a module that defines `DIALECT`, which no
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.streams import StreamError
+from engine.values.discovery import Plugins
+from engine.values.installed_plugins import DIALECTS
 
 __all__ = [
     "DEFAULT",
+    "KINDS",
     "PLAIN",
     "Dialect",
     "Document",
@@ -38,19 +38,23 @@ PLAIN = "plain"
 """The dialect of an OpenAPI document that names none."""
 
 
+def _other_name(name: str, dialect: Dialect) -> str:
+    return "" if dialect.name == name else f"its own name is '{dialect.name}'; write name='{name}'"
+
+
+KINDS: Plugins[Dialect] = Plugins(__name__, "DIALECT", Dialect, group=DIALECTS, mistake=_other_name)
+
+
 @cache
 def names() -> list[str]:
     """The names of all dialects, sorted."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(name for name in modules if hasattr(_module(name), "DIALECT"))
+    return KINDS.names()
 
 
 @cache
 def get(name: str) -> Dialect:
     """The dialect of that name, one of `names()`."""
-    dialect = _module(name).DIALECT
-    assert isinstance(dialect, Dialect)
-    return dialect
+    return KINDS.get(name)
 
 
 def default() -> Dialect:
@@ -69,7 +73,3 @@ def by_request() -> list[Dialect]:
     """All dialects in the order in which they may claim a request. The last one is the default, for
     requests that no dialect claims."""
     return [get(name) for name in names() if name != DEFAULT] + [default()]
-
-
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{name}")

@@ -5,13 +5,12 @@ A rule is a module in `rules/` that defines `check(case)`, found by its place.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
 from ipaddress import ip_address
+from types import FunctionType
 from urllib.parse import urlsplit
 
 from engine import policies
@@ -21,10 +20,10 @@ from engine.config.model_operations import ModelOperations
 from engine.config.models import Model
 from engine.config.routes import Policy
 from engine.config.upstreams import UpstreamConfig
-from engine.offline import rules
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument
+from engine.values.discovery import Plugins
 from engine.values.quota import KINDS
 
 BUDGETS = frozenset(name for name, kind in KINDS.items() if kind.cost is not None)
@@ -123,6 +122,10 @@ class AuditCase:
         return self._by_group[group]
 
 
+RULES: Plugins[Callable[[AuditCase], None]] = Plugins("engine.offline.rules", "check", FunctionType)
+"""The rules, by their names."""
+
+
 def is_loopback(upstream: UpstreamConfig) -> bool:
     """Whether an upstream is on this machine; false if its addresses come from SRV or a file."""
     resolve = upstream.resolve
@@ -142,16 +145,11 @@ def is_loopback_url(url: str) -> bool:
         return False
 
 
-def names() -> list[str]:
-    """The names of the rules."""
-    return sorted(module.name for module in pkgutil.iter_modules(rules.__path__))
-
-
 def audit(planned: PlanResult, environ: Mapping[str, str], today: date | None = None) -> None:
     """Run all rules and add their warnings to the plan's findings; nothing for a plan with errors.
     `today` is the date for the age of prices, by default today in UTC."""
     if planned.plan is None:
         return
     case = AuditCase(planned.plan, planned, environ, today or datetime.now(UTC).date())
-    for name in names():
-        importlib.import_module(f"{rules.__name__}.{name}").check(case)
+    for check in RULES.all():
+        check(case)

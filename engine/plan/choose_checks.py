@@ -93,7 +93,7 @@ def _check_prices(
 ) -> None:
     """Note targets without a price if the strategy compares prices. Prices under a wildcard depend
     on the requested model."""
-    if not choose.compares(choice, "BY_PRICE") or "*" in model:
+    if not choose.kind_of(choice).by_price or "*" in model:
         return
     price_of = {
         f"{target.upstream}/{target.model or model}": prices.find(

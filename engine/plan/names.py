@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from operator import attrgetter
+from typing import Any
 
 from engine import dialects, policies
 from engine.config import schema_check
@@ -21,11 +23,15 @@ from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.conditions import ConditionError
 from engine.upstream import choose
+from engine.upstream.choose.interface import StrategyKind, StrategyOptions
+from engine.values.discovery import HINT, Plugins
 from engine.values.wildcard import matches
 
 
 def check_names(config: Config, findings: Findings) -> None:
     """Note every unknown name, and every route without exactly one of `model`, `to`, `answer`."""
+    schema_check.reject_invalid(policies.KINDS, attrgetter("schema"))
+    schema_check.reject_invalid(choose.KINDS, _schema_of)
     checker = _Checker(config, findings)
     for spec in config.specs.values():
         checker.dialect(spec.dialect, (*spec.at, "dialect"))
@@ -44,16 +50,20 @@ def check_names(config: Config, findings: Findings) -> None:
     checker.unused()
 
 
+def _schema_of(strategy: StrategyKind[Any]) -> object:
+    return {} if strategy.options is None else strategy.options.schema
+
+
 @cache
 def _options_validator(name: str) -> schema_check.Validator:
     """The validator of the options of a policy."""
-    return schema_check.Validator(policies.get(name).SCHEMA)
+    return schema_check.Validator(policies.KINDS.get(name).schema)
 
 
 @cache
-def _choice_validator(name: str) -> schema_check.Validator:
+def _choice_validator(options: StrategyOptions[Any]) -> schema_check.Validator:
     """The validator of the options of a strategy."""
-    return schema_check.Validator(choose.get(name).SCHEMA)
+    return schema_check.Validator(options.schema)
 
 
 class _Checker:
@@ -70,7 +80,16 @@ class _Checker:
     def _exists(self, section: str, name: str) -> bool:
         return name in getattr(self.config, section) or self.config.invalid.has(section, name)
 
+    def _is_unusable(self, kinds: Plugins[Any], name: str, at: Path, *, key: bool = False) -> bool:
+        """Whether a distribution brings a plug-in of that name that cannot be used; notes it."""
+        problem = kinds.problems.get(name, "")
+        if problem:
+            self.error(at, "MW113", problem, HINT, key=key)
+        return bool(problem)
+
     def dialect(self, name: str, at: Path) -> None:
+        if self._is_unusable(dialects.KINDS, name, at):
+            return
         if name not in dialects.names():
             hint = did_you_mean(name, dialects.names())
             self.error(at, "MW311", f"unknown dialect '{name}'", hint)
@@ -96,26 +115,30 @@ class _Checker:
 
     def choice(self, choice: Choice) -> None:
         name, at = choice.strategy, choice.at
+        key = choice.options is not None
+        if self._is_unusable(choose.KINDS, name, at, key=key):
+            return
         if name not in choose.names():
             hint = did_you_mean(name, choose.names()) or f"one of {', '.join(choose.names())}"
-            key = choice.options is not None
             self.error(at, "MW380", f"unknown strategy '{name}'", hint, key=key)
             return
-        if choice.options is None and not choose.takes_no_options(name):
+        options = choose.kind_of(choice).options
+        if options is None:
+            if choice.options is not None:
+                message = f"the strategy '{name}' has no options"
+                self.error(at, "MW381", message, f"write choose: {name}", key=True)
+            return
+        if choice.options is None:
             message = f"the strategy '{name}' needs an option"
-            self.error(at, "MW381", message, f"write {choose.get(name).FORM}")
+            self.error(at, "MW381", message, f"write {options.form}")
             return
-        if choice.options is not None and choose.takes_no_options(name):
-            message = f"the strategy '{name}' has no options"
-            self.error(at, "MW381", message, f"write choose: {name}", key=True)
-            return
-        validator = _choice_validator(name)
+        validator = _choice_validator(options)
         if schema_check.check(choice.options, validator, self.config.source, at, self.findings):
             return
         try:
             choose.compiled(choice)
         except ValueError as error:
-            self.error(at, "MW381", str(error), f"write {choose.get(name).FORM}")
+            self.error(at, "MW381", str(error), f"write {options.form}")
 
     def fallbacks(self, entry: Model) -> None:
         for index, name in enumerate(entry.fallback):
@@ -164,6 +187,8 @@ class _Checker:
     def policies(self, entries: Sequence[Policy]) -> None:
         self.order(entries)
         for policy in entries:
+            if self._is_unusable(policies.KINDS, policy.name, policy.at, key=True):
+                continue
             if policy.name not in policies.names():
                 hint = did_you_mean(policy.name, policies.names(), elsewhere(policy.name))
                 self.error(policy.at, "MW316", f"unknown policy '{policy.name}'", hint, key=True)
@@ -173,7 +198,7 @@ class _Checker:
                 policy.options, validator, self.config.source, policy.at, self.findings
             ):
                 continue
-            if policies.get(policy.name).SCHEMA.get(ANNOTATION, {}).get("unit") == "network":
+            if policies.KINDS.get(policy.name).schema.get(ANNOTATION, {}).get("unit") == "network":
                 read_networks(policy.options, policy.at, self.config.source, self.findings)
                 continue
             transforms = policies.transform_of(policy)

@@ -7,43 +7,50 @@ edit run in the order of the config, with the transforms.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
+from engine.config.json_schema import Schema
 from engine.config.routes import Policy
 from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
+from engine.policies.interface import (
+    LimitPolicy,
+    Moment,
+    PolicyKind,
+    StagePolicy,
+    TransformPolicy,
+)
 from engine.spec.member_spellings import Spellings
+from engine.values.discovery import Plugins
+from engine.values.installed_plugins import POLICIES
 from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
 
-
-class Moment(StrEnum):
-    """When a policy runs, the first moment first."""
-
-    HEAD = "before the body"
-    MODEL = "before validation"
-    WRITTEN = "as written"
-    LIMIT = "last"
+KINDS: Plugins[PolicyKind] = Plugins(
+    __name__, "POLICY", StagePolicy, LimitPolicy, TransformPolicy, group=POLICIES
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyStep:
-    """A policy that becomes a stage: its name and its options as typed values."""
+    """A policy that becomes a stage: its name, its kind, and its options as a typed value."""
 
     name: str
-    options: Any
+    kind: StagePolicy[Any]
+    options: Hashable
 
     def stage(self, services: Services) -> Stage:
         """The stage, for the services of one worker."""
-        stage: Stage = get(self.name).build(self.options, services)
-        return stage
+        return self.kind.build(self.options, services)
+
+    @property
+    def reads_body(self) -> bool:
+        """Whether it needs the parsed body."""
+        reads_body = self.kind.reads_body
+        return reads_body is not None and reads_body(self.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,56 +71,31 @@ class Guards:
     @property
     def reads_body(self) -> bool:
         """Whether a step after validation needs the parsed body."""
-        steps = [step for step in self.written if isinstance(step, PolicyStep)]
-        return any(getattr(step.options, "reads_body", False) for step in steps)
+        return any(step.reads_body for step in self.written if isinstance(step, PolicyStep))
 
 
-@cache
 def names() -> list[str]:
     """The names of all policies."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
-
-
-@cache
-def get(name: str) -> Any:
-    """The module of that policy, one of `names()`. It defines
-
-    SCHEMA     the JSON Schema of its options, and one of these three:
-    quota(options, currency)
-               the Quota that it enforces; a new kind needs a row in `values/quota.py: KINDS`
-    build(options, services)
-               its stage. `read(options)` turns the options into a typed value before that; one
-               with `reads_body` gets a parsed body, one with `with_names` the spellings of the
-               members of bodies. The value is hashable, and routes with equal ones share the
-               stage, which keeps no state. MOMENT is when it runs: HEAD (the default); MODEL, or
-               WRITTEN behind a policy that is; or WRITTEN
-    transform(policy)
-               a TransformConfig: edits of requests and responses
-
-    `read` and `quota` raise ValueError for what a schema cannot express.
-    """
-    return importlib.import_module(f"{__name__}.{name}")
+    return KINDS.names()
 
 
 def is_limit(name: str) -> bool:
     """Whether a policy enforces a quota; the others are stages."""
-    return hasattr(get(name), "quota")
+    return isinstance(KINDS.get(name), LimitPolicy)
 
 
 def quota_of(policy: Policy, currency: str) -> Quota | None:
     """The quota that a policy enforces; None for a stage. Raises ValueError for wrong options, and
     for a kind of quota that does not exist."""
-    if not is_limit(policy.name):
-        return None
-    quota: Quota = get(policy.name).quota(policy.options, currency)
-    return quota
+    kind = KINDS.get(policy.name)
+    return kind.quota(policy.options, currency) if isinstance(kind, LimitPolicy) else None
 
 
 def transform_of(policy: Policy) -> tuple[TransformConfig, ...]:
     """The transform of a policy, whose options match the schema; empty for policies that are not
     transforms."""
-    module = get(policy.name)
-    return (module.transform(policy),) if hasattr(module, "transform") else ()
+    kind = KINDS.get(policy.name)
+    return (kind.transform(policy),) if isinstance(kind, TransformPolicy) else ()
 
 
 def sharer_of(policy: Policy) -> str:
@@ -126,10 +108,8 @@ def _moment_of(policy: Policy, currency: str, *, by_model: bool) -> Moment:
     if quota is not None:
         last = by_model and depends_on_model(quota, sharer_of(policy))
         return Moment.LIMIT if last else Moment.HEAD
-    module = get(policy.name)
-    if hasattr(module, "transform"):
-        return Moment.WRITTEN
-    return Moment(getattr(module, "MOMENT", Moment.HEAD))
+    kind = KINDS.get(policy.name)
+    return kind.moment if isinstance(kind, StagePolicy) else Moment.WRITTEN
 
 
 def moments(
@@ -153,24 +133,27 @@ def guards(policies: Sequence[Policy], currency: str, spellings: Spellings | Non
     written: list[PolicyStep | TransformConfig] = []
     rules: list[QuotaRule] = []
     for policy, moment in moments(policies, currency, by_model=True):
-        module, quota = get(policy.name), quota_of(policy, currency)
+        kind, quota = KINDS.get(policy.name), quota_of(policy, currency)
         if quota is not None:
             rules.append(_rule(policy, quota, {rule.name for rule in rules}))
-            continue
-        if hasattr(module, "transform"):
+        elif isinstance(kind, StagePolicy):
+            step = _step(policy, kind, spellings)
+            (written if moment is Moment.WRITTEN else steps[moment]).append(step)
+        else:
             written += transform_of(policy)
-            continue
-        options = module.read(policy.options) if hasattr(module, "read") else policy.options
-        if spellings is not None and hasattr(options, "with_names"):
-            options = options.with_names(spellings)
-        step = PolicyStep(policy.name, options)
-        (written if moment is Moment.WRITTEN else steps[moment]).append(step)
     return Guards(
         early=tuple(steps[Moment.HEAD]),
         models=tuple(steps[Moment.MODEL]),
         written=tuple(written),
         rules=tuple(rules),
     )
+
+
+def _step(policy: Policy, kind: StagePolicy[Any], spellings: Spellings | None) -> PolicyStep:
+    options = kind.read(policy.options)
+    if spellings is not None and kind.with_names is not None:
+        options = kind.with_names(options, spellings)
+    return PolicyStep(policy.name, kind, options)
 
 
 def _rule(policy: Policy, quota: Quota, names_in_use: set[str]) -> QuotaRule:
@@ -184,7 +167,7 @@ def _rule(policy: Policy, quota: Quota, names_in_use: set[str]) -> QuotaRule:
     return QuotaRule(quota, by, name)
 
 
-def schema() -> dict[str, Any]:
+def schema() -> Schema:
     """The JSON Schema of one entry under `policies`: a policy's name with its options."""
     return {
         "description": "One policy: its name, and its options.",
@@ -192,5 +175,5 @@ def schema() -> dict[str, Any]:
         "additionalProperties": False,
         "minProperties": 1,
         "maxProperties": 1,
-        "properties": {name: get(name).SCHEMA for name in names()},
+        "properties": {name: KINDS.get(name).schema for name in names()},
     }

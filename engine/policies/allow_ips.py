@@ -5,14 +5,14 @@ Behind a proxy, `server.trusted_proxies` lists the proxies whose X-Forwarded-For
 
 from __future__ import annotations
 
-from typing import Any
-
+from engine.config.json_schema import Schema
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
+from engine.policies.interface import StagePolicy
 from engine.values.client_address import Network, caller_address, networks, within
 from engine.values.errors import GatewayError
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Addresses or networks of callers: 10.0.0.0/8.",
     "type": "array",
     "x-modelway": {"unit": "network"},
@@ -21,12 +21,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def read(options: list[str]) -> tuple[Network, ...]:
-    """Raises ValueError for a text that is not a network."""
-    return networks(options)
-
-
-def build(options: tuple[Network, ...], services: Services) -> Stage:
+def _build(options: tuple[Network, ...], services: Services) -> Stage:
     def allow_ips(exchange: Exchange, following: Handler) -> Response:
         address = caller_address(exchange.environ, services.proxies)
         if not within(address, options):
@@ -35,3 +30,6 @@ def build(options: tuple[Network, ...], services: Services) -> Stage:
         return following(exchange)
 
     return allow_ips
+
+
+POLICY = StagePolicy(schema=_SCHEMA, read=networks, build=_build)

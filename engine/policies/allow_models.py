@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from engine.config.json_schema import Schema
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
-from engine.policies import Moment
+from engine.policies.interface import Moment, StagePolicy
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Models that may be requested, with wildcards.",
     "type": "array",
     "minItems": 1,
     "items": {"type": "string", "minLength": 1},
 }
 
-MOMENT = Moment.MODEL
 
-
-def read(options: list[str]) -> Patterns:
-    return Patterns(options)
-
-
-def build(options: Patterns, services: Services) -> Stage:
+def _build(options: Patterns, services: Services) -> Stage:
     def allow_models(exchange: Exchange, following: Handler) -> Response:
         model = exchange.model
         if model and not options.match(model):
@@ -41,3 +34,6 @@ def build(options: Patterns, services: Services) -> Stage:
 def _not_allowed(model: str) -> GatewayError:
     message = f"The model '{model[:200]}' may not be used here."
     return GatewayError(403, "model_not_allowed", message, param="model")
+
+
+POLICY = StagePolicy(schema=_SCHEMA, read=Patterns, build=_build, moment=Moment.MODEL)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from engine.config.json_schema import Schema
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
+from engine.policies.interface import StagePolicy
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Operations that are served, with wildcards: openai.*.",
     "type": "array",
     "minItems": 1,
@@ -17,11 +17,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def read(options: list[str]) -> Patterns:
-    return Patterns(options)
-
-
-def build(options: Patterns, services: Services) -> Stage:
+def _build(options: Patterns, services: Services) -> Stage:
     def allow_operations(exchange: Exchange, following: Handler) -> Response:
         if not options.match(exchange.operation):
             message = f"The operation '{exchange.operation}' may not be called here."
@@ -29,3 +25,6 @@ def build(options: Patterns, services: Services) -> Stage:
         return following(exchange)
 
     return allow_operations
+
+
+POLICY = StagePolicy(schema=_SCHEMA, read=Patterns, build=_build)

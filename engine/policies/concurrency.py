@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.config.json_schema import Schema
+from engine.policies.interface import LimitPolicy
 from engine.values.quota import AMOUNT, BY, Quota
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Requests at the same time.",
     "type": "object",
     "additionalProperties": False,
@@ -18,5 +20,8 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def quota(options: Any, currency: str) -> Quota:
+def _quota(options: Any, currency: str) -> Quota:
     return Quota("concurrency", options["requests"])
+
+
+POLICY = LimitPolicy(schema=_SCHEMA, quota=_quota)

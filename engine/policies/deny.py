@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from engine.config.json_schema import Schema
 from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
-from engine.policies import Moment
+from engine.policies.interface import Moment, StagePolicy
 from engine.spec.conditions import Condition, ConditionError, compile_condition
 from engine.spec.member_spellings import Spellings
 from engine.values.errors import GatewayError
@@ -48,7 +49,7 @@ def _conditions(description: str) -> dict[str, Any]:
     }
 
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Refuse requests for which all of `if` holds, and not all of `unless`.",
     "type": "object",
     "additionalProperties": False,
@@ -63,8 +64,6 @@ SCHEMA: dict[str, Any] = {
         "message": {"description": "The message to the caller.", "type": "string", "minLength": 1},
     },
 }
-
-MOMENT = Moment.WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def _compiled(options: dict[str, Any], word: str, *, required: bool) -> Iterator
                 raise
 
 
-def build(options: Deny, services: Services) -> Stage:
+def _build(options: Deny, services: Services) -> Stage:
     headers = [condition.name.lower() for condition in options.all if condition.place == "header"]
 
     def deny(exchange: Exchange, following: Handler) -> Response:
@@ -144,3 +143,13 @@ def _refusal(options: Deny, unmet: list[Condition], exchange: Exchange) -> Gatew
     if param and f"'{param}'" not in message:
         message = f"{message} ('{param}')"
     return GatewayError(options.status, "request_denied", message, param=param)
+
+
+POLICY = StagePolicy(
+    schema=_SCHEMA,
+    read=read,
+    build=_build,
+    moment=Moment.WRITTEN,
+    reads_body=lambda options: options.reads_body,
+    with_names=Deny.with_names,
+)

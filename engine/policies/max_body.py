@@ -5,13 +5,13 @@ It can lower `server.max_body`, not raise it.
 
 from __future__ import annotations
 
-from typing import Any
-
+from engine.config.json_schema import Schema
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
+from engine.policies.interface import StagePolicy
 from engine.values import units
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Largest request body. A size: 512KB, 25MB, 1GiB.",
     "type": "string",
     "pattern": units.SIZE,
@@ -19,13 +19,12 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def read(options: str) -> int:
-    return units.size(options)
-
-
-def build(options: int, services: Services) -> Stage:
+def _build(options: int, services: Services) -> Stage:
     def max_body(exchange: Exchange, following: Handler) -> Response:
         exchange.max_body = min(exchange.max_body, options)
         return following(exchange)
 
     return max_body
+
+
+POLICY = StagePolicy(schema=_SCHEMA, read=units.size, build=_build)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from engine.config.json_schema import Schema
+from engine.policies.interface import LimitPolicy
 from engine.values.quota import BY, WINDOW_KEYS, Quota, window_of
 from engine.values.usage import NANO
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Money per window, at `prices`.",
     "type": "object",
     "additionalProperties": False,
@@ -26,6 +28,9 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def quota(options: Any, currency: str) -> Quota:
+def _quota(options: Any, currency: str) -> Quota:
     nanos = int(Decimal(str(options["amount"])) * NANO)
     return Quota("spend", nanos, window_of(options))
+
+
+POLICY = LimitPolicy(schema=_SCHEMA, quota=_quota)

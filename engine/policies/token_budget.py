@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.config.json_schema import Schema
+from engine.policies.interface import LimitPolicy
 from engine.values.quota import AMOUNT, BY, WINDOW_KEYS, Quota, window_of
 
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Model tokens, in and out, per window.",
     "type": "object",
     "additionalProperties": False,
@@ -22,5 +24,8 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def quota(options: Any, currency: str) -> Quota:
+def _quota(options: Any, currency: str) -> Quota:
     return Quota("tokens", options["tokens"], window_of(options))
+
+
+POLICY = LimitPolicy(schema=_SCHEMA, quota=_quota)

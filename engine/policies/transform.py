@@ -6,15 +6,17 @@ route's transforms follow those of the file.
 
 from __future__ import annotations
 
-from typing import Any
-
-from engine.config.json_schema import schema
+from engine.config.json_schema import Schema, builtin_schema
 from engine.config.routes import Policy
 from engine.config.transforms import TransformConfig
+from engine.policies.interface import TransformPolicy
 
-SCHEMA: dict[str, Any] = schema()["$defs"]["transform"]
+_SCHEMA: Schema = builtin_schema()["$defs"]["transform"]
 
 
-def transform(policy: Policy) -> TransformConfig:
+def _transform(policy: Policy) -> TransformConfig:
     """The transform of a policy, with its place."""
     return TransformConfig(policy.options, policy.at)
+
+
+POLICY = TransformPolicy(schema=_SCHEMA, transform=_transform)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 from engine.translations.embeddings.languages import embedding_languages
 from engine.translations.embeddings.translation import (
@@ -19,13 +17,16 @@ from engine.translations.embeddings.translation import (
 )
 from engine.translations.language import BaseLanguage, Language, TargetLanguage
 from engine.translations.translation import StreamTranslator, TranslatedExchange, Translation
+from engine.values.discovery import Plugins
 
 AnyTranslation = Translation | EmbeddingTranslation
 AnyExchange = TranslatedExchange | EmbeddingExchange
 AnyStreamTranslator = StreamTranslator | NoStream
 
 
-_NO_LANGUAGES = ("embeddings", "neutral")
+_LANGUAGES: Plugins[TargetLanguage] = Plugins(
+    __name__, "LANGUAGE", TargetLanguage, folders=True, without=("embeddings", "neutral")
+)
 
 
 @cache
@@ -37,11 +38,7 @@ def languages() -> tuple[Language, ...]:
 @cache
 def target_languages() -> tuple[TargetLanguage, ...]:
     """All languages of chat: targets speak each of them. Sorted by name."""
-    return tuple(
-        import_module(f"{__name__}.{module.name}").LANGUAGE
-        for module in iter_modules(__path__)
-        if module.ispkg and module.name not in _NO_LANGUAGES
-    )
+    return tuple(_LANGUAGES.all())
 
 
 @cache

@@ -11,6 +11,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from engine.cli import main
+from engine.values.installed_plugins import InstalledPlugin
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))[
     "project"
@@ -29,6 +30,16 @@ def test_json_has_the_versions_for_scripts() -> None:
     assert report["python"] == platform.python_version()
     assert report["libraries"]["gunicorn"] == metadata.version("gunicorn")
     assert report["extras"] == ["aws", "azure", "google", "otel"]  # the tests install all
+
+
+def test_plugins_are_listed(monkeypatch) -> None:
+    entry_point = metadata.EntryPoint("night", "acme:POLICY", "modelway.policies")
+    plugin = InstalledPlugin(entry_point, "acme", "1.5")
+    monkeypatch.setattr("engine.cli.version.installed_plugins", lambda: (plugin,))
+    assert output().splitlines()[-1] == "plug-in: the policy 'night' of acme 1.5"
+    assert json.loads(output("--json"))["plugins"] == [
+        {"distribution": "acme", "version": "1.5", "group": "modelway.policies", "name": "night"}
+    ]
 
 
 def test_text_begins_with_the_version() -> None:

@@ -44,7 +44,7 @@ def groups() -> dict[str, list[str]]:
 
     walk(json_schema.schema(), "")
     for name in policies.names():
-        walk(policies.get(name).SCHEMA, f"policy {name}")
+        walk(policies.KINDS.get(name).schema, f"policy {name}")
     planned = make_plan(ROOT / "gateway.yaml", {})
     assert planned.plan is not None
     groups["dialects"] = dialects.names()

@@ -15,10 +15,12 @@ from engine.config.keys import find, root
 from engine.config.references import expander
 from engine.config.server import Server
 from engine.offline.diff.settings import field_keys
+from engine.policies.interface import StagePolicy
 from engine.source import files
 from engine.source.problem import Findings
 from engine.source.reader import read, read_file
 from engine.values import units
+from engine.values.discovery import Plugins
 from tests.support.each import each
 
 ARCHITECTURE = """
@@ -146,7 +148,7 @@ def test_the_schema_names_every_choice_of_validation_once():
 
 @pytest.mark.parametrize("name", policies.names())
 def test_every_policy_has_a_described_schema_that_is_a_schema(name):
-    schema = policies.get(name).SCHEMA
+    schema = policies.KINDS.get(name).schema
     assert schema["description"]
     assert "type" in schema
     findings(None, schema)
@@ -156,6 +158,19 @@ def test_every_policy_has_a_described_schema_that_is_a_schema(name):
 def test_every_manual_of_a_policy_begins_with_an_example(name):
     manual = __import__(f"engine.policies.{name}", fromlist=["x"]).__doc__
     assert manual.startswith(f"`{name}:"), "the manual begins with an example"
+
+
+def test_a_plugin_whose_schema_is_none_is_rejected(monkeypatch):
+    plugins = Plugins("engine.policies", "POLICY", StagePolicy)
+    kinds = {"a": StagePolicy(schema={"type": "riddle"}, read=str, build=str)}
+    kinds["b"] = StagePolicy(schema={"type": "string"}, read=str, build=str)
+    rejected = []
+    monkeypatch.setattr(Plugins, "installed", kinds)
+    monkeypatch.setattr(Plugins, "reject", lambda self, *arguments: rejected.append(arguments))
+    schema_check.reject_invalid(plugins, lambda kind: kind.schema)
+    ((name, reason),) = rejected
+    assert name == "a"
+    assert reason.startswith("the schema of its options is not valid: ")
 
 
 def test_the_shipped_config_passes():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,13 @@ def test_the_kinds_are_the_modules_of_the_room() -> None:
 
 @pytest.mark.parametrize("name", credentials.names())
 def test_a_kind_says_what_a_config_needs(name: str) -> None:
-    kind = credentials.get(name)
-    assert kind.FORM.startswith(f"{{{name}: ")
-    Draft202012Validator.check_schema(kind.SCHEMA)
-    assert kind.SCHEMA["description"]
-    assert kind.__doc__.startswith(f"`credential: {{{name}: ")
+    kind = credentials.KINDS.get(name)
+    assert kind.form.startswith(f"{{{name}: ")
+    Draft202012Validator.check_schema(kind.schema)
+    assert kind.schema["description"]
+    manual = import_module(f"engine.credentials.{name}").__doc__
+    assert manual is not None
+    assert manual.startswith(f"`credential: {{{name}: ")
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,10 @@ STRATEGIES = choose.names()
 
 
 def _choice(name: str) -> str:
-    if choose.takes_no_options(name):
+    options = choose.KINDS.get(name).options
+    if options is None:
         return name
-    return json.dumps(yaml.safe_load(choose.get(name).FORM))
+    return json.dumps(yaml.safe_load(options.form))
 
 
 @pytest.fixture(scope="module")

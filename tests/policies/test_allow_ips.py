@@ -3,7 +3,7 @@
 import pytest
 
 from engine.exchange.services import Services
-from engine.policies import allow_ips
+from engine.policies.allow_ips import POLICY
 from engine.values.client_address import networks
 from tests.support.policies import passes
 
@@ -12,16 +12,16 @@ from tests.support.policies import passes
     ("address", "may"), [("10.1.1.1", True), ("11.1.1.1", False), ("", False), ("junk", False)]
 )
 def test_only_listed_addresses_pass(address, may):
-    assert passes(allow_ips, ["10.0.0.0/8"], environ={"REMOTE_ADDR": address}) is may
+    assert passes(POLICY, ["10.0.0.0/8"], environ={"REMOTE_ADDR": address}) is may
 
 
 def test_addresses_behind_a_trusted_proxy():
     services = Services(proxies=networks(["127.0.0.1"]))
     environ = {"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "10.1.1.1"}
-    assert passes(allow_ips, ["10.0.0.0/8"], services, environ=environ)
-    assert not passes(allow_ips, ["127.0.0.0/8"], services, environ=environ)
+    assert passes(POLICY, ["10.0.0.0/8"], services, environ=environ)
+    assert not passes(POLICY, ["127.0.0.0/8"], services, environ=environ)
 
 
 def test_an_invalid_network_is_an_error_at_start():
     with pytest.raises(ValueError, match="not an address or network"):
-        allow_ips.read(["10.0.0.1/8"])
+        POLICY.read(["10.0.0.1/8"])

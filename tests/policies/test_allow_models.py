@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.policies import allow_models
+from engine.policies.allow_models import POLICY
 from tests.support.policies import passes
 
 
@@ -10,4 +10,4 @@ from tests.support.policies import passes
     ("model", "may"), [("gpt-4o", True), ("claude", True), ("claude-2", False), ("", True)]
 )
 def test_only_listed_models_pass(model, may):
-    assert passes(allow_models, ["gpt*", "claude"], model=model) is may
+    assert passes(POLICY, ["gpt*", "claude"], model=model) is may

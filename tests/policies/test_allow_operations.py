@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine.policies import allow_operations
+from engine.policies.allow_operations import POLICY
 from tests.support.policies import passes
 
 
 @pytest.mark.parametrize(("operation", "may"), [("openai.chat", True), ("other.chat", False)])
 def test_only_listed_operations_pass(operation, may):
-    assert passes(allow_operations, ["openai.*"], operation=operation) is may
+    assert passes(POLICY, ["openai.*"], operation=operation) is may

@@ -4,7 +4,7 @@ import pytest
 
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
-from engine.policies.max_body import build, read
+from engine.policies.max_body import POLICY
 from tests.support.exchanges import new_exchange
 
 
@@ -14,7 +14,7 @@ from tests.support.exchanges import new_exchange
 def test_max_body_lowers_the_limit_and_never_raises_it(server, policy, limit):
     exchange = new_exchange("POST", "/", "", {})
     exchange.max_body = server
-    stage = build(read(policy), Services())
+    stage = POLICY.build(POLICY.read(policy), Services())
     assert (
         stage(exchange, lambda exchange: Response(200, [], b"%d" % exchange.max_body)).body
         == b"%d" % limit

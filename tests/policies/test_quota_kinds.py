@@ -13,22 +13,24 @@ from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.offline.diff.compare import quota_text
 from engine.plan.make import make_plan
+from engine.policies.interface import PolicyKind
 from engine.stages.limit import limit
 from engine.stores.counters.memory import MemoryCounters
 from engine.values import quota
+from engine.values.discovery import Plugins
 from engine.values.errors import GatewayError
 from engine.values.quota import QuotaKind
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
 
 POLICY = """
+from engine.policies.interface import LimitPolicy
 from engine.values.quota import AMOUNT, Quota
 
-SCHEMA = {"description": "Images in an hour.", **AMOUNT}
-
-
-def quota(options, currency):
-    return Quota("images", options, 3600.0)
+POLICY = LimitPolicy(
+    schema={"description": "Images in an hour.", **AMOUNT},
+    quota=lambda options, currency: Quota("images", options, 3600.0),
+)
 """
 CONFIG = """version: 1
 specs: {shop: {document: shop.yaml, dialect: plain}}
@@ -51,10 +53,8 @@ def image_limit(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(policies, "__path__", [*policies.__path__, str(tmp_path)])
     importlib.invalidate_caches()
-    policies.names.cache_clear()
+    monkeypatch.setattr(policies, "KINDS", Plugins("engine.policies", "POLICY", PolicyKind))
     yield
-    policies.names.cache_clear()
-    policies.get.cache_clear()
     sys.modules.pop("engine.policies.image_limit", None)
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
+from engine.policies.interface import StagePolicy
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 
 def passes(
-    module: ModuleType, options: Any, services: Services | None = None, **fields: Any
+    kind: StagePolicy[Any], options: Any, services: Services | None = None, **fields: Any
 ) -> bool:
     """Whether a request with these fields passes a policy; else it is refused with 403."""
     exchange = new_exchange("GET", **fields)
-    stage = module.build(module.read(options), services or Services())
+    stage = kind.build(kind.read(options), services or Services())
     try:
         stage(exchange, lambda _: Response(200, []))
     except GatewayError as error:

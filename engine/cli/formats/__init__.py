@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 
 from engine.source.problem import Level, Problem
+from engine.values.discovery import Plugins
 from engine.values.units import format_count
 
 
@@ -34,17 +34,17 @@ class Report:
     lacks_tokens: bool = False
 
 
+_FORMATS: Plugins[Callable[[Report], str]] = Plugins(__name__, "render", FunctionType)
+
+
 def names() -> list[str]:
     """The names of all formats, that for people first."""
-    found = {module.name for module in pkgutil.iter_modules(__path__)}
-    return ["text", *sorted(found - {"text"})]
+    return sorted(_FORMATS.names(), key=lambda name: (name != "text", name))
 
 
 def render(name: str, report: Report) -> str:
     """The report in a format, one of `names()`: text for standard output."""
-    rendered = importlib.import_module(f"{__name__}.{name}").render(report)
-    assert isinstance(rendered, str)
-    return rendered
+    return _FORMATS.get(name)(report)
 
 
 _CONSEQUENCES = frozenset({"MW209", "MW308", "MW318", "MW406", "MW435"})

@@ -23,8 +23,8 @@ _VARIABLES = ("AWS_", "AZURE_", "CLOUDSDK_", "ECS_", "GCE_", "GOOGLE_", "IDENTIT
 
 @dataclass(frozen=True, slots=True)
 class FetchedCredential:
-    """A credential whose token is fetched: `options` are JSON for the fetcher of its `kind`;
-    `headers` are sent with the token."""
+    """A credential whose token is fetched: `options` are JSON for `fetch` of the module `fetcher`,
+    by default that of its `kind` in `credentials/fetchers/`; `headers` are sent with the token."""
 
     kind: str
     label: str
@@ -32,6 +32,7 @@ class FetchedCredential:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     headers: tuple[tuple[str, str], ...] = ()
     secrets_go_to: str = ""
+    fetcher: str = ""
 
     @property
     def header(self) -> str:
@@ -42,7 +43,7 @@ class FetchedCredential:
         return ""
 
     def open(self, folder: Path | None, changed: Callable[[], None]) -> LiveCredential:
-        fetch = fetcher(self.kind, self.options, folder)
+        fetch = fetcher(self.kind, self.options, folder, self.fetcher)
         return BearerToken(TokenSource(self.label, fetch, changed), self.headers)
 
     def placeholder(self) -> LiveCredential:
@@ -70,10 +71,11 @@ class BearerToken:
         return self._source.renew()
 
 
-def fetcher(kind: str, options: Mapping[str, Any], folder: Path | None) -> Fetch:
-    """A function that fetches tokens of a kind in a helper process. The workers of `folder` share
-    a token if its options and the environment variables of the vendors' libraries are the same."""
-    fetch = partial(helper_process.fetch, kind, options)
+def fetcher(kind: str, options: Mapping[str, Any], folder: Path | None, module: str = "") -> Fetch:
+    """A function that fetches tokens of a kind in a helper process, with `fetch` of the module. The
+    workers of `folder` share a token if its options and the environment variables of the vendors'
+    libraries are the same."""
+    fetch = partial(helper_process.fetch, module or f"engine.credentials.fetchers.{kind}", options)
     if folder is None:
         return lambda refused: fetch()
     variables = {name: v for name, v in os.environ.items() if name.startswith(_VARIABLES)}

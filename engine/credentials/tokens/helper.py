@@ -1,26 +1,32 @@
-"""The helper process: reads the options of a kind, writes its token or the failure, and exits."""
+"""The helper process: reads the options of a credential, writes its token or the failure, exits."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
+from typing import Any, BinaryIO, cast
 
 from engine.credentials.tokens.token import CredentialUnavailable, Token
+from engine.values.discovery import constant_of
 from engine.values.redaction import Redaction
+
+FetchToken = Callable[[Mapping[str, Any]], tuple[Mapping[str, str], float | None]]
+"""Fetches a token with the options of a credential: its texts by name, and the Unix time at which
+it expires, None if that is not known. Raises CredentialUnavailable."""
 
 _LONGEST = 500
 """The most characters of a token server's message."""
 
 
-def run(kind: str, options: Mapping[str, Any], now: float) -> bytes:
-    """The token of a kind, fetched with these options, or the failure to fetch it, as JSON."""
+def run(module: str, options: Mapping[str, Any], now: float) -> bytes:
+    """The token that `fetch` of a module fetches with these options, or the failure to fetch it, as
+    JSON."""
     try:
-        module = importlib.import_module(f"engine.credentials.fetchers.{kind}")
-        values, expires = module.fetch(options)
+        fetch = cast(FetchToken, constant_of(module, "fetch", FunctionType))
+        values, expires = fetch(options)
         return Token(values, now, *([] if expires is None else [expires])).dump()
     except CredentialUnavailable as failure:
         words, detail, lasting = failure.words, failure.detail, failure.lasting
@@ -43,7 +49,7 @@ def _secrets(options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def main(arguments: list[str], source: BinaryIO, target: BinaryIO) -> None:
-    """Fetch a token of the kind that the first argument names."""
+    """Fetch a token with the module that the first argument names."""
     target.write(run(arguments[0], json.load(source), time.time()))
 
 

@@ -1,4 +1,4 @@
-"""Fetch a token in a helper process: `python -m engine.credentials.tokens.helper KIND`.
+"""Fetch a token in a helper process: `python -m engine.credentials.tokens.helper MODULE`.
 
 The options and the token pass as JSON through pipes, so that no secret of the config is in the
 arguments or the environment of the helper. The helper inherits the environment, in which the
@@ -21,17 +21,17 @@ HELPER = (sys.executable, "-P", "-m", "engine.credentials.tokens.helper")
 
 
 def fetch(
-    kind: str,
+    module: str,
     options: Mapping[str, Any],
     *,
     seconds: float = _SECONDS,
     helper: Sequence[str] = HELPER,
 ) -> Token:
-    """A token of that kind, one of `engine/credentials/fetchers/`, from the program `helper`. Only
-    this greenlet waits. Raises CredentialUnavailable."""
+    """A token from `fetch` of a module, such as one of `engine/credentials/fetchers/`, which the
+    program `helper` runs. Only this greenlet waits. Raises CredentialUnavailable."""
     try:
         process = subprocess.Popen(
-            [*helper, kind],
+            [*helper, module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

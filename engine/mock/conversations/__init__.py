@@ -6,11 +6,12 @@ dialect gets `echo`.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FunctionType
 from typing import NamedTuple, Protocol
 
 from engine.relay.websocket.messages import Message
+from engine.values.discovery import Plugins
 
 
 class MockMessage(NamedTuple):
@@ -36,8 +37,11 @@ class Conversation(Protocol):
         """The messages of an error that the caller requested (see `faults`)."""
 
 
+_CONVERSATIONS: Plugins[Callable[[str, Sequence[str]], Conversation]] = Plugins(
+    __name__, "open_conversation", FunctionType
+)
+
+
 def open_conversation(name: str, model: str, protocols: Sequence[str]) -> Conversation:
     """A new conversation about a model, with a caller that offers these subprotocols."""
-    module = importlib.import_module(f"{__name__}.{name or 'echo'}")
-    conversation: Conversation = module.open_conversation(model, protocols)
-    return conversation
+    return _CONVERSATIONS.get(name or "echo")(model, protocols)

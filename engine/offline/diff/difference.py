@@ -3,18 +3,17 @@ sentence. A kind of difference is one file in `kinds/`."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import FunctionType
 
 from engine.config.config import Config
-from engine.offline.diff import kinds
 from engine.plan.route import PlanResult, Route
 from engine.source.problem import Path, Place, Source, place_of
 from engine.spec.operation import Operation
 from engine.spec.path_templates import shape
+from engine.values.discovery import Plugins
 
 _MAX_NAMED = 3
 
@@ -91,6 +90,11 @@ class Side:
         }
 
 
+_KINDS: Plugins[Callable[[Side, Side], Iterable[Difference]]] = Plugins(
+    "engine.offline.diff.kinds", "differences", FunctionType
+)
+
+
 def of_operation(operation: Operation) -> Place:
     """The place of an operation in its document."""
     source: Source = operation.source
@@ -106,11 +110,7 @@ def differences_between(old: PlanResult, new: PlanResult) -> list[Difference]:
         words = before.config.source.redact(after.config.source.redact(difference.words))
         return replace(difference, words=words)
 
-    names = sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
-    modules = [importlib.import_module(f"{kinds.__name__}.{name}") for name in names]
-    differences = (
-        difference for module in modules for difference in module.differences(before, after)
-    )
+    differences = (difference for kind in _KINDS.all() for difference in kind(before, after))
     return _merged(map(redacted, differences))
 
 

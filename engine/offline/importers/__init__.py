@@ -1,30 +1,31 @@
-"""Importers: the config of another gateway -> gateway.yaml. ONE FILE OR FOLDER = ONE SOURCE: a
-module with `TITLE` and `read(draft)`, which fills an ImportedConfig from its source document.
+"""Importers: the config of another gateway -> gateway.yaml. ONE FILE OR FOLDER = ONE SOURCE: it
+defines `IMPORTER`, a value of `interface.py`.
 
 What cannot be carried over is noted with its place and a reason, never left out in silence.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 from engine.offline.imported_config import ImportedConfig
+from engine.offline.importers.interface import Importer
 from engine.source.reader import SourceDocument
+from engine.values.discovery import Plugins
+
+_IMPORTERS: Plugins[Importer] = Plugins(__name__, "IMPORTER", Importer)
 
 
 def names() -> list[str]:
     """The names of all sources."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return _IMPORTERS.names()
 
 
 def title(name: str) -> str:
     """The title of a source."""
-    return str(importlib.import_module(f"{__name__}.{name}").TITLE)
+    return _IMPORTERS.get(name).title
 
 
 def read(name: str, source: SourceDocument) -> ImportedConfig:
     """The draft of a config from a source document whose value is a mapping."""
     draft = ImportedConfig(source)
-    importlib.import_module(f"{__name__}.{name}").read(draft)
+    _IMPORTERS.get(name).read(draft)
     return draft

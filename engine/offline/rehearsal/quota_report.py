@@ -9,7 +9,7 @@ from engine.config.config import Config
 from engine.config.routes import Policy
 from engine.offline.rehearsal.observation import QuotaTake, Rehearsal, Step
 from engine.plan.route import Route
-from engine.policies import Moment
+from engine.policies.interface import Moment
 from engine.source.problem import place_of
 from engine.values.counters import Limit
 from engine.values.quota import KINDS, amount_text, unit_text, window_text

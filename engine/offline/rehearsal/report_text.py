@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from engine.policies import Moment
+from engine.policies.interface import Moment
 from engine.source.excerpt import printable
 from engine.values.units import format_count
 

@@ -1,25 +1,33 @@
 """Reading and repairing an OpenAPI document, with its overlays and the files that it refers to.
-Modules in `repairs/` that repair schemas are found automatically."""
+The repairs of schemas are found by their place."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 from collections.abc import Sequence
 from functools import cache
+from operator import attrgetter
 from pathlib import Path as FilePath
-from typing import Any
 
 from engine.source.problem import Findings
 from engine.source.reader import SourceDocument
-from engine.spec.document import dynamic_references, overlay, repairs
+from engine.spec.document import dynamic_references, overlay
 from engine.spec.document.node import Library
 from engine.spec.document.path_items import operations_of
 from engine.spec.document.references import check_references
-from engine.spec.document.repairs import path_keys, path_members, recursion, schemas
+from engine.spec.document.repairs import (
+    SchemaRepair,
+    path_keys,
+    path_members,
+    recursion,
+    schemas,
+)
 from engine.spec.path_templates import variables
+from engine.values.discovery import Plugins
 
+_REPAIRS: Plugins[SchemaRepair] = Plugins(
+    "engine.spec.document.repairs", "REPAIR", SchemaRepair, without=("path_keys", "path_members")
+)
 _VERSION = re.compile(r"3\.[012](?![0-9])")
 
 
@@ -71,11 +79,11 @@ def _check_version(marked: SourceDocument, findings: Findings) -> None:
 def repair(library: Library, findings: Findings) -> None:
     """Repair every schema of a library; each repair is a warning."""
     kinds = _schema_repairs()
-    every_key = frozenset[str]().union(*(kind.KEYS for kind in kinds))
+    every_key = frozenset[str]().union(*(kind.keys for kind in kinds))
     repairable = list(schemas(library, findings, every_key))
     for schema in repairable:
         for kind in kinds:
-            if kind.KEYS & schema.value.keys():
+            if kind.keys & schema.value.keys():
                 kind.repair(schema)
     for schema in repairable:
         recursion.remove_anchors(schema)
@@ -86,14 +94,6 @@ def repair(library: Library, findings: Findings) -> None:
 
 
 @cache
-def _schema_repairs() -> list[Any]:
-    """The modules that repair schemas: those that correct the types of keywords first, those that
-    move keywords to another schema last."""
-    names = sorted(module.name for module in pkgutil.iter_modules(repairs.__path__))
-    modules = [importlib.import_module(f"{repairs.__name__}.{name}") for name in names]
-    repairs_of_schemas = [module for module in modules if hasattr(module, "KEYS")]
-    return sorted(repairs_of_schemas, key=_order)
-
-
-def _order(module: Any) -> int:
-    return hasattr(module, "MOVES_KEYWORDS") - hasattr(module, "CORRECTS_TYPES")
+def _schema_repairs() -> list[SchemaRepair]:
+    """The repairs of schemas, in the order in which they run."""
+    return sorted(_REPAIRS.all(), key=attrgetter("turn"))

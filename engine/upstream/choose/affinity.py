@@ -24,15 +24,17 @@ from typing import Any
 
 import orjson
 
+from engine.config.json_schema import Schema
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.services import Services
 from engine.spec import expression
 from engine.spec.expression import Expression
 from engine.upstream.choose import least_busy
+from engine.upstream.choose.interface import StrategyKind, StrategyOptions
 from engine.upstream.prompt_text import prompt_prefix
 from engine.upstream.target import Target
-from engine.upstream.target_groups import Strategy, TargetGroup
+from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_load import GroupLoad, group_load
 from engine.values.errors import GatewayError
 
@@ -41,7 +43,7 @@ _EXPRESSION = {
     "pattern": r"^\$request\.(body#/.+|(path|query|header)\..+)$",
     "x-modelway": {"format": "place"},
 }
-SCHEMA: dict[str, Any] = {
+_SCHEMA: Schema = {
     "description": "Requests with the same value go to the same target.",
     "anyOf": [
         {
@@ -79,8 +81,6 @@ SCHEMA: dict[str, Any] = {
         },
     ],
 }
-FORM = "{affinity: $request.header.session-id}"
-
 _MAX_LOAD = 2.0
 _UNIT = 2.0**-32
 _MIN_IN_FLIGHT = 8
@@ -112,11 +112,6 @@ def read(options: Any) -> Options:
     if compiled.place is None and not compiled.prompt:
         raise ValueError("affinity needs 'by' or 'prompt'")
     return compiled
-
-
-def build(options: Any, services: Services) -> Strategy:
-    """The strategy of a worker."""
-    return _Affinity(read(options), services)
 
 
 class _Affinity:
@@ -246,3 +241,11 @@ class Ranks:
 
 def _hash(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=4).digest(), "little")
+
+
+STRATEGY = StrategyKind(
+    build=_Affinity,
+    options=StrategyOptions(
+        schema=_SCHEMA, form="{affinity: $request.header.session-id}", read=read
+    ),
+)

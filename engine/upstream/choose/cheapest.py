@@ -11,19 +11,16 @@ import math
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
 
 from engine.config.models import STAR
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
+from engine.upstream.choose.interface import StrategyKind
 from engine.upstream.target import Target
 from engine.upstream.target_groups import Shares, Strategy, TargetGroup
 from engine.values.price import Price
 from engine.values.usage import Usage
 from engine.values.wildcard import star_text
-
-SCHEMA: dict[str, Any] = {"type": "null"}
-BY_PRICE = True
 
 COMPARED = Usage(input=3_000, output=1_000, images=1, seconds=60.0, characters=1_000)
 """The usage whose cost is compared."""
@@ -32,7 +29,7 @@ _MODELS = 1_000
 """The size of the cache of orders by requested name; a wildcard matches any number of names."""
 
 
-def build(options: None, services: Services) -> Strategy:
+def _build(options: None, services: Services) -> Strategy:
     """The strategy of a worker, with the prices of its config."""
     return _Cheapest(services)
 
@@ -68,3 +65,6 @@ class _Cheapest:
         if name == STAR:
             name = star_text(model, target.entry)
         return self._prices.find(target.exact_entry or model, target.upstream.name, name)
+
+
+STRATEGY = StrategyKind(build=_build, by_price=True)

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from engine.exchange.services import Services
 from engine.upstream.best_of_sample import BestOfSample, SampledTarget
+from engine.upstream.choose.interface import StrategyKind
 from engine.upstream.target_groups import Strategy
-
-SCHEMA: dict[str, Any] = {"type": "null"}
-BY_TIME = True
 
 _SAMPLE_SIZE = 3
 _FAILING = 0.5
 """With a larger share of failures a target that was never measured gets no request."""
 
 
-def build(options: None, services: Services) -> Strategy:
+def _build(options: None, services: Services) -> Strategy:
     """The strategy of a worker, with what its machine knows of the targets."""
     return BestOfSample(services, _SAMPLE_SIZE, _fastest)
 
@@ -47,3 +44,6 @@ def _time(target: SampledTarget, some_known: bool) -> float:
     if not seconds and some_known:
         return math.inf if target.in_flight or target.failures > _FAILING else 0.0
     return (seconds or 1.0) * (target.in_flight + 1) / (target.share * (1.0 - target.failures))
+
+
+STRATEGY = StrategyKind(build=_build, by_time=True)

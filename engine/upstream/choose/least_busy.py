@@ -10,14 +10,11 @@ few milliseconds more do not count: a new connection takes as long, or a moment 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from engine.exchange.services import Services
 from engine.upstream.best_of_sample import BestOfSample, SampledTarget
+from engine.upstream.choose.interface import StrategyKind
 from engine.upstream.target_groups import Strategy
-
-SCHEMA: dict[str, Any] = {"type": "null"}
-BY_TIME = True
 
 _SAMPLE_SIZE = 2
 _SLOW = 2.0
@@ -53,3 +50,6 @@ def _slower(target: SampledTarget, other: SampledTarget) -> float:
     if not other.typical:
         return 0.0
     return max(0.0, (target.typical - _NOISE) / other.typical - _SLOW)
+
+
+STRATEGY = StrategyKind(build=build, by_time=True)

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
+from engine.upstream.choose.interface import StrategyKind
 from engine.upstream.target import Target
 from engine.upstream.target_groups import Dice, Strategy, TargetGroup
 
-SCHEMA: dict[str, Any] = {"type": "null"}
 
-
-def build(options: None, services: Services) -> Strategy:
+def _build(options: None, services: Services) -> Strategy:
     """The strategy of a worker."""
     return _Weighted(services.dice)
 
@@ -49,3 +47,6 @@ def _log_arrival(weight: float, dice: Dice) -> float:
         return math.inf
     time = -math.log1p(-dice())
     return math.log(time) - math.log(weight) if time else -math.inf
+
+
+STRATEGY = StrategyKind(build=_build)

@@ -199,6 +199,6 @@ def test_default_credentials_are_those_of_the_machine(
     monkeypatch.delenv("NO_GCE_CHECK")
     for name in ("GCE_METADATA_HOST", "GCE_METADATA_IP"):
         monkeypatch.setenv(name, f"127.0.0.1:{server.port}")
-    token = helper_process.fetch("google", OPTIONS)
+    token = helper_process.fetch("engine.credentials.fetchers.google", OPTIONS)
     assert token.values == {"token": "google-machine"}
     assert abs(token.expires - time.time() - 1800) < 60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,17 @@ def test_workers_share_a_token_of_the_same_options_and_environment(
             "Bearer token-2",
             "Bearer token-3",
         ]
+
+
+def test_the_module_of_a_distribution_may_fetch_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = 'def fetch(options):\n    return {"token": options["client"]}, None\n'
+    (tmp_path / "acme_vault.py").write_text(source)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    live = credential("", fetcher="acme_vault").open(None, lambda: None)
+    live.apply(upstream_request := request(), 9.0)
+    assert upstream_request.headers == [("authorization", "Bearer me")]
 
 
 def test_a_rehearsal_fetches_nothing() -> None:

@@ -13,11 +13,13 @@ import pytest
 from engine.credentials.tokens.helper import main, run
 from engine.credentials.tokens.token import CredentialUnavailable, Token
 
+RIDDLE = "engine.credentials.fetchers.riddle"
+
 
 @pytest.fixture
 def kind(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A kind of token called `riddle`."""
-    module = ModuleType("engine.credentials.fetchers.riddle")
+    module = ModuleType(RIDDLE)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return module
 
@@ -31,17 +33,17 @@ def raising(error: Exception) -> Any:
 
 def failure(kind: ModuleType, error: Exception, **options: str) -> Any:
     kind.__dict__["fetch"] = raising(error)
-    return json.loads(run("riddle", options, 5))
+    return json.loads(run(RIDDLE, options, 5))
 
 
 @pytest.mark.parametrize(("end", "expires"), [(9.5, 9.5), (None, float("inf"))])
 def test_it_writes_a_token(kind: ModuleType, end: float | None, expires: float) -> None:
     kind.__dict__["fetch"] = lambda options: ({"token": options["a"]}, end)
     source, target = io.BytesIO(b'{"a": "b"}'), io.BytesIO()
-    main(["riddle"], source, target)
+    main([RIDDLE], source, target)
     token = Token.load(target.getvalue())
     assert (token.values, token.expires) == ({"token": "b"}, expires)
-    assert Token.load(run("riddle", {"a": "b"}, 5)).fetched == 5
+    assert Token.load(run(RIDDLE, {"a": "b"}, 5)).fetched == 5
 
 
 def test_it_writes_the_failure_if_there_is_no_token(kind: ModuleType) -> None:
@@ -56,7 +58,10 @@ def test_an_unexpected_error_is_named(kind: ModuleType) -> None:
 
 
 def test_a_missing_library_is_named() -> None:
-    assert "No module named" in json.loads(run("no_such_kind", {}, 5))["detail"]
+    assert (
+        "No module named"
+        in json.loads(run("engine.credentials.fetchers.no_such_kind", {}, 5))["detail"]
+    )
 
 
 def test_no_secret_is_in_a_message(kind: ModuleType) -> None:

@@ -1,6 +1,7 @@
 """A trial start of a plan finds the errors that a worker would find, and leaves nothing behind."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,7 +11,10 @@ from engine.app.stores import prepare
 from engine.offline.rehearsal import boot as module
 from engine.plan.make import make_plan
 from engine.plan.route import CannotServe
+from engine.policies import max_body
+from engine.policies.interface import PolicyKind
 from engine.stores.records.database import open_database
+from engine.values.discovery import Plugins
 from engine.values.runtime_dir import runtime_directory
 from tests.support.paths import ROOT
 from tests.support.recording import recorder
@@ -177,7 +181,10 @@ def test_a_failure_in_a_stage_is_reported(tmp_path, monkeypatch):
 
         return fails
 
-    monkeypatch.setattr("engine.policies.max_body.build", broken)
+    kind = replace(max_body.POLICY, build=broken)
+    monkeypatch.setattr("engine.policies.max_body.POLICY", kind)
+    kinds = Plugins("engine.policies", "POLICY", PolicyKind)
+    monkeypatch.setattr("engine.policies.KINDS", kinds)
     plan = planned(tmp_path, CONFIG.replace("policies: [", "policies: [{max_body: 1MB}, "))
     with pytest.raises(CannotServe, match=r"fails: KeyError: 'not thought of'"):
         boot(plan)

@@ -21,9 +21,8 @@ def test_a_model_without_choose_takes_a_strategy_that_exists() -> None:
 
 @each("name", choose.names())
 def test_a_strategy_gives_every_target_once(name: str) -> None:
-    options = None
-    if not choose.takes_no_options(name):
-        options = yaml.safe_load(choose.get(name).FORM)[name]
+    kind = choose.KINDS.get(name)
+    options = yaml.safe_load(kind.options.form)[name] if kind.options else None
     picks = choose.build(Services(dice=random.Random(7).random), Choice(name, options))
     for count in (2, 3, 10):
         targets = [target(Client(), name=f"u{n}", weight=n % 4) for n in range(count)]

@@ -30,7 +30,7 @@ class Share(NamedTuple):
 def order(shares: list[Share], dice: Callable[[], float]) -> list[Share]:
     """All targets in the order of attempts."""
     targets: Any = shares
-    group = TargetGroup(targets, weighted.build(None, Services(dice=dice)))
+    group = TargetGroup(targets, weighted.STRATEGY.build(None, Services(dice=dice)))
     picks: Any = group.picks(new_exchange())
     return list(picks)
 

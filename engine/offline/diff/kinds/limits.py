@@ -129,6 +129,8 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
             case Direction.OTHER:
                 words = f"it may allow requests that it refused: {words}"
                 yield Effect.WEAKER, "policy-changed", words
+    elif now.name in policies.KINDS.installed:  # nothing is known of what its options mean
+        yield Effect.WEAKER, "policy-changed", f"it may protect less: {words}"
     else:
         yield Effect.CHANGED, "policy-changed", words
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from engine.config.routes import Policy
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.plan.route import Route
-from engine.policies import Moment, moments, transform_of
+from engine.policies import moments, transform_of
+from engine.policies.interface import Moment
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.offline.imported_config import Entry, ImportedConfig
+from engine.offline.importers.interface import Importer
 from engine.offline.importers.kong.entities import Entity, Plugin, listed, read_entities
 from engine.offline.importers.kong.models import read_models
 from engine.offline.importers.kong.policies import Guarded, read_policies
@@ -18,13 +19,11 @@ from engine.source.problem import Path
 from engine.values.caller import digest
 from engine.values.guessable import guess
 
-TITLE = "Kong's declarative config"
-
 _AI = ("ai-proxy", "ai-proxy-advanced")
 _SECTIONS = ("services", "routes", "plugins", "consumers")
 
 
-def read(draft: ImportedConfig) -> None:
+def _read(draft: ImportedConfig) -> None:
     """Fill the draft from services, routes, plugins and consumers."""
     for section in draft.source.value:
         if section not in _SECTIONS and section[0] != "_":
@@ -109,3 +108,6 @@ def _read_consumer(draft: ImportedConfig, consumer: Mapping[str, Any], at: Path)
             is_guard = key in ("plugins", "acls", "groups")
             warning = f"WARNING, {name} is without: " if is_guard else ""
             draft.skip((*at, key), f"{warning}there is no counterpart")
+
+
+IMPORTER = Importer("Kong's declarative config", _read)

@@ -12,6 +12,7 @@ from typing import Any
 from engine.config import providers
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.imported_parameters import PLACES, number_of
+from engine.offline.importers.interface import Importer
 from engine.offline.importers.litellm.defaults import read_defaults
 from engine.offline.importers.litellm.deployment import Deployment
 from engine.offline.importers.litellm.vocabulary import (
@@ -22,12 +23,10 @@ from engine.source.problem import Path
 from engine.values.caller import digest
 from engine.values.guessable import guess
 
-TITLE = "LiteLLM's config.yaml"
-
 _NEW_ONE = "`modelway token new NAME` makes one"
 
 
-def read(draft: ImportedConfig) -> None:
+def _read(draft: ImportedConfig) -> None:
     """Fill the draft from the sections of the file."""
     _Reader(draft).run()
 
@@ -233,3 +232,6 @@ def window(text: str) -> str:
     an unknown form."""
     match = re.fullmatch(r"([1-9]\d*)(mo|[smhdw])", text)
     return _UNITS[match[2]](match[1]) if match else ""
+
+
+IMPORTER = Importer("LiteLLM's config.yaml", _read)

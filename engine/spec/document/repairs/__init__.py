@@ -1,14 +1,13 @@
 """Repairs of breaches of the standard in vendors' documents, where the meaning is clear. One file
-is one kind of breach: `KEYS`, the keywords of schemas that trigger it, and `repair(schema)`; with
-`CORRECTS_TYPES = True` it runs before the others, with `MOVES_KEYWORDS = True` after them.
-`path_keys` repairs paths, `path_members` bodies that repeat a variable of the path. Each repair is
-a warning.
+is one kind of breach in schemas: it defines `REPAIR`, a SchemaRepair. `path_keys` repairs paths,
+`path_members` bodies that repeat a variable of the path. Each repair is a warning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from engine.source.problem import Findings, Level, Path
@@ -49,6 +48,24 @@ class Schema:
     def remove_negation(self) -> None:
         """Remove the `not` around the schema, which loses a keyword."""
         remove_negation(self.node.library, self.node.uri, self.node.path)
+
+
+class Turn(IntEnum):
+    """When a repair runs: those that correct the types of keywords first, those that move keywords
+    to another schema last."""
+
+    TYPES = 0
+    KEYWORDS = 1
+    MOVES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRepair:
+    """A repair of schemas that have one of the `keys`."""
+
+    keys: frozenset[str]
+    repair: Callable[[Schema], None]
+    turn: Turn = Turn.KEYWORDS
 
 
 def schemas(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.document.repairs import Schema
+from engine.spec.document.repairs import Schema, SchemaRepair
 
-KEYS = frozenset({"exclusiveMinimum", "exclusiveMaximum"})
 _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
-def repair(schema: Schema) -> None:
+def _repair(schema: Schema) -> None:
     """Write the bound in the form of the document's version."""
     value = schema.value
     for exclusive, plain in _BOUNDS.items():
@@ -47,3 +46,6 @@ def _exclude(value: dict[str, Any], plain: str, exclusive: str, bound: Any) -> N
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+REPAIR = SchemaRepair(frozenset({"exclusiveMinimum", "exclusiveMaximum"}), _repair)

@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from engine.spec.discriminators import default_of, place_of_mapped, reference_of, values_of
-from engine.spec.document.repairs import Schema
-
-KEYS = frozenset({"discriminator"})
+from engine.spec.document.repairs import Schema, SchemaRepair
 
 
-def repair(schema: Schema) -> None:
+def _repair(schema: Schema) -> None:
     """Leave out what cannot choose, and note values of branches that the mapping does not have."""
     discriminator = schema.value["discriminator"]
     if not isinstance(discriminator, dict) or not isinstance(
@@ -65,3 +63,6 @@ def _note_unmapped(schema: Schema, name: str, mapped: set[str]) -> None:
 def _list(schema: Schema, key: str) -> list[Any]:
     branches = schema.value.get(key)
     return branches if isinstance(branches, list) else []
+
+
+REPAIR = SchemaRepair(frozenset({"discriminator"}), _repair)

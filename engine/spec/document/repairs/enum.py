@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from engine.spec.document.compact_json import dumps
-from engine.spec.document.repairs import Schema
-
-KEYS = frozenset({"enum"})
+from engine.spec.document.repairs import Schema, SchemaRepair
 
 
-def repair(schema: Schema) -> None:
+def _repair(schema: Schema) -> None:
     """Remove repeated values."""
     values = schema.value["enum"]
     if not isinstance(values, list):
@@ -20,3 +18,6 @@ def repair(schema: Schema) -> None:
         message = f"'enum' repeats {', '.join(repeated)[:200]}"
         schema.warn("enum", "MW257", message, "keep one of them")
         schema.value["enum"] = [distinct[text] for text in dict.fromkeys(texts)]
+
+
+REPAIR = SchemaRepair(frozenset({"enum"}), _repair)

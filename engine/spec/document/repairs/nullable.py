@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.document.repairs import Schema
+from engine.spec.document.repairs import Schema, SchemaRepair, Turn
 from engine.spec.schema_types import types_of
 
-KEYS = frozenset({"nullable", "enum"})
-MOVES_KEYWORDS = True
 _ABOUT = frozenset({"title", "description", "default", "readOnly", "writeOnly", "deprecated"})
 _COMBINED = ("allOf", "$ref", "anyOf", "oneOf")
 _NARROWING = frozenset({*_COMBINED, "not", "enum", "const", "type"})
 
 
-def repair(schema: Schema) -> None:
+def _repair(schema: Schema) -> None:
     """Allow null if a keyword allows it; `nullable: false` in 3.1 has no effect."""
     if "nullable" not in schema.value:
         _repair_enum(schema, "type", 'type: [..., "null"]')
@@ -94,3 +92,6 @@ def _add_null_branch(value: dict[str, Any], null: dict[str, Any]) -> None:
 
 def _without(value: dict[str, Any], key: str) -> dict[str, Any]:
     return {name: member for name, member in value.items() if name != key}
+
+
+REPAIR = SchemaRepair(frozenset({"nullable", "enum"}), _repair, turn=Turn.MOVES)

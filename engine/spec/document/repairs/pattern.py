@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from engine.spec.document import patterns
-from engine.spec.document.repairs import Schema
+from engine.spec.document.repairs import Schema, SchemaRepair
 
-KEYS = frozenset({"pattern", "patternProperties"})
 _LONGEST = 200
 
 
-def repair(schema: Schema) -> None:
+def _repair(schema: Schema) -> None:
     """Write each pattern as the engine reads it; leave out one that it cannot read."""
     value = schema.value
     if isinstance(value.get("pattern"), str):
@@ -75,3 +74,6 @@ def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.R
         kind = "in the slashes of a literal" if pattern[0] == "/" else "not of ECMA-262"
         message = f"{short!r} is {kind}; it is read as {as_written[:_LONGEST]}"
         schema.warn_at(at, "MW252", message, "write it in the syntax of ECMA-262")
+
+
+REPAIR = SchemaRepair(frozenset({"pattern", "patternProperties"}), _repair)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from engine.source.problem import Path
 from engine.spec.document.node import Node
-from engine.spec.document.repairs import Schema
-
-KEYS = frozenset({"$recursiveRef", "$recursiveAnchor"})
+from engine.spec.document.repairs import Schema, SchemaRepair
 
 
-def repair(schema: Schema) -> None:
+def _repair(schema: Schema) -> None:
     """Point a recursive reference at the nearest enclosing anchor."""
     value = schema.value
     if value.get("$recursiveRef") == "#" and (target := _anchor(schema.node)) is not None:
@@ -41,3 +39,6 @@ def _anchor(node: Node) -> Path | None:
         if isinstance(value, dict) and value.get("$recursiveAnchor") is True:
             anchor = node.path[: depth + 1]
     return anchor
+
+
+REPAIR = SchemaRepair(frozenset({"$recursiveRef", "$recursiveAnchor"}), _repair)

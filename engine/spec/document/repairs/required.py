@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from engine.spec.document.repairs import Schema
-
-KEYS = frozenset({"required"})
+from engine.spec.document.repairs import Schema, SchemaRepair
 
 
-def repair(schema: Schema) -> None:
+def _repair(schema: Schema) -> None:
     """Remove repeated names; move `required` of a property to the parent schema."""
     required = schema.value["required"]
     if required == [] and schema.is_30:
@@ -28,3 +26,6 @@ def repair(schema: Schema) -> None:
         meaning = "is required" if required else "is optional"
         message = f"'required: {str(required).lower()}' on a property; '{schema.name}' {meaning}"
         schema.warn("required", "MW222", message, "list it in 'required' of the parent schema")
+
+
+REPAIR = SchemaRepair(frozenset({"required"}), _repair)

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from engine.spec.document.repairs import Schema
+from engine.spec.document.repairs import Schema, SchemaRepair, Turn
 
 _NUMBERS = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
@@ -17,16 +17,15 @@ _FLAGS = frozenset(
     {"uniqueItems", "nullable", "readOnly", "writeOnly", "exclusiveMinimum", "exclusiveMaximum"}
     | {"additionalProperties", "unevaluatedProperties", "required"}
 )
-KEYS = _NUMBERS | _FLAGS
-CORRECTS_TYPES = True
+_KEYS = _NUMBERS | _FLAGS
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?")
 _FLAG_TEXTS = {"true": True, "false": False}
 
 
-def repair(schema: Schema) -> None:
+def _repair(schema: Schema) -> None:
     """Read the text as what it says."""
     value = schema.value
-    for key in sorted(KEYS & value.keys()):
+    for key in sorted(_KEYS & value.keys()):
         text = value[key]
         if not isinstance(text, str):
             continue
@@ -41,3 +40,6 @@ def _read(key: str, text: str) -> Any:
     if key in _FLAGS and text.lower() in _FLAG_TEXTS:
         return _FLAG_TEXTS[text.lower()]
     return json.loads(text) if key in _NUMBERS and _NUMBER.fullmatch(text) else None
+
+
+REPAIR = SchemaRepair(_KEYS, _repair, turn=Turn.TYPES)

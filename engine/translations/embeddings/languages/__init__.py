@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 from engine.translations.embeddings.language import EmbeddingLanguage
+from engine.values.discovery import Plugins
+
+_LANGUAGES: Plugins[EmbeddingLanguage] = Plugins(__name__, "LANGUAGE", EmbeddingLanguage)
 
 
 @cache
 def embedding_languages() -> tuple[EmbeddingLanguage, ...]:
     """Every language of embeddings, by its name."""
-    return tuple(
-        import_module(f"{__name__}.{module.name}").LANGUAGE for module in iter_modules(__path__)
-    )
+    return tuple(_LANGUAGES.all())

@@ -1,0 +1,17 @@
+"""The type of an importer: each file or folder of this room defines `IMPORTER`, a value of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.offline.imported_config import ImportedConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """A source of `modelway import`: its title, and `read`, which fills a draft from its source
+    document, whose value is a mapping."""
+
+    title: str
+    read: Callable[[ImportedConfig], None]
