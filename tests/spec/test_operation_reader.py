@@ -8,9 +8,14 @@ from typing import Any
 
 import pytest
 
+from engine.source.problem import Findings
+from engine.spec.operation_reader import OperationReader
+from engine.spec.schemas import Schemas
 from engine.values.errors import GatewayError
-from tests.support.documents import RESPONSES, ask, document, get, operations, read
+from tests.support.documents import RESPONSES, ask, document, get, library, operations, read
 from tests.support.each import each
+
+ANY = {"responses": RESPONSES}
 
 
 @each("method", ["get", "put", "post", "delete", "options", "head", "patch", "trace"])
@@ -75,3 +80,30 @@ def test_a_schema_that_can_be_expensive_is_a_warning_at_its_place(tmp_path: Path
     with pytest.raises(GatewayError, match="steps, mostly by the schema '#/components/") as refused:
         ask(specification.operations["x"], {})
     assert refused.value.status == 400
+
+
+def reader_of(paths: dict[str, Any]) -> OperationReader:
+    files = library(document(paths=paths))
+    reader = OperationReader("api", files, Schemas(files), ("/v1",), Findings())
+    reader.read()
+    return reader
+
+
+def test_operations_have_names_and_mounts() -> None:
+    reader = reader_of({"/a": {"get": {"operationId": "a", **ANY}, "post": ANY}})
+    assert list(reader.operations) == ["a", "POST /a"]
+    assert reader.operations["a"].mounts == ("/v1",)
+    assert reader.refusals == {}
+    assert reader.findings.problems == []
+
+
+def test_what_cannot_be_routed_is_refused_with_its_problem() -> None:
+    reader = reader_of({"/{": {"get": ANY}, "/b": {"get": ANY}, "x-c": {"get": 1}})
+    assert list(reader.operations) == ["GET /b"]
+    assert {name: p.code for name, p in reader.refusals.items()} == {"GET /{": "MW205"}
+
+
+def test_operations_of_one_path_are_noted_as_alternatives() -> None:
+    reader = reader_of({"/a/{id}": {"get": ANY}, "/a/{name}": {"get": ANY}})
+    assert len(reader.operations) == 2
+    assert "MW230" in {problem.code for problem in reader.findings.problems}

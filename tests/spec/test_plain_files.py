@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.spec import plain_files as module
+from engine.spec import discriminators
 from engine.spec.plain_files import Purpose, plain_files
 from tests.support.documents import document, library
 from tests.support.each import each
@@ -79,17 +79,15 @@ def _at(value: Any, path: tuple[Any, ...]) -> Any:
 
 def test_what_is_not_asked_for_is_not_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     (plain,) = plain_files(library(DOCUMENT), Purpose.REQUEST).values()
-    translated: list[tuple[Any, ...]] = []
-    original = module.PlainFile._translated
-    monkeypatch.setattr(
-        module.PlainFile,
-        "_translated",
-        lambda self, part: translated.append(part) or original(self, part),
-    )
+    guarded: list[Any] = []
+    monkeypatch.setattr(discriminators, "guard", lambda schema, copy: guarded.append(copy))
     body = ("paths", "/a", "post", "requestBody", "content", "application/json", "schema")
     assert plain.at((*body, "items"))["required"] == ["name", "later"]
     assert plain.at(body)["items"]["properties"]["n"]["allOf"]
-    assert translated == [body]
+    assert guarded == []
+    for _ in range(2):
+        plain.at(("components", "schemas", "Choice"))
+        assert len(guarded) == 1
 
 
 def test_what_is_removed_is_gone_from_every_part() -> None:

@@ -9,7 +9,13 @@ import pytest
 
 from engine.spec import schema_validator
 from engine.spec.refusal_messages import explain
-from engine.spec.schema_validator import EXPENSIVE, TOO_EXPENSIVE, SchemaValidator, validator_of
+from engine.spec.schema_validator import (
+    EXPENSIVE,
+    TOO_EXPENSIVE,
+    SchemaValidator,
+    compile_on_use,
+    validator_of,
+)
 from engine.spec.schemas import Schemas
 from engine.values.errors import GatewayError
 from tests.support.documents import document, library, shipped, validator
@@ -187,3 +193,19 @@ def test_no_schema_of_the_shipped_documents_is_expensive(name: str) -> None:
             if rule.validator is not None:
                 assert rule.validator.cost.most < EXPENSIVE / 5
                 assert isinstance(rule.validator.compile(), jsonschema_rs.Validator)
+
+
+def test_what_is_known_to_be_sound_can_be_compiled_when_it_is_used(
+    compiled: list[SchemaValidator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 1_000)
+    of_use, at_once = (validator_of(False, URI, f'{{"minimum": {n}}}', ()) for n in (71, 72))
+    unknown = validator_of(False, URI, '{"minimum": 73}', ())
+    with compile_on_use():
+        of_use.prove(known=True)
+        unknown.prove()
+    at_once.prove(known=True)
+    assert compiled == [unknown, at_once]
+    assert of_use.is_valid(71)
+    assert not of_use.is_valid(70)
+    assert compiled == [unknown, at_once, of_use]

@@ -31,7 +31,7 @@ SMALLEST = 200_000
 """The fewest characters, in all files of a document, for which an entry is stored."""
 
 MOST_ENTRIES = 20
-_MOST_FINDINGS = 100
+MOST_FINDINGS = 100
 _ENGINE = FilePath(__file__).resolve().parents[2]
 _ROOMS = ("spec", "source")
 _ROOMS_OF_FINDINGS = ("offline", "exchange", "dialects", "values")
@@ -139,7 +139,7 @@ class CacheEntry:
         problems = [astuple(problem) for problem in findings.unsorted[before:]]
         try:
             data = json.dumps({"problems": problems}).encode("ascii")
-            cache_folder.write(file, data, _MOST_FINDINGS)
+            cache_folder.write(file, data, MOST_FINDINGS)
         except OSError as error:
             log.info("findings are not cached: %s", error)
         return None

@@ -9,8 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import deque
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -19,10 +17,8 @@ from engine.source import nodes, problem, reader, source_map, values
 from engine.source.problem import Findings, Level, Problem
 from engine.spec import schema_validator
 from engine.spec.document import cache, overlay, structure
-from engine.spec.document.cache_folder import folder_of
-from engine.spec.schema_validator import SchemaValidator, compile_on_use
+from engine.spec.schema_validator import SchemaValidator
 from engine.spec.spec import Specification, read
-from tests.support.each import each
 
 DOCUMENT = """openapi: 3.1.0
 info: {{title: T, version: "{version}"}}
@@ -240,35 +236,14 @@ def test_an_entry_that_goes_while_old_ones_are_removed_does_no_harm(
     assert "is not cached" not in caplog.text
 
 
-@each(
-    ("environ", "expected"),
-    [
-        ({"XDG_CACHE_HOME": "/c", "HOME": "/h"}, "/c/modelway"),
-        ({"HOME": "/h"}, "/h/.cache/modelway"),
-        ({"XDG_CACHE_HOME": "relative"}, None),
-        ({}, None),
-    ],
-)
-def test_the_folder_is_the_users(environ: dict[str, str], expected: str | None) -> None:
-    assert folder_of(environ) == (None if expected is None else Path(expected))
-
-
-@pytest.mark.parametrize("is_on_use", [False, True])
 @pytest.mark.parametrize(
     ("schema", "first", "again"), [("{minimum: 3}", 2, 0), ("{$dynamicRef: '#x'}", 3, 3)]
 )
 def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_used(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    schema: str,
-    first: int,
-    again: int,
-    is_on_use: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, schema: str, first: int, again: int
 ) -> None:
     monkeypatch.setattr(cache, "SMALLEST", 0)
-    monkeypatch.setattr(schema_validator, "_compiled", deque())
-    if not is_on_use:
-        monkeypatch.setattr(schema_validator, "MOST_COMPILED", 0)
+    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 0)
     path = tmp_path / "api.yaml"
     content = f"content: {{application/json: {{schema: {schema}}}}}"
     other = "{content: {application/json: {schema: {maximum: 3}}}}"
@@ -281,14 +256,12 @@ def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_use
     for _ in range(2):
         compiled = count_compilations(monkeypatch)
         findings = Findings()
-        with compile_on_use() if is_on_use else nullcontext():
-            made = read("api", path, "api.yaml", (), findings, (), tmp_path / "cache")
+        made = read("api", path, "api.yaml", (), findings, (), tmp_path / "cache")
         assert made is not None
         made.finish_compiling()
         numbers.append(len(compiled))
         results.append((findings.problems, [*made.operations], made.refusals))
         del made, compiled[:]
-        schema_validator._compiled.clear()
         gc.collect()  # the validators end with their process
     assert numbers == [first, again]
     assert results[0] == results[1]
@@ -373,7 +346,7 @@ def test_findings_that_cannot_be_trusted_are_made_again(folder: Path, damage: st
 def test_old_findings_are_removed_and_no_documents(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "_MOST_FINDINGS", 1)
+    monkeypatch.setattr(cache, "MOST_FINDINGS", 1)
     specification = once(folder)[0]
     for number in range(3):
         noted(specification, depends_on=number)
