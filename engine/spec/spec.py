@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path as FilePath
@@ -21,6 +21,7 @@ from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
+from engine.spec.request_writer import RequestWriter
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Purpose, Schemas
@@ -50,6 +51,12 @@ class Specification:
         for step in operation.at:
             node = node.get(str(step))
         return node
+
+    def writer(self, operation: Operation, wide: Collection[str] = ()) -> RequestWriter:
+        """Writes requests of the operation from values; `wide` are the variables of its path that
+        may contain slashes."""
+        item = self.library.document.get("paths").get(str(operation.at[1]))
+        return RequestWriter(operation, item, self.node(operation), wide)
 
     def recompile(
         self, operation: Operation, *, lenient: bool, with_names: bool, with_read_only: bool = False
