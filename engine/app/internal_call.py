@@ -11,9 +11,9 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from engine.edge.router import Application
@@ -32,7 +32,7 @@ Pairs = Sequence[tuple[str, str]]
 
 _HERE = "127.0.0.1"
 _REFUSED_HEADERS = NEVER_SENT | {"content-type"}
-"""Headers that belong to a connection or say who calls, and the one that `RequestValues` has."""
+_WHY_REFUSED = "it says who calls or how the body is sent; write `caller` or `media_type` instead"
 
 
 class CannotCall(ValueError):
@@ -54,7 +54,7 @@ class Request:
 
 class InternalResponse:
     """A response: `status`, `headers`, and the body as it arrives, by iteration. `close` ends the
-    exchange, and with it the request to the upstream; a `with` block closes it.
+    exchange, and with it the request to the upstream.
 
     Iteration raises AbortConnection where the connection of a caller would be cut.
     """
@@ -68,24 +68,13 @@ class InternalResponse:
 
     def read(self) -> bytes:
         """The rest of the body; closes the response."""
-        with self:
+        with closing(self):
             return b"".join(self._pieces)
 
     def close(self) -> None:
         close = getattr(self._body, "close", None)  # WSGI: an iterable may have one
         if close is not None:
             close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +119,7 @@ def call(
     """
     for name in values.headers:
         if name.lower() in _REFUSED_HEADERS:
-            raise CannotCall(f"header '{name}' of {operation.id} is not given as a value")
+            raise CannotCall(f"header '{name}' cannot be given to {operation.id}: {_WHY_REFUSED}")
     try:
         written = operation.writer.write(values)
         request = Request(written.method, written.target, written.headers, written.body, address)

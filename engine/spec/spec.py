@@ -52,11 +52,14 @@ class Specification:
             node = node.get(str(step))
         return node
 
+    def _item(self, operation: Operation) -> Node:
+        """The path item of the operation."""
+        return self.library.document.get("paths").get(str(operation.at[1]))
+
     def writer(self, operation: Operation, wide: Collection[str] = ()) -> RequestWriter:
         """Writes requests of the operation from values; `wide` are the variables of its path that
         may contain slashes."""
-        item = self.library.document.get("paths").get(str(operation.at[1]))
-        return RequestWriter(operation, item, self.node(operation), wide)
+        return RequestWriter(operation, self._item(operation), self.node(operation), wide)
 
     def recompile(
         self, operation: Operation, *, lenient: bool, with_names: bool, with_read_only: bool = False
@@ -65,9 +68,8 @@ class Specification:
         bodies' members, or `with_read_only`, those of the read-only ones.
         """
         schemas = self._schemas_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
-        item = self.library.document.get("paths").get(str(operation.at[1]))
         return recompile(
-            *(operation, self.node(operation), item, schemas),
+            *(operation, self.node(operation), self._item(operation), schemas),
             with_names=with_names,
             with_read_only=with_read_only,
         )

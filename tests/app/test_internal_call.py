@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -158,7 +159,7 @@ def test_close_ends_the_request_to_the_upstream(inside, upstream):
 def test_an_answer_that_breaks_off_is_an_error_and_no_end(inside, upstream):
     upstream.speak = script(HEAD, EVENT, RESET)
     response = inside.call("shop.chat", RequestValues(body={**CHAT.body, "stream": True}))
-    with response, pytest.raises(AbortConnection):
+    with closing(response), pytest.raises(AbortConnection):
         list(response)
     assert inside.records[0][2].outcome == "upstream_cut"
 
@@ -236,5 +237,5 @@ def test_an_alternative_is_called_by_what_it_accepts(tmp_path, upstream):
 
 def test_a_request_without_an_internal_caller_needs_a_token(inside):
     request = Request("POST", "/v1/chat", [("content-type", "application/json")], b"{}")
-    with send(inside.app, request) as response:
+    with closing(send(inside.app, request)) as response:
         assert response.status == 401

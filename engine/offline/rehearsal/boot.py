@@ -145,10 +145,9 @@ def _records_redirected(url: str | None, folder: Path) -> str | None:
 
 def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
     """Play a request. Raises CannotServe for status 500 or a logged error; others are fine."""
-    with send(app, request, InternalCaller(Caller(_CALLER))) as response:
-        response.read()
-        status = response.status
-    if status == 500 or faults:
+    response = send(app, request, InternalCaller(Caller(_CALLER)))
+    response.read()
+    if response.status == 500 or faults:
         reason = faults[0] if faults else "status 500"
         raise CannotServe(f"{request.method} {request.target} fails: {reason}")
 

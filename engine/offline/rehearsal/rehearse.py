@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from engine.app.build import build
 from engine.app.internal_call import Request, environ_of, send
@@ -61,7 +61,7 @@ def rehearse(
     with (
         capture_log(rehearsal.log),
         mismatches.capture(rehearsal.reported),
-        send(app, request, internal) as response,
+        closing(send(app, request, internal)) as response,
     ):
         rehearsal.status, rehearsal.headers = response.status, response.headers
         rehearsal.body = response.read()
