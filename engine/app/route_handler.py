@@ -12,13 +12,14 @@ from engine.app.parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
 from engine.config.transforms import TransformConfig
-from engine.edge import model_list
+from engine.edge.answers.own_answer import AnswerSources
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
+from engine.spec import path_templates
 from engine.spec.model_places import ModelPlaces
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
@@ -139,7 +140,7 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
     place. The edits behind the last policy are made together with those of the model, which also
     edits responses. The gateway's own answers are not edited."""
     steps = [*route.guards.written]
-    if route.answer:
+    if route.answer is not None:
         return parts.shared.policies([step for step in steps if isinstance(step, PolicyStep)])
     stages: list[Stage] = []
     made = 0  # transforms whose edits have been made
@@ -205,18 +206,16 @@ def _compiled(config: TransformConfig, parts: Parts) -> Transform:
 
 
 def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
-    """The last handler: the list of models, or an upstream, by HTTP or WebSocket."""
+    """The last handler: an answer of the gateway's own, or an upstream, by HTTP or WebSocket."""
     once, names = parts.shared.once, tuple(dialect.name for dialect in route.dialects)
-    if route.answer == "models":
-        variable = route.wide[0] if route.wide else ""
-        return once(
-            "models",
-            (names, variable),
-            partial(model_list.models, parts.visible_models, route.dialects, variable),
-        )
+    if route.answer is not None:
+        variable = next(iter(path_templates.variables(route.operation.path)), "")
+        sources = AnswerSources(parts.visible_models, route.dialects, variable)
+        settings: Hashable = route.answer.name, names, variable
+        return once("answer", settings, partial(route.answer.handler, sources))
     forward = _forward(route, operation, parts)
     if route.model is not None and operation.counts:
-        settings: Hashable = operation.counts, forward
+        settings = operation.counts, forward
         return once("estimate", settings, partial(estimate_tokens, operation, forward))
     if route.websocket is None:
         return forward

@@ -19,6 +19,7 @@ from engine.config.config_files import ConfigFiles
 from engine.config.key_reference import markdown
 from engine.config.keys import describe
 from engine.config.project_schema import Names, overlay_schema, project_schema
+from engine.edge import answers
 from engine.spec.spec import Specification
 from engine.upstream import choose
 
@@ -113,8 +114,7 @@ def _names(config: Config, specifications: Mapping[str, Specification]) -> Names
 def text(*, expanded: bool = False) -> str:
     """The schema of this version."""
     make = json_schema.full_schema if expanded else json_schema.editor_schema
-    document = make(json_schema.schema(), policies.schema(), choose.forms())
-    return _json(document)
+    return _json(make(json_schema.schema(), *_options()))
 
 
 def _json(document: Any) -> str:
@@ -123,6 +123,9 @@ def _json(document: Any) -> str:
 
 def reference() -> str:
     """The reference of all keys of this version, as Markdown."""
-    return markdown(
-        describe(json_schema.full_schema(json_schema.schema(), policies.schema(), choose.forms()))
-    )
+    return markdown(describe(json_schema.full_schema(json_schema.schema(), *_options())))
+
+
+def _options() -> tuple[Any, Any, Any]:
+    """The schemas of policies, strategies and own answers, which their rooms have."""
+    return policies.schema(), choose.forms(), answers.schema()

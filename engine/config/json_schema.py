@@ -3,7 +3,8 @@
 Editors and other validators see the file as written, where any value may be `${VAR}`; the gateway
 sees the expanded values. `schemas/gateway.schema.json` has the form for the file. Edit sections
 there in either form: `exact_schema` removes whatever `editor_schema` adds. The keys of `credential`
-come from `credentials.schema()`, the options of policies and strategies from their rooms.
+come from `credentials.schema()`, the options of policies and strategies, and the names of the
+gateway's own answers, from their rooms.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _ONE_OF = ("const", "enum")
 _ANNOTATIONS = ("description", "default", "x-modelway")
 _POLICY = ("description", "type", "minProperties", "maxProperties")
 _CHOICE = [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]
+_ANSWER = {"type": "string", "minLength": 1}
 
 
 @cache
@@ -55,18 +57,19 @@ def schema() -> Schema:
     return {**document, "$defs": definitions}
 
 
-def full_schema(schema: Schema, policy: Schema, choice: list[Schema]) -> Schema:
+def full_schema(schema: Schema, policy: Schema, choice: list[Schema], answer: Schema) -> Schema:
     """The exact form with all options: `policy` is the schema of one entry of `policies`, `choice`
-    are the forms of `choose`."""
+    are the forms of `choose`, `answer` is the schema of that key of a route."""
     plain = exact_schema(schema)
+    _set_answer(plain["$defs"], answer)
     plain["$defs"]["policies"] = {**plain["$defs"]["policies"], "items": policy}
     plain["$defs"]["choose"] = {**plain["$defs"]["choose"], "anyOf": choice}
     return plain
 
 
-def editor_schema(schema: Schema, policy: Schema, choice: list[Schema]) -> Schema:
+def editor_schema(schema: Schema, policy: Schema, choice: list[Schema], answer: Schema) -> Schema:
     """The form for editors, from either form; the options as for `full_schema`."""
-    plain = full_schema(schema, policy, choice)
+    plain = full_schema(schema, policy, choice, answer)
     result = _with_references(plain)
     result["$defs"] = {name: _with_references(child) for name, child in plain["$defs"].items()}
     result["$defs"][_NAME] = dict(_REFERENCE)
@@ -74,16 +77,26 @@ def editor_schema(schema: Schema, policy: Schema, choice: list[Schema]) -> Schem
 
 
 def exact_schema(schema: Schema) -> Schema:
-    """The form for expanded values, from either form. Options of policies and strategies are left
-    open: the plan checks them by their own schemas."""
+    """The form for expanded values, from either form. Options of policies and strategies, and the
+    names of own answers, are left open: the plan checks them by their own schemas."""
     result = _without_references(schema)
     definitions = {name: _without_references(child) for name, child in schema["$defs"].items()}
     definitions.pop(_NAME, None)
     policy = definitions["policies"]["items"]
     definitions["policies"]["items"] = {key: policy[key] for key in _POLICY}
     definitions["choose"] = {**definitions["choose"], "anyOf": _CHOICE}
+    _set_answer(definitions, _ANSWER)
     result["$defs"] = definitions
     return result
+
+
+def _set_answer(definitions: Schema, answer: Schema) -> None:
+    """Replace the schema of a route's `answer`, without its annotations."""
+    route = definitions["route"]
+    known = route["properties"]["answer"]
+    annotations = {key: known[key] for key in _ANNOTATIONS if key in known}
+    properties = {**route["properties"], "answer": {**annotations, **answer}}
+    definitions["route"] = {**route, "properties": properties}
 
 
 def _map(schema: Schema, change: Any) -> Schema:

@@ -1,6 +1,6 @@
-"""The list of models, which the gateway itself responds with.
+"""The lists of models that the gateway itself responds with (`answers/models.py`).
 
-It has the models that can be called in the caller's dialect and that the token may use. A list is
+A list has the models that can be called in the caller's dialect and that the token may use. It is
 made once for each dialect and set of models, not for each request.
 """
 
@@ -9,20 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
-from urllib.parse import unquote
 
 import orjson
 from cachetools import LRUCache, cachedmethod
 
 from engine.config.config import Config
 from engine.config.listed_models import ListedModel, listed_model
-from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
+from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.dialects import Dialect, ModelCard, ModelList
-from engine.exchange.exchange import Exchange, Handler, Response
 from engine.source.suggestion import Suggestions
-from engine.spec.query_string import Query
 from engine.values.caller import Caller
-from engine.values.errors import GatewayError
 from engine.values.wildcard import ByName, Patterns
 
 Scope = tuple[str, ...] | None
@@ -30,58 +26,6 @@ Scope = tuple[str, ...] | None
 
 _SCOPES = 64
 _BYTES = 16_000_000
-_JSON = [("content-type", "application/json")]
-_LONGEST = 200
-
-
-def models(
-    visible_models: VisibleModels, dialects: Sequence[Dialect], variable: str = ""
-) -> Handler:
-    """A handler that lists the models that the caller may use. With `variable`, the name of a path
-    variable, it shows the model of that name, even if only a wildcard serves it. `dialects` are
-    those of the route.
-
-    The response has the format of the caller's dialect, and only models that can be called in it.
-    """
-    by_name = {dialect.name: dialect for dialect in dialects}
-
-    def handle(exchange: Exchange) -> Response:
-        dialect, caller = by_name[exchange.dialect.name], exchange.caller
-        if not variable:
-            return Response(200, _JSON, _list(visible_models, dialect, caller, exchange.query))
-        name = unquote(exchange.variable(variable))
-        usable = caller is None or caller.may_use(name)
-        card = visible_models.find(name, dialect) if usable else None
-        if card is None:
-            raise _not_found(name, usable, visible_models, caller, variable)
-        return Response(200, _JSON, orjson.dumps(dialect.model(card)))
-
-    return handle
-
-
-def _list(
-    visible_models: VisibleModels, dialect: Dialect, caller: Caller | None, query: str
-) -> bytes:
-    if not query:
-        return visible_models.whole_list(dialect, caller)
-    parameters = dict(Query.parse(query).items())
-    return orjson.dumps(dialect.models(visible_models.listed(dialect, caller), parameters))
-
-
-def _not_found(
-    name: str, usable: bool, visible_models: VisibleModels, caller: Caller | None, variable: str
-) -> GatewayError:
-    message = f"The model '{name[:_LONGEST]}' does not exist here, or the token may not use it."
-    operations = visible_models.operations_of(name) if usable else None
-    if operations:
-        message = f"The model '{name[:_LONGEST]}' is not served in this format; it has "
-        message += f"{join_operation_names(operations)}."
-    elif operations is None:
-        suggestion = visible_models.suggestions.near(
-            name, lambda model: caller is None or caller.may_use(model)
-        )
-        message += f" Did you mean '{suggestion}'?" if suggestion else ""
-    return GatewayError(404, "model_not_found", message, param=variable)
 
 
 class VisibleModels:

@@ -2,13 +2,17 @@
 
 The server makes one adapter per request: `server/worker_connection.py` for the gateway's worker,
 `server/gunicorn_connection.py` for gunicorn's workers, `WSGIConnection` in this module for any
-other WSGI server. The adapter is also `wsgi.input`.
+other WSGI server. The adapter is also `wsgi.input`. A request from inside of this process has an
+`InternalConnection`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
+
+from engine.values.caller import Caller
 
 TrySend = Callable[[bytes], bool]
 """Sends one piece of a response body without blocking. False: the server buffers a part of it, and
@@ -25,8 +29,24 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
+@dataclass(frozen=True, slots=True)
+class InternalCaller:
+    """Who calls an operation from inside of this process, without a token; a `caller` of None
+    calls as one without a token. `token` is the digest of the token by which the caller was found,
+    "" for none: its end ends the request too."""
+
+    caller: Caller | None
+    token: str = ""
+
+
 class CallerConnection(Protocol):
     """The connection of a request, until its response is sent."""
+
+    @property
+    def internal(self) -> InternalCaller | None:
+        """The caller of a request from inside; None for each that comes from a socket, whatever its
+        headers say."""
+        ...
 
     def read(self, size: int, /) -> bytes:
         """The next bytes of the request body; fewer than `size` only at its end.
@@ -79,6 +99,7 @@ class CallerConnection(Protocol):
 class WSGIConnection:
     """The connection under any WSGI server (PEP 3333): only the request body is accessible."""
 
+    internal: InternalCaller | None = None
     try_send: TrySend | None = None
     can_take_over = False
 
@@ -105,6 +126,14 @@ class WSGIConnection:
 
     def linger(self, size: int) -> None:
         """No effect: the server decides how it closes the connection."""
+
+
+class InternalConnection(WSGIConnection):
+    """The connection of a request from inside of this process (`app/internal_call.py`)."""
+
+    def __init__(self, body: Readable, internal: InternalCaller) -> None:
+        super().__init__(body)
+        self.internal = internal
 
 
 class _NoBody:

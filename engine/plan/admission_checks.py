@@ -41,7 +41,7 @@ def _hedge_problem(route: Route) -> tuple[str, str] | None:
     operation, hedge = route.operation, route.hedge
     if operation.websocket:
         return f"{operation.id} is a WebSocket, which is never hedged", "remove 'hedge'"
-    if route.answer:
+    if route.answer is not None:
         return f"{operation.id} is answered by the gateway, not by a target", "remove 'hedge'"
     method = operation.method.upper()
     if method in _IDEMPOTENT or (hedge is not None and hedge.idempotent):

@@ -15,6 +15,8 @@ from engine.config.config import Config
 from engine.config.load import load, load_file
 from engine.config.routes import Policy, WebSocket
 from engine.dialects import Dialect
+from engine.edge import answers
+from engine.edge.answers.own_answer import OwnAnswer
 from engine.plan import model_location, operations
 from engine.plan.admission_checks import check_admission
 from engine.plan.assign import Claim, assign
@@ -36,6 +38,7 @@ from engine.source.files import record_reads
 from engine.source.problem import Findings, Level, place_of
 from engine.spec import path_templates, security
 from engine.spec.document.cache_folder import folder_of
+from engine.spec.expression import Expression
 from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
@@ -160,10 +163,12 @@ def _route(
     spec = config.specs[operation.spec]
     node = specifications[operation.spec].node(operation)
     model = model_location.model_expression(claim, node, config, findings)
-    of_callers = _dialects(spec.dialect, shares_paths=route.answer == "models")
+    answer = answers.get(route.answer)
+    if route.answer and answer is None:
+        return None
+    in_every_dialect = answer is not None and answer.in_every_dialect
+    of_callers = _dialects(spec.dialect, in_every_dialect=in_every_dialect)
     _note_unsent(operation, findings)
-    names = path_templates.variables(operation.path)
-    wide = [model.steps[0]] if model is not None and model.place == "path" else []
     return Route(
         operation=operations.compile_for_route(claim, config, specifications, findings),
         dialects=of_callers,
@@ -173,12 +178,12 @@ def _route(
         also=model_location.copies(claim, model, config, findings),
         to=route.to,
         choose=route.choose,
-        answer=route.answer,
+        answer=answer,
         public=route.public,
         validate=route.validate,
         policies=config.policies + route.policies,
         guards=Guards(),  # compiled when all policies are valid
-        wide=tuple(names if route.answer == "models" else {*wide, *operation.wide}),
+        wide=_wide_variables(operation, model, answer),
         takes=takes_of(node, of_callers[-1]),
         websocket=(route.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=route.unknown_fields,
@@ -190,13 +195,22 @@ def _route(
     )
 
 
+def _wide_variables(
+    operation: Operation, model: Expression | None, answer: OwnAnswer | None
+) -> tuple[str, ...]:
+    """The variables of a path that may have slashes."""
+    if answer is not None and answer.has_wide_variables:
+        return tuple(path_templates.variables(operation.path))
+    of_model = [model.steps[0]] if model is not None and model.place == "path" else []
+    return tuple({*of_model, *operation.wide})
+
+
 @cache
-def _dialects(name: str, *, shares_paths: bool) -> tuple[Dialect, ...]:
-    """The dialects of callers of a path whose operation is of the dialect `name`, that one last.
-    Paths that are shared are asked in every dialect."""
+def _dialects(name: str, *, in_every_dialect: bool) -> tuple[Dialect, ...]:
+    """The dialects of callers of a path whose operation is of the dialect `name`, that one last."""
     own = dialects.get(name if name in dialects.names() else dialects.PLAIN)
-    others = [each for each in dialects.by_request() if each is not own] if shares_paths else []
-    return (*others, own)
+    others = [each for each in dialects.by_request() if each is not own]
+    return (*(others if in_every_dialect else ()), own)
 
 
 def _note_unsent(operation: Operation, findings: Findings) -> None:

@@ -17,6 +17,7 @@ from engine.config.routes import Policy, RouteConfig
 from engine.config.server import read_networks
 from engine.config.unknown_keys import elsewhere
 from engine.config.upstreams import UpstreamConfig
+from engine.edge import answers
 from engine.plan.transforms import check_transforms_of_callers
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
@@ -71,6 +72,7 @@ class _Checker:
         self.config = config
         self.findings = findings
         self.used_upstreams: set[str] = set()
+        self.answers = schema_check.Validator(answers.schema())
 
     def error(
         self, at: Path, code: str, message: str, hint: str = "", *, key: bool = False
@@ -229,10 +231,12 @@ class _Checker:
             message = "'choose' of a route needs 'to'; models have their own 'choose'"
             self.error(route.choose.at, "MW381", message, "write it under 'models'", key=True)
         self.policies(route.policies)
+        self.answer(route)
         destinations = [key for key in ("model", "to", "answer") if getattr(route, key)]
         if len(destinations) != 1:
             present = " and ".join(destinations) if destinations else "none of them"
-            hint = "model: for requests that name one; to: for a fixed upstream; answer: models"
+            own = f"answer: {' or '.join(answers.names())}"
+            hint = f"model: for requests that name one; to: for a fixed upstream; {own}"
             message = f"a route has one of 'model', 'to' and 'answer'; this has {present}"
             at = self.last_of(route.at, destinations)
             self.error(at, "MW317", message, hint, key=bool(destinations))
@@ -241,6 +245,11 @@ class _Checker:
         self.default(route)
         if route.model and not self.config.models and "models" not in self.config.invalid.names:
             self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
+
+    def answer(self, route: RouteConfig) -> None:
+        at = (*route.at, "answer")
+        if route.answer:
+            schema_check.check(route.answer, self.answers, self.config.source, at, self.findings)
 
     def last_of(self, at: Path, names: Sequence[str]) -> Path:
         """The path of the last key of an entry in the file; that of the entry without names."""

@@ -22,7 +22,7 @@ def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> 
 
 def _check_collisions(routes: Sequence[Route], console: Console, findings: Findings) -> None:
     """Note two routes with the same method and path, unless they are alternatives of one document,
-    or the gateway answers both from `models`; and each route on a path of the console."""
+    or share an answer of the gateway's own; and each route on a path of the console."""
     routes_by_path: dict[tuple[object, ...], Route] = {}
     for route in routes:
         operation = route.operation
@@ -33,7 +33,7 @@ def _check_collisions(routes: Sequence[Route], console: Console, findings: Findi
                 findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
             key = (operation.method, path_templates.shape(template), operation.query)
             first = routes_by_path.setdefault(key, route)
-            if first is route or (first.answer == route.answer == "models"):
+            if first is route or _share_answer(first, route):
                 continue
             if operation.is_alternative(first.operation):
                 continue
@@ -46,6 +46,12 @@ def _check_collisions(routes: Sequence[Route], console: Console, findings: Findi
                 "mount one of the documents under another prefix with specs.<name>.mount",
                 key=True,
             )
+
+
+def _share_answer(first: Route, second: Route) -> bool:
+    """Whether the gateway answers both itself, in the dialects of all documents."""
+    answer = first.answer
+    return answer is not None and answer is second.answer and answer.in_every_dialect
 
 
 def _note_claimed_pages(routes: Sequence[Route], config: Config, findings: Findings) -> None:

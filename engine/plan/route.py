@@ -15,6 +15,7 @@ from engine.config.models import Choice, TargetConfig
 from engine.config.routes import Hedge, Policy, WebSocket
 from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
+from engine.edge.answers.own_answer import OwnAnswer
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
 from engine.spec.expression import Expression
@@ -32,7 +33,7 @@ class Route:
 
     `takes` are the request fields that quotas depend on. `guards` are the compiled `policies`.
     `dialects` are the dialects of callers of this path, the operation's own last. `wide` are the
-    path variables that may have slashes, because they name a model. `websocket` has the limits of
+    path variables that may have slashes. `websocket` has the limits of
     sessions, if the operation is a WebSocket. `chosen_by_body`: a value of the body decides which
     target is chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
     `response_validators` is None unless the route reports on responses. `at` is
@@ -46,7 +47,7 @@ class Route:
     default_model: str
     also: tuple[Expression, ...]
     to: tuple[TargetConfig, ...]
-    answer: str
+    answer: OwnAnswer | None
     public: bool
     validate: str
     policies: tuple[Policy, ...]
@@ -86,8 +87,8 @@ class Route:
     @property
     def destination(self) -> str:
         """The destination of requests, for people."""
-        if self.answer:
-            return f"by the gateway ({self.answer})"
+        if self.answer is not None:
+            return f"by the gateway ({self.answer.name})"
         return "to fixed targets" if self.to else "by model"
 
     @property

@@ -78,7 +78,7 @@ def prove_transforms(
         return proved_route(route, specifications[route.operation.spec])
 
     edited: dict[Path, tuple[TransformConfig, list[ProvedOperation]]] = {}
-    for route in (each for each in routes if not each.answer):
+    for route in (each for each in routes if each.answer is None):
         for policy in route.policies:
             for transform in transform_of(policy):
                 edited.setdefault(transform.at, (transform, []))[1].append(

@@ -16,7 +16,7 @@ from gunicorn.http.errors import (
 )
 
 from engine.edge.router import Application
-from engine.exchange.caller_connection import InvalidFraming, TrySend
+from engine.exchange.caller_connection import InternalCaller, InvalidFraming, TrySend
 from engine.server.caller_socket import linger
 
 _INVALID_FRAMING = (
@@ -48,6 +48,7 @@ class WSGIAdapter:
 class GunicornConnection:
     """The connection under a request that gunicorn's own worker has read."""
 
+    internal: InternalCaller | None = None
     try_send: TrySend | None = None
     can_take_over = True
 

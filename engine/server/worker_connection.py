@@ -8,7 +8,7 @@ from typing import Any
 
 import gevent
 
-from engine.exchange.caller_connection import TrySend
+from engine.exchange.caller_connection import InternalCaller, TrySend
 from engine.server.caller_socket import CallerSocket, linger
 from engine.server.http1.request import HeadReader, Limits, RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
@@ -35,6 +35,7 @@ class WorkerConnection:
     """The connection under one request, until its response is sent: a `CallerConnection`, and the
     worker's side of WSGI."""
 
+    internal: InternalCaller | None = None
     can_take_over = True
     _ahead = b""  # of the body, decoded and not read yet
     _unsent = b""  # of a piece that `try_send` could not send completely

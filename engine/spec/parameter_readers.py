@@ -104,13 +104,19 @@ def compile_reader(
 
 
 def _text(name: str, location: str, style: str | None, explode: bool | None) -> ParameterText:
-    style = _style(style, location)
-    explode = style in ("form", "cookie") if explode is None else explode
+    style, explode = style_of(location, style, explode)
     where = f"form field {name!r}" if location == "form" else f"{location} parameter {name!r}"
     find = _values(location, style, name, where)
     return ParameterText(
         name, location, style, explode, where, find, _cleaner(location, style, where)
     )
+
+
+def style_of(location: str, style: str | None, explode: bool | None) -> tuple[str, bool]:
+    """The style of a parameter and whether it explodes, with the defaults of OpenAPI. Raises
+    ValueError for an unknown location or a style that it does not have."""
+    style = _style(style, location)
+    return style, style in ("form", "cookie") if explode is None else explode
 
 
 def splits_at_commas(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 
@@ -19,6 +19,7 @@ from engine.spec.document.swagger.conversion import convert
 from engine.spec.operation import Operation, recompile
 from engine.spec.operation_reader import OperationReader
 from engine.spec.plain_files import Purpose
+from engine.spec.request_writer import RequestWriter
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
@@ -45,6 +46,15 @@ class Specification:
             node = node.get(str(step))
         return node
 
+    def _item(self, operation: Operation) -> Node:
+        """The path item of the operation."""
+        return self.library.document.get("paths").get(str(operation.at[1]))
+
+    def writer(self, operation: Operation, wide: Collection[str] = ()) -> RequestWriter:
+        """Writes requests of the operation from values; `wide` are the variables of its path that
+        may contain slashes."""
+        return RequestWriter(operation, self._item(operation), self.node(operation), wide)
+
     def recompile(
         self, operation: Operation, *, lenient: bool, with_names: bool, with_read_only: bool = False
     ) -> Operation:
@@ -52,9 +62,8 @@ class Specification:
         bodies' members, or `with_read_only`, those of the read-only ones.
         """
         schemas = self._schemas_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
-        item = self.library.document.get("paths").get(str(operation.at[1]))
         return recompile(
-            *(operation, self.node(operation), item, schemas),
+            *(operation, self.node(operation), self._item(operation), schemas),
             with_names=with_names,
             with_read_only=with_read_only,
         )

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from engine.edge.origin import SameOrigin
+from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
@@ -23,6 +24,7 @@ from engine.values.errors import GatewayError, Malformed
 
 _MAX_TOKEN = 4096
 _SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
+_EXPIRED = "The token has expired or was revoked. Ask the platform's operator for a new one."
 _OTHER_ORIGIN = (
     "A token that a browser attaches is accepted only from this gateway's pages "
     "and from those of cors.origins. Send it in a header of the request."
@@ -37,7 +39,8 @@ def authenticate(
     any_operation: bool = False,
     same_origin: SameOrigin | None = None,
 ) -> Stage:
-    """A stage that sets `exchange.caller`.
+    """A stage that sets `exchange.caller`: by the token of the request or, for one from inside of
+    this process, by its connection.
 
     Raises GatewayError 401 without a valid token; 429 for an unknown token from an address that has
     tried many; 403 for a token that may not call this operation (unless `any_operation`) or not
@@ -52,17 +55,26 @@ def authenticate(
     remove_secrets = _secrets_remover(carriers)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        secrets = [] if public else read_secrets(exchange)
-        remove_secrets(exchange)
-        if not public:
-            exchange.caller = caller = _caller(secrets, places, challenge, exchange, services)
-            if not any_operation:
-                _check_operation(caller, exchange.operation)
-            if caller.ips is not None:
-                _check_address(caller.ips, exchange, services)
+        internal = exchange.connection.internal
+        if internal is None:
+            secrets = read_secrets(exchange)
+            remove_secrets(exchange)
+            caller = _caller(secrets, places, challenge, exchange, services)
+        else:
+            remove_secrets(exchange)
+            caller = _internal_caller(internal, places, challenge, exchange, services)
+        exchange.caller = caller
+        if not (any_operation or caller.may_call(exchange.operation)):
+            raise _not_allowed(exchange.operation)
+        if caller.ips is not None:
+            _check_address(caller.ips, exchange, services)
         return following(exchange)
 
-    return stage
+    def public_stage(exchange: Exchange, following: Handler) -> Response:
+        remove_secrets(exchange)
+        return following(exchange)
+
+    return public_stage if public else stage
 
 
 def _secrets_remover(carriers: Sequence[Carrier]) -> Callable[[Exchange], None]:
@@ -189,13 +201,30 @@ def _caller(
         exchange.token = token
         return caller
     if expired:
-        message = "The token has expired or was revoked. Ask the platform's operator for a new one."
+        message = _EXPIRED
     elif secrets:
         _limit_guesses(exchange, services)
         message = "The token is not known here. Check that this platform issued it."
     else:
         message = f"The request has no token. Send it as {places}."
     raise GatewayError(401, "invalid_api_key", message, headers=challenge)
+
+
+def _internal_caller(
+    internal: InternalCaller,
+    places: str,
+    challenge: Headers,
+    exchange: Exchange,
+    services: Services,
+) -> Caller:
+    """The caller of a request from inside. A token in it is of no account."""
+    caller = internal.caller
+    if caller is None:
+        return _caller((), places, challenge, exchange, services)
+    if caller.expires is not None and services.clock() >= caller.expires:
+        raise GatewayError(401, "invalid_api_key", _EXPIRED, headers=challenge)
+    exchange.token = internal.token
+    return caller
 
 
 def _limit_guesses(exchange: Exchange, services: Services) -> None:
@@ -211,11 +240,10 @@ def _limit_guesses(exchange: Exchange, services: Services) -> None:
         raise GatewayError(429, "too_many_unknown_tokens", message, headers=headers)
 
 
-def _check_operation(caller: Caller, operation: str) -> None:
-    """Raises GatewayError 403 for an operation that the token may not call."""
-    if not caller.may_call(operation):
-        message = f"This token may not call '{operation}'."
-        raise GatewayError(403, "operation_not_allowed", message)
+def _not_allowed(operation: str) -> GatewayError:
+    """403 for an operation that the token may not call."""
+    message = f"This token may not call '{operation}'."
+    return GatewayError(403, "operation_not_allowed", message)
 
 
 def _check_address(ips: tuple[str, ...], exchange: Exchange, services: Services) -> None:

@@ -318,9 +318,9 @@ def affinity(header):
         ("transform", BY_MODEL, BY_HEADER, None, EDIT),
         ("transform", TO, TO, document(NOTE), EDIT),
         ("transform", TO, TO, document(other_body({"type": "object"})), EDIT),
-        ("models", MODELS, MODELS, document(path_b="/b/{model}"), {}),
+        ("answer", MODELS, MODELS, document(path_b="/b/{model}"), {}),
         (
-            *("models", MODELS, MODELS, None),
+            *("answer", MODELS, MODELS, None),
             {
                 "specs": TWO_DIALECTS,
                 "routes": [{"operation": f"{name}.a", **MODELS} for name in ("shop", "other")],

@@ -6,6 +6,7 @@ from jsonschema import Draft202012Validator
 from engine import policies
 from engine.config import json_schema
 from engine.config.project_schema import Names, overlay_schema, project_schema
+from engine.edge import answers
 from engine.source.reader import read
 from engine.upstream import choose
 
@@ -18,7 +19,8 @@ NAMES = Names(
     models=["small", "any-*"],
     tokens=["alice"],
 )
-SHIPPED = json_schema.editor_schema(json_schema.schema(), policies.schema(), choose.forms())
+OPTIONS = policies.schema(), choose.forms(), answers.schema()
+SHIPPED = json_schema.editor_schema(json_schema.schema(), *OPTIONS)
 PROJECT = project_schema(SHIPPED, NAMES)
 OVERLAY = Draft202012Validator(overlay_schema(PROJECT))
 
@@ -58,7 +60,7 @@ def test_a_name_that_the_project_does_not_have_is_allowed(dialect):
 
 
 def test_the_schema_that_it_is_made_from_is_unchanged():
-    before = json_schema.editor_schema(json_schema.schema(), policies.schema(), choose.forms())
+    before = json_schema.editor_schema(json_schema.schema(), *OPTIONS)
     assert before == SHIPPED
 
 

@@ -6,7 +6,14 @@ import io
 
 import pytest
 
-from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection, WSGIConnection
+from engine.exchange.caller_connection import (
+    NO_CONNECTION,
+    CallerConnection,
+    InternalCaller,
+    InternalConnection,
+    WSGIConnection,
+)
+from engine.values.caller import Caller
 
 
 def test_under_any_wsgi_server_the_body_can_be_read_and_nothing_else():
@@ -22,3 +29,11 @@ def test_under_any_wsgi_server_the_body_can_be_read_and_nothing_else():
 
 def test_an_exchange_without_a_server_has_an_empty_body():
     assert NO_CONNECTION.read(9) == b""
+
+
+def test_only_a_connection_from_inside_has_an_internal_caller():
+    caller = InternalCaller(Caller("alice"), "digest")
+    inside: CallerConnection = InternalConnection(io.BytesIO(b"abc"), caller)
+    assert (inside.internal, inside.read(9)) == (caller, b"abc")
+    assert WSGIConnection(io.BytesIO()).internal is None
+    assert NO_CONNECTION.internal is None

@@ -78,3 +78,7 @@ def test_a_listener_is_found_by_the_address_of_its_socket() -> None:
 def test_a_server_that_is_not_gunicorn_has_one_listener() -> None:
     wrapped = WSGIAdapter(lambda environ, start_response: [b"api"])  # type: ignore[arg-type]
     assert list(wrapped({}, print)) == [b"api"]
+
+
+def test_a_request_of_a_socket_has_no_internal_caller() -> None:
+    assert connection(CHUNKED + b"0\r\n\r\n").internal is None

@@ -249,3 +249,8 @@ def test_bytes_after_the_request_are_handed_over_with_the_socket(caller: Caller)
     assert connection.can_take_over
     assert connection.take_over() == (caller.sock.sock, b"early")
     assert connection.fileno() == caller.sock.sock.fileno()
+
+
+def test_a_request_of_a_socket_has_no_internal_caller(caller: Caller) -> None:
+    connection: CallerConnection = caller.sends(post(0, b"Internal: alice\r\n"))
+    assert connection.internal is None

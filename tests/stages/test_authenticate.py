@@ -1,11 +1,13 @@
 """Authentication: tokens in every carrier, and their removal from the request."""
 
 import base64
+import io
 from dataclasses import replace
 
 import pytest
 
 from engine.edge.origin import SameOrigin
+from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.spec.security import BASIC, BEARER, Carrier
@@ -407,3 +409,37 @@ def test_behind_a_proxy_each_client_has_its_own_count_of_unknown_tokens():
         for client in clients
     ]
     assert statuses == [401, 401, 429]
+
+
+# Calls from inside of the process.
+
+
+def call_inside(internal, *carriers, public=False, **environ):
+    exchange = new_exchange("GET", "/", "", environ, operation="openai.chat")
+    exchange.connection = InternalConnection(io.BytesIO(), internal)
+    authenticate(carriers or [BEARER], public, SERVICES)(exchange, lambda _: Response(200, []))
+    return exchange
+
+
+def test_a_call_from_inside_has_its_caller_and_the_token_of_which_it_depends():
+    exchange = call_inside(InternalCaller(Caller("inside"), "digest"))
+    assert (exchange.caller, exchange.token) == (Caller("inside"), "digest")
+
+
+def test_a_token_in_a_call_from_inside_is_removed_and_of_no_account():
+    authorization = {"HTTP_AUTHORIZATION": f"Bearer {SECRET}"}
+    exchange = call_inside(InternalCaller(Caller("inside")), **authorization)
+    assert (exchange.caller, exchange.token) == (Caller("inside"), "")
+    assert "HTTP_AUTHORIZATION" not in exchange.environ
+    with pytest.raises(GatewayError, match="has no token"):
+        call_inside(InternalCaller(None), **authorization)
+
+
+def test_a_call_from_inside_to_a_public_operation_has_no_caller():
+    assert call_inside(InternalCaller(Caller("inside")), public=True).caller is None
+
+
+def test_a_caller_whose_token_has_expired_calls_nothing():
+    with pytest.raises(GatewayError, match="expired") as excinfo:
+        call_inside(InternalCaller(Caller("inside", expires=1.0)))
+    assert excinfo.value.status == 401

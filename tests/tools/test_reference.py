@@ -8,6 +8,7 @@ import pytest
 from engine import policies
 from engine.config import json_schema
 from engine.config.keys import ENTRY, Key, describe
+from engine.edge import answers
 from engine.upstream import choose
 from tests.support.metrics import METRICS
 from tools.reference import FOLDER, PAGES
@@ -38,7 +39,8 @@ def test_no_key_of_the_config_is_without_an_entry_in_the_reference():
     page = (FOLDER / "keys.md").read_text("utf-8")
     rows = {section.partition("\n")[0]: section for section in page.split("\n## ")[1:]}
     missing = []
-    schema = json_schema.full_schema(json_schema.schema(), policies.schema(), choose.forms())
+    options = policies.schema(), choose.forms(), answers.schema()
+    schema = json_schema.full_schema(json_schema.schema(), *options)
     for key in keys(describe(schema)):
         section, *below = key.path
         path = ".".join(below).replace(".*.", "[].").removeprefix("*.")

@@ -61,7 +61,7 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
             "operation": route.operation.id,
             "model": route.model.text if route.model is not None else None,
             "default": route.default_model,
-            "answer": route.answer,
+            "answer": "" if route.answer is None else route.answer.name,
             "targets": _upstreams(route, upstreams),
             "choose": route.choose.text if route.to else None,
             "priority": route.priority,

@@ -10,10 +10,11 @@ from typing import Any
 
 import orjson
 
+from engine.app.internal_call import Request
 from engine.config import json_schema, schema_check
 from engine.config.config import Config
 from engine.offline.rehearsal import observation
-from engine.offline.rehearsal.observation import Request, UpstreamAnswers
+from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Path, Place, Source, place_of
 from engine.source.reader import read_file

@@ -9,35 +9,36 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import string
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 
 from engine.app.build import build
+from engine.app.internal_call import Request, send
 from engine.app.parts import MOST_MADE
 from engine.app.stores import prepare, services_of
 from engine.app.telemetry import telemetry_of
 from engine.config.config import Config
 from engine.edge.router import Application
-from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.caller_connection import InternalCaller
+from engine.exchange.exchange import MISSING
 from engine.mock.invent import invent
-from engine.offline.rehearsal.observation import Request, UpstreamAnswers
-from engine.offline.rehearsal.rehearse import add_token, capture_log, environ_of, play
+from engine.offline.rehearsal.observation import UpstreamAnswers
+from engine.offline.rehearsal.rehearse import capture_log
 from engine.offline.rehearsal.stand_ins import RecordingCounters, placeholder, recorder
 from engine.plan.route import CannotServe, Plan, Route
 from engine.spec import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value
 from engine.spec.media_types import is_json
+from engine.spec.request_writer import RequestValues
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.upstream.target import connect
-from engine.values.caller import Caller, digest, new_secret
+from engine.values.caller import Caller
 
 _MAX_KINDS = 200
 _CALLER = "a rehearsal"
@@ -92,8 +93,7 @@ def _open_journal(plan: Plan) -> None:
 def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
     """Play one request of each kind, request each page, and check the stores. Pages show at most
     MOST_MADE of the routes."""
-    secret = new_secret()
-    plan = replace(plan, config=_redirected(plan, folder, secret))
+    plan = replace(plan, config=_redirected(plan, folder))
     telemetry = telemetry_of(plan.config, folder, (), background=False)
     opened = services_of(plan, telemetry)
     with closing(opened):
@@ -105,7 +105,6 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
             services,
             client=recorder([], UpstreamAnswers()),
             open_credential=placeholder,
-            wrap_stages=lambda route, stages: [_with_token(route, secret), *stages],
             shown=replace(plan, routes=plan.routes[:MOST_MADE]),
         )
         requests = [*_requests(plan), *_pages(plan)]
@@ -118,13 +117,12 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
     return BootResult(len(requests), f"unavailable: {'; '.join(away)}" if away else "")
 
 
-def _redirected(plan: Plan, folder: Path, secret: str) -> Config:
-    """The config with all files in `folder`, and with a token for the rehearsal."""
+def _redirected(plan: Plan, folder: Path) -> Config:
+    """The config with all files in `folder`."""
     config = plan.config
     telemetry = config.telemetry
     return replace(
         config,
-        tokens={**config.tokens, digest(secret): Caller(_CALLER)},
         stores=replace(
             config.stores,
             journal=folder / "journal",
@@ -146,19 +144,11 @@ def _records_redirected(url: str | None, folder: Path) -> str | None:
     return f"{_SQLITE}{folder / 'records.db'}"
 
 
-def _with_token(route: Route, secret: str) -> Stage:
-    def enter(exchange: Exchange, following: Handler) -> Response:
-        if route.carriers:
-            add_token(exchange, route.carriers[0], secret)
-        return following(exchange)
-
-    return enter
-
-
 def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
     """Play a request. Raises CannotServe for status 500 or a logged error; others are fine."""
-    status, _, _ = play(app, environ_of(request))
-    if status == 500 or faults:
+    response = send(app, request, InternalCaller(Caller(_CALLER)))
+    response.read()
+    if response.status == 500 or faults:
         reason = faults[0] if faults else "status 500"
         raise CannotServe(f"{request.method} {request.target} fails: {reason}")
 
@@ -188,20 +178,14 @@ def _kind(route: Route) -> tuple[object, ...]:
     )
 
 
-_UNQUOTED = string.punctuation
-"""Characters of a path that are not quoted: also `%`, as a path may be quoted already."""
-
-
 def _request(plan: Plan, route: Route) -> Request:
     operation = route.operation
-    template, _ = route.templates[0]
     model = _model(plan, route)
-    target = template
-    for name in path_templates.variables(template):
-        target = target.replace(f"{{{name}}}", quote(model, safe="/"))
-    target = quote(target, safe=_UNQUOTED)  # a document may have other characters in its paths
-    headers, body = _body(plan, route, model)
-    return Request(operation.method, target, headers, body)
+    media_type, body = _body(plan, route, model)
+    names = path_templates.variables(operation.path)
+    values = RequestValues(path=dict.fromkeys(names, model), body=body, media_type=media_type)
+    written = plan.specifications[operation.spec].writer(operation, route.wide).write(values)
+    return Request(written.method, written.target, written.headers, written.body)
 
 
 def _model(plan: Plan, route: Route) -> str:
@@ -213,8 +197,9 @@ def _model(plan: Plan, route: Route) -> str:
     return "x"
 
 
-def _body(plan: Plan, route: Route, model: str) -> tuple[list[tuple[str, str]], bytes]:
-    """A JSON body as the document describes it, with the model's name in its place."""
+def _body(plan: Plan, route: Route, model: str) -> tuple[str, Any]:
+    """A media type, and a JSON body as the document describes it, with the model's name in its
+    place; MISSING if it describes none."""
     node = plan.specifications[route.operation.spec].node(route.operation)
     for media_type, media in node.get("requestBody").get("content").items():
         if not is_json(media_type):
@@ -224,8 +209,8 @@ def _body(plan: Plan, route: Route, model: str) -> tuple[list[tuple[str, str]], 
             if isinstance(value, dict) and route.model is not None and route.model.place == "body":
                 value = {**value, route.model.steps[0]: model}
             with contextlib.suppress(orjson.JSONEncodeError):  # nested deeper than JSON may be
-                return [("content-type", kind)], orjson.dumps(value)
-    return [], b""
+                return kind, orjson.dumps(value)
+    return "", MISSING
 
 
 def _examples(media: Node) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from engine.app.internal_call import Pairs, Request
 from engine.exchange.exchange import Exchange
 from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.plan.route import Route
@@ -14,25 +15,11 @@ from engine.spec.security import Carrier
 from engine.values.counters import Limit
 from engine.values.errors import GatewayError
 
-Pairs = Sequence[tuple[str, str]]
-
 QuotaTake = tuple[Limit, int]
 """A limit, and the amount that a request takes of it."""
 
 FAILURES = ("connect", "timeout", "reset")
 """Failures of an upstream that can replace its response."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request as a caller would send it. `target` is the path with its query, as on the wire;
-    `address` is the caller's IP address."""
-
-    method: str
-    target: str
-    headers: Pairs = ()
-    body: bytes = b""
-    address: str = "127.0.0.1"
 
 
 def request(

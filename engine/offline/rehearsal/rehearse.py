@@ -6,33 +6,26 @@ is written. Each request gets a new application, so that no state is shared.
 
 from __future__ import annotations
 
-import base64
-import io
 import logging
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from urllib.parse import quote, unquote_to_bytes
+from contextlib import closing, contextmanager
 
 from engine.app.build import build
+from engine.app.internal_call import Request, environ_of, send
 from engine.config.default_prices import default_prices
-from engine.edge.router import Application
-from engine.exchange.environ_headers import environ_key
+from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
-from engine.offline.rehearsal.observation import Rehearsal, Request, Step, UpstreamAnswers
-from engine.offline.rehearsal.path_routes import alternatives_of, narrow_plan
+from engine.offline.rehearsal.observation import Rehearsal, Step, UpstreamAnswers
+from engine.offline.rehearsal.path_routes import narrow_plan
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
-from engine.spec.security import Carrier
 from engine.stages.authenticate import carried
 from engine.stages.report import mismatches
-from engine.values.caller import Caller, digest, new_secret
+from engine.values.caller import Caller
 from engine.values.errors import GatewayError, Malformed
 from engine.values.price import Prices
-
-Environ = dict[str, object]
 
 
 def rehearse(
@@ -45,11 +38,9 @@ def rehearse(
     a request that is not valid HTTP.
     """
     rehearsal = Rehearsal(request)
-    environ = environ_of(request)
-    secret = new_secret() if caller is not None else ""
-    tokens = plan.config.tokens
+    environ_of(request)  # refuses what is not valid HTTP before it plans
     services = Services(
-        tokens={**tokens, digest(secret): caller} if caller is not None else tokens,
+        tokens=plan.config.tokens,
         counters=RecordingCounters(rehearsal.limits),
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
@@ -63,31 +54,18 @@ def rehearse(
         services,
         client=_clients(plan, rehearsal, answers or UpstreamAnswers()),
         open_credential=placeholder,
-        wrap_stages=lambda route, stages: _observe_all(narrow, route, stages, rehearsal, secret),
+        wrap_stages=lambda route, stages: _observe_all(narrow, route, stages, rehearsal),
     )
 
-    with capture_log(rehearsal.log), mismatches.capture(rehearsal.reported):
-        rehearsal.status, rehearsal.headers, rehearsal.body = play(app, environ)
+    internal = None if caller is None else InternalCaller(caller)
+    with (
+        capture_log(rehearsal.log),
+        mismatches.capture(rehearsal.reported),
+        closing(send(app, request, internal)) as response,
+    ):
+        rehearsal.status, rehearsal.headers = response.status, response.headers
+        rehearsal.body = response.read()
     return rehearsal
-
-
-def play(app: Application, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
-    """Status, headers and body of the response of an application."""
-    status, headers = 0, []
-
-    def start_response(
-        line: str, pairs: list[tuple[str, str]], error: object = None
-    ) -> Callable[[bytes], object]:
-        nonlocal status, headers
-        status, headers = int(line.split(" ", 1)[0]), pairs
-        return lambda data: None
-
-    body = app(environ, start_response)
-    try:
-        data = b"".join(body)
-    finally:
-        getattr(body, "close", lambda: None)()
-    return status, headers, data
 
 
 def _clients(plan: Plan, rehearsal: Rehearsal, answers: UpstreamAnswers) -> Callable[..., Recorder]:
@@ -104,20 +82,20 @@ def _clients(plan: Plan, rehearsal: Rehearsal, answers: UpstreamAnswers) -> Call
 
 
 def _observe_all(
-    plan: Plan, route: Route, stages: Sequence[Stage], rehearsal: Rehearsal, secret: str
+    plan: Plan, route: Route, stages: Sequence[Stage], rehearsal: Rehearsal
 ) -> Sequence[Stage]:
-    """The stages of a route, each observed, after a stage that adds the token. Of alternatives the
-    stage that chooses comes first, as if it were of the first one."""
+    """The stages of a route, each observed. Of alternatives the stage that chooses comes first, as
+    if it were of the first one."""
 
     def enter(exchange: Exchange, following: Handler) -> Response:
         is_outer = rehearsal.exchange is None
         rehearsal.route, rehearsal.exchange = route, exchange
         rehearsal.stages = [*rehearsal.stages, *map(stage_name, stages)]
-        if secret and is_outer:
-            carriers = [each.carriers[0] for each in alternatives_of(route, plan)]
-            for carrier in dict.fromkeys(carriers):
-                add_token(exchange, carrier, secret)
-        rehearsal.carried = [carrier for carrier in route.carriers if carried(exchange, carrier)]
+        rehearsal.carried = [
+            carrier
+            for number, carrier in enumerate(route.carriers)
+            if carried(exchange, carrier) or (number == 0 and exchange.connection.internal)
+        ]
         try:
             return following(exchange)
         except GatewayError as error:
@@ -153,61 +131,6 @@ def _observed(stage: Stage, rehearsal: Rehearsal) -> Stage:
         return stage(exchange, next_stage)
 
     return watched
-
-
-def add_token(exchange: Exchange, carrier: Carrier, secret: str) -> None:
-    """Add a token to the request, in the place of a carrier."""
-    if carrier.kind == "query":
-        pair = f"{quote(carrier.name, safe='')}={secret}"
-        exchange.query = f"{exchange.query}&{pair}" if exchange.query else pair
-        return
-    key, value = environ_key(carrier.name), secret
-    if carrier.kind == "bearer":
-        value = f"Bearer {secret}"
-    elif carrier.kind == "basic":
-        value = f"Basic {base64.b64encode(f':{secret}'.encode()).decode()}"
-    elif carrier.kind == "cookie":
-        key, value = "HTTP_COOKIE", f"{carrier.name}={secret}"
-    exchange.environ = {**exchange.environ, key: value}
-
-
-def environ_of(request: Request) -> Environ:
-    """The WSGI environ of a request."""
-    path, _, query = request.target.partition("?")
-    if not path.startswith("/"):
-        raise ValueError(f"the path '{path}' does not begin with '/'")
-    if not request.target.isascii() or not request.target.isprintable() or " " in request.target:
-        raise ValueError("the path contains a character that must be percent-encoded")
-    environ: Environ = {
-        "REQUEST_METHOD": request.method.upper(),
-        "RAW_URI": request.target,
-        "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
-        "QUERY_STRING": query,
-        "SCRIPT_NAME": "",
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": "80",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "REMOTE_ADDR": request.address,
-        "HTTP_HOST": "localhost",
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(request.body),
-        "wsgi.errors": sys.stderr,
-        "wsgi.multithread": False,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
-    }
-    environ_headers: dict[str, str] = {}
-    for name, value in request.headers:
-        if not name or not value.isprintable() or "_" in name:
-            raise ValueError(f"header '{name}' cannot be sent")
-        key = environ_key(name)
-        environ_headers[key] = (
-            f"{environ_headers[key]},{value}" if key in environ_headers else value
-        )
-    if request.body:
-        environ_headers.setdefault("CONTENT_LENGTH", str(len(request.body)))
-    return {**environ, **environ_headers}
 
 
 class _LineHandler(logging.Handler):

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from engine.app.internal_call import InternalResponse
 from engine.app.stores import prepare
 from engine.offline.rehearsal import boot as module
 from engine.plan.make import make_plan
@@ -96,35 +97,35 @@ def test_requests_on_trial_leave_no_row_in_the_ledger(tmp_path):
     assert rows == 0
 
 
-def test_every_kind_of_route_is_played_to_its_end(tmp_path, monkeypatch):
-    statuses = []
-    play = module.play
+@pytest.fixture
+def played(monkeypatch):
+    """The status and body of each request that is played, by its method and target."""
+    responses, send = {}, module.send
 
-    def watched(app, environ):
-        answer = play(app, environ)
-        statuses.append((environ["REQUEST_METHOD"], environ["RAW_URI"], answer[0]))
-        return answer
+    def watched(app, request, caller):
+        response = send(app, request, caller)
+        data = response.read()
+        responses[request.method, request.target] = response.status, data
+        return InternalResponse(response.status, response.headers, [data])
 
-    monkeypatch.setattr(module, "play", watched)
+    monkeypatch.setattr(module, "send", watched)
+    return responses
+
+
+def test_every_kind_of_route_is_played_to_its_end(tmp_path, played):
     boot(planned(tmp_path))
-    assert ("POST", "/chat", 200) in statuses
-    assert ("GET", "/items", 200) in statuses
+    assert played["POST", "/chat"][0] == 200
+    assert played["GET", "/items"][0] == 200
 
 
 @pytest.mark.parametrize("most", [1, 2])
-def test_the_pages_of_a_trial_show_the_first_of_thousands_of_routes(tmp_path, monkeypatch, most):
-    pages = {}
-    play = module.play
-
-    def watched(app, environ):
-        answer = play(app, environ)
-        pages[environ["RAW_URI"]] = answer[2]
-        return answer
-
-    monkeypatch.setattr(module, "play", watched)
+def test_the_pages_of_a_trial_show_the_first_of_thousands_of_routes(
+    tmp_path, monkeypatch, played, most
+):
     monkeypatch.setattr(module, "MOST_MADE", most)
     boot(planned(tmp_path))
-    assert [*json.loads(pages["/openapi.json"])["paths"]] == ["/chat", "/items"][:most]
+    document = json.loads(played["GET", "/openapi.json"][1])
+    assert [*document["paths"]] == ["/chat", "/items"][:most]
 
 
 def test_a_journal_that_somebody_uses_is_left_as_it_is(tmp_path):

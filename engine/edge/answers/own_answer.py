@@ -1,0 +1,39 @@
+"""The interface of the gateway's own answers: `OwnAnswer`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.dialects import Dialect
+from engine.edge.model_list import VisibleModels
+from engine.exchange.exchange import Handler
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSources:
+    """What the handler of an own answer is made from: the models of the worker's lists, the
+    dialects of the route, its operation's own last, and the first variable of its path, "" without
+    one."""
+
+    visible_models: VisibleModels
+    dialects: Sequence[Dialect]
+    variable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswer:
+    """An answer of the gateway's own: operators write `answer: NAME` at a route.
+
+    `summary` completes "The gateway answers itself" in the schema and in the reference of keys.
+    `handler` makes the handler; routes with the same dialects and variable share it.
+
+    `in_every_dialect`: callers ask for it in each dialect, so operations of several documents may
+    have one path. `has_wide_variables`: the variables of its paths may contain slashes.
+    """
+
+    name: str
+    summary: str
+    handler: Callable[[AnswerSources], Handler]
+    in_every_dialect: bool = False
+    has_wide_variables: bool = False

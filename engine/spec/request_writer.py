@@ -1,0 +1,182 @@
+"""Writes requests of an operation from values: the path, the query, headers and the body, as its
+document describes them."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from engine.exchange.exchange import MISSING
+from engine.spec import path_templates
+from engine.spec.document.node import Node
+from engine.spec.document.path_items import declared_parameters
+from engine.spec.media_types import body_kind, essence
+from engine.spec.operation import Operation
+from engine.spec.parameter_readers import STYLES
+from engine.spec.parameter_writers import ParameterWriter, parameter_writer
+
+
+@dataclass(frozen=True, slots=True)
+class RequestValues:
+    """The values of a request. Parameters are by their names, JSON values; None is the same as no
+    value. `body` is a JSON value, bytes as they are sent, or MISSING; `media_type` is its media
+    type, by default the first of the document that fits."""
+
+    path: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, Any] = field(default_factory=dict)
+    cookies: Mapping[str, Any] = field(default_factory=dict)
+    body: Any = MISSING
+    media_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRequest:
+    """A request: `target` is the path with its query, as on the wire."""
+
+    method: str
+    target: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class RequestWriter:
+    """Writes the requests of one operation. What its document does not declare is written in the
+    default style of its place, and judged by the gateway as in any request."""
+
+    def __init__(
+        self, operation: Operation, item: Node, node: Node, wide: Collection[str] = ()
+    ) -> None:
+        """`item` is the path item of the operation, `node` its own node; `wide` are the variables
+        of its path that may contain slashes."""
+        self._operation = operation
+        self._template = operation.mounts[0] + operation.path
+        self._media_types = [name for name, _ in node.get("requestBody").get("content").items()]
+        self._writers: dict[tuple[str, str], ParameterWriter] = {}
+        self._query_type = ""
+        for declared in declared_parameters(item, node):
+            self._declare(declared, wide)
+        for name in path_templates.variables(operation.path):
+            key = ("path", name)
+            if key not in self._writers:
+                self._writers[key] = parameter_writer(name, "path", wide=name in wide)
+
+    def _declare(self, declared: Node, wide: Collection[str]) -> None:
+        name, place = declared.text("name"), declared.text("in")
+        media_type = next((key for key, _ in declared.get("content").items()), "")
+        if place == "querystring":
+            self._query_type = media_type
+        elif name and place:
+            explode = declared.value.get("explode")
+            style = declared.text("style") or None
+            if style not in STYLES.get(place, ()):
+                style = None  # nor is such a parameter validated; `check` warns of it
+            if place in STYLES:
+                self._writers[place, _folded(name, place)] = parameter_writer(
+                    name, place, style, explode, media_type, wide=name in wide
+                )
+
+    def write(self, values: RequestValues) -> WrittenRequest:
+        """The request of these values. Raises ValueError, with the name of the parameter."""
+        path, query = self._path(values.path), self._query(values.query)
+        headers = [*self._texts("header", values.headers)]
+        if cookies := "; ".join(text for _, text in self._texts("cookie", values.cookies)):
+            headers.append(("cookie", cookies))
+        body, media_type = self._body(values)
+        if media_type:
+            headers.append(("content-type", media_type))
+        target = f"{path}?{query}" if query else path
+        return WrittenRequest(self._operation.method, target, tuple(headers), body)
+
+    def _path(self, values: Mapping[str, Any]) -> str:
+        names = path_templates.variables(self._operation.path)
+        if unknown := next((name for name in values if name not in names), None):
+            raise ValueError(
+                f"{self._operation.id} has no path parameter '{unknown}'; "
+                f"it has {', '.join(names) or 'none'}"
+            )
+        path, texts = self._template, dict(self._texts("path", values))
+        for name in names:
+            if not texts.get(name):
+                raise ValueError(f"path parameter '{name}' of {self._operation.id} needs a value")
+            path = path.replace(f"{{{name}}}", texts[name])
+        return quote(path, safe=_UNQUOTED)  # a document may have other characters in its paths
+
+    def _query(self, values: Mapping[str, Any]) -> str:
+        if self._query_type:
+            return self._whole_query(values)
+        fixed = [pair for pair in self._operation.query if pair[0] not in values]
+        return "&".join([*filter(None, [urlencode(fixed)]), *_second(self._texts("query", values))])
+
+    def _whole_query(self, values: Mapping[str, Any]) -> str:
+        """The query of a parameter that is the whole query string (`in: querystring`)."""
+        if not values:
+            return ""
+        if body_kind(essence(self._query_type)) == "json":
+            return quote(json.dumps(values), safe="")
+        return "&".join(_second(self._texts("query", values)))
+
+    def _texts(self, place: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """The names and texts of the values of a place; nothing for a value that no text has."""
+        for name, value in values.items():
+            if value is None:
+                continue
+            known = self._writers.get((place, _folded(name, place)))
+            text = (known or parameter_writer(name, place)).write(value)
+            if text is not None:
+                yield name, text
+
+    def _body(self, values: RequestValues) -> tuple[bytes, str]:
+        """The bytes of the body, and its media type."""
+        body = values.body
+        if body is MISSING:
+            return b"", ""
+        if isinstance(body, bytes):
+            default = next(iter(self._media_types), "application/octet-stream")
+            return body, values.media_type or _concrete(default)
+        media_type = values.media_type or self.json_type
+        if body_kind(essence(media_type)) != "json":
+            raise ValueError(
+                f"the body of {self._operation.id} is {self._media_types[0]}, not JSON; "
+                "give its bytes and its media type"
+            )
+        try:
+            return orjson.dumps(body), media_type
+        except TypeError as error:
+            raise ValueError(f"the body of {self._operation.id} is not JSON: {error}") from error
+
+    @property
+    def json_type(self) -> str:
+        """The media type of JSON bodies, "" if the document has other ones only."""
+        if not self._media_types:
+            return "application/json"
+        json_types = (name for name in map(_concrete, self._media_types) if _is_json(name))
+        return next(json_types, "")
+
+
+_UNQUOTED = string.punctuation
+"""Characters of a path that are not quoted: also `%`, as a path may be quoted already."""
+
+
+def _folded(name: str, place: str) -> str:
+    """The name of a parameter, to compare it: those of headers have no case."""
+    return name.lower() if place == "header" else name
+
+
+def _concrete(media_range: str) -> str:
+    """A media type of a range that includes JSON, or the media type itself."""
+    return "application/json" if media_range in ("*/*", "application/*") else media_range
+
+
+def _is_json(media_type: str) -> bool:
+    return body_kind(essence(media_type)) == "json"
+
+
+def _second(pairs: Iterator[tuple[str, str]]) -> list[str]:
+    return [text for _, text in pairs]

@@ -1,0 +1,241 @@
+"""An operation is called from inside: through its whole stack, as a caller without a token."""
+
+import dataclasses
+import json
+import threading
+from contextlib import closing
+
+import pytest
+
+from engine.app.build import build
+from engine.app.internal_call import CannotCall, Request, call, callable_operation, send
+from engine.app.stores import services_of
+from engine.exchange.caller_connection import InternalCaller
+from engine.spec.request_writer import RequestValues
+from engine.stores.counters.memory import MemoryCounters
+from engine.values.caller import Caller
+from engine.values.errors import AbortConnection
+from tests.support.recording import answer, recorder
+from tests.support.rehearsing import DOCUMENT, planned
+from tests.support.scripted import RESET, Leaving, script
+
+CONFIG = """version: 1
+specs: {shop: {document: shop.yaml, dialect: openai}}
+upstreams: {main: {url: "URL/v1", credential: {bearer: "${MAIN_KEY}"}, proxy: ""}}
+models: {big: {to: [{upstream: main, model: real-big}]}}
+routes:
+  - operation: shop.chat
+    model: $request.body#/model
+    policies: [{rate_limit: {requests: 2, per: 1h}}, {allow_models: [big]}]
+  - {operation: shop.say, model: $request.path.model}
+  - {operation: shop.show, to: [{upstream: main}], auth: none}
+"""
+CHAT = RequestValues(body={"model": "big", "messages": [{"role": "user"}]}, query={"page": 2})
+ALICE = Caller("alice")
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
+
+
+class Inside:
+    """The application of a project whose upstream is `upstream`, and the records that it leaves."""
+
+    def __init__(self, folder, upstream, document=DOCUMENT, config=CONFIG, **services):
+        self.upstream, self.records = upstream, []
+        self.plan = planned(folder, config.replace("URL", upstream.url), document).plan
+        self.app = build(self.plan, self._services(services))
+
+    def _services(self, services):
+        def observe(exchange):
+            caller = exchange.caller.name if exchange.caller is not None else None
+            self.records.append((exchange.operation, caller, exchange.record))
+
+        opened = services_of(self.plan)
+        return dataclasses.replace(opened, observers=[observe], **services)
+
+    def call(self, operation, values=CHAT, caller=ALICE, **more):
+        target = callable_operation(self.plan, operation)
+        return call(self.app, target, InternalCaller(caller), values, **more)
+
+    def result(self, *arguments, **more):
+        response = self.call(*arguments, **more)
+        return response.status, json.loads(response.read())
+
+
+@pytest.fixture
+def upstream():
+    with recorder() as recording:
+        yield recording
+
+
+@pytest.fixture
+def inside(tmp_path, upstream):
+    return Inside(tmp_path, upstream)
+
+
+def test_a_call_reaches_the_upstream_without_a_token(inside, upstream):
+    assert inside.result("shop.chat") == (200, {})
+    assert upstream.last.line == "POST /v1/chat?page=2 HTTP/1.1"
+    assert json.loads(upstream.last.body)["model"] == "real-big"
+    assert upstream.last.values("authorization") == ["Bearer sk-main-credential"]
+
+
+def test_the_record_is_that_of_the_caller(inside):
+    inside.result("shop.chat")
+    ((operation, caller, record),) = inside.records
+    assert (operation, caller, record.status, record.outcome) == (
+        "shop.chat",
+        "alice",
+        200,
+        "complete",
+    )
+    assert (record.model, record.upstream) == ("big", "main")
+
+
+def test_values_are_checked_as_those_of_any_request(inside, upstream):
+    wrong = dataclasses.replace(CHAT, query={"page": "two"})
+    status, body = inside.result("shop.chat", wrong)
+    assert (status, body["error"]["param"]) == (400, "page")
+    status, body = inside.result("shop.chat", RequestValues(body={"model": "big", "messages": []}))
+    assert (status, body["error"]["code"]) == (400, "array_below_min_length")
+    assert upstream.requests == []
+
+
+@pytest.mark.parametrize(
+    ("caller", "status", "code"),
+    [
+        (None, 401, "invalid_api_key"),
+        (Caller("late", expires=1.0), 401, "invalid_api_key"),
+        (Caller("other", operations=("shop.say",)), 403, "operation_not_allowed"),
+        (Caller("away", ips=("10.0.0.0/8",)), 403, "address_not_allowed"),
+        (Caller("small", models=("small",)), 403, "model_not_allowed"),
+    ],
+)
+def test_a_caller_may_do_what_its_token_permits(inside, upstream, caller, status, code):
+    result = inside.result("shop.chat", caller=caller)
+    assert (result[0], result[1]["error"]["code"]) == (status, code)
+    assert upstream.requests == []
+
+
+def test_the_address_is_that_of_the_caller(inside):
+    caller = Caller("here", ips=("10.0.0.0/8",))
+    assert inside.result("shop.chat", caller=caller, address="10.1.2.3") == (200, {})
+
+
+def test_calls_count_against_the_limits_of_their_caller(tmp_path, upstream):
+    inside = Inside(tmp_path, upstream, counters=MemoryCounters(tmp_path / "counters"))
+    assert [inside.call("shop.chat").status for _ in range(3)] == [200, 200, 429]
+    assert inside.call("shop.chat", caller=Caller("bob")).status == 200
+
+
+def test_a_public_operation_needs_no_caller(inside, upstream):
+    assert inside.result("shop.show", RequestValues(path={"id": 7}), caller=None) == (200, {})
+    assert upstream.last.line == "GET /v1/items/7 HTTP/1.1"
+
+
+def test_a_stream_arrives_piece_by_piece(inside, upstream):
+    go_on = threading.Event()
+    upstream.speak = script(HEAD, EVENT, go_on, EVENT, b"data: [DONE]\n\n", "close")
+    body = {**CHAT.body, "stream": True}
+    response = inside.call("shop.chat", RequestValues(body=body))
+    pieces = iter(response)
+    assert b"w " in next(pieces)
+    assert inside.records == []
+    go_on.set()
+    assert b"[DONE]" in b"".join(pieces)
+    assert inside.records[0][2].outcome == "complete"
+    response.close()
+    assert len(inside.records) == 1
+
+
+def test_close_ends_the_request_to_the_upstream(inside, upstream):
+    upstream.speak = leaving = Leaving(HEAD, EVENT)
+    response = inside.call("shop.chat", RequestValues(body={**CHAT.body, "stream": True}))
+    next(iter(response))
+    response.close()
+    assert leaving.is_left()
+    assert inside.records[0][2].outcome == "caller_left"
+
+
+def test_an_answer_that_breaks_off_is_an_error_and_no_end(inside, upstream):
+    upstream.speak = script(HEAD, EVENT, RESET)
+    response = inside.call("shop.chat", RequestValues(body={**CHAT.body, "stream": True}))
+    with closing(response), pytest.raises(AbortConnection):
+        list(response)
+    assert inside.records[0][2].outcome == "upstream_cut"
+
+
+def test_an_error_of_the_upstream_is_its_response(inside, upstream):
+    upstream.speak = answer(b'{"error": {"message": "no"}}', status=422)
+    assert inside.result("shop.chat") == (422, {"error": {"message": "no"}})
+
+
+def test_an_operation_without_a_route_is_refused_by_name(inside):
+    with pytest.raises(CannotCall, match=r"'shop.hidden' has no route"):
+        callable_operation(inside.plan, "shop.hidden")
+
+
+def test_a_websocket_is_refused_by_name(tmp_path, upstream):
+    document = DOCUMENT.replace(
+        "operationId: show\n      parameters: [{name: id, in: path, required: true, schema: "
+        '{type: integer}}]\n      responses: {"200"',
+        "operationId: show\n      parameters: [{name: id, in: path, required: true, schema: "
+        '{type: integer}}]\n      responses: {"101"',
+    )
+    inside = Inside(tmp_path, upstream, document)
+    with pytest.raises(CannotCall, match=r"shop\.show is a WebSocket"):
+        inside.call("shop.show")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (RequestValues(path={"id": 7, "x": 1}), "has no path parameter 'x'; it has id"),
+        (RequestValues(), "path parameter 'id' of shop.show needs a value"),
+        (RequestValues(path={"id": [[1]]}), "path parameter 'id': a list or object cannot"),
+        (RequestValues(path={"id": 1}, headers={"Authorization": "x"}), "header 'Authorization'"),
+        (RequestValues(path={"id": 1}, headers={"x-forwarded-for": "x"}), "'x-forwarded-for'"),
+        (RequestValues(path={"id": 1}, headers={"a_b": "x"}), "header 'a_b' cannot be sent"),
+    ],
+)
+def test_values_that_cannot_be_written_are_refused_before_the_call(inside, values, message):
+    with pytest.raises(CannotCall) as excinfo:
+        inside.call("shop.show", values)
+    assert message in str(excinfo.value)
+    assert inside.records == []
+
+
+TWICE = """openapi: 3.2.0
+info: {title: Twice, version: "1"}
+servers: [{url: /v1}]
+security: [{bearer: []}]
+paths:
+  /a/{kind}:
+    post: &post
+      operationId: short
+      parameters: [{name: kind, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {required: [short]}}}}
+      responses: {"200": {description: ok}}
+  /a/{which}:
+    post:
+      <<: *post
+      operationId: long
+      parameters: [{name: which, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {required: [long]}}}}
+components: {securitySchemes: {bearer: {type: http, scheme: bearer}}}
+"""
+
+
+def test_an_alternative_is_called_by_what_it_accepts(tmp_path, upstream):
+    config = CONFIG.partition("routes:")[0] + (
+        "routes: [{operations: [shop.short, shop.long], to: [{upstream: main}]}]"
+    )
+    inside = Inside(tmp_path, upstream, TWICE, config)
+    values = RequestValues(path={"which": "x"}, body={"long": 1})
+    assert inside.result("shop.long", values) == (200, {})
+    assert [(name, caller) for name, caller, _ in inside.records] == [("shop.long", "alice")]
+
+
+def test_a_request_without_an_internal_caller_needs_a_token(inside):
+    request = Request("POST", "/v1/chat", [("content-type", "application/json")], b"{}")
+    with closing(send(inside.app, request)) as response:
+        assert response.status == 401

@@ -1,0 +1,128 @@
+"""Requests are written from values as the document describes them."""
+
+import json
+import os
+
+import pytest
+
+from engine.plan.make import make_plan
+from engine.spec.request_writer import RequestValues
+from tests.support.each import each
+
+DOCUMENT = """
+openapi: 3.2.0
+info: {title: Shop, version: "1"}
+servers: [{url: /v1}]
+paths:
+  /items/{id}/{file}:
+    parameters:
+      - {name: id, in: path, required: true, style: label, schema: {type: array}}
+      - {name: tags, in: query, explode: false, schema: {type: array}}
+    post:
+      operationId: put
+      parameters:
+        - {name: file, in: path, required: true, schema: {type: string}}
+        - {name: where, in: query, style: deepObject, schema: {type: object}}
+        - {name: X-Many, in: header, schema: {type: array}}
+        - {name: tags, in: query, style: pipeDelimited, schema: {type: array}}
+        - {name: seen, in: cookie, schema: {type: string}}
+        - {name: odd, in: query, style: matrix, schema: {type: string}}
+      requestBody:
+        content: {application/xml: {}, "application/*": {}}
+      responses: {"200": {description: ok}}
+  /search:
+    get:
+      operationId: search
+      parameters: [{name: q, in: querystring, content: {application/json: {}}}]
+      responses: {"200": {description: ok}}
+  /form?kind=a:
+    post:
+      operationId: form
+      requestBody: {content: {application/x-www-form-urlencoded: {schema: {type: object}}}}
+      responses: {"200": {description: ok}}
+"""
+CONFIG = """version: 1
+specs: {shop: {document: shop.yaml}}
+upstreams: {one: {url: "http://127.0.0.1:9"}}
+routes: [{operations: shop.*, to: [{upstream: one}], auth: none}]
+"""
+PATH = {"id": [1, "b.c"], "file": "a/b"}
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("writer")
+    (folder / "shop.yaml").write_text(DOCUMENT)
+    result = make_plan(folder / "gateway.yaml", os.environ, CONFIG)
+    assert result.plan is not None, [str(problem) for problem in result.problems]
+    return result.plan
+
+
+def written(plan, name, *, wide=(), **values):
+    specification = plan.specifications["shop"]
+    writer = specification.writer(specification.operations[name], wide)
+    return writer.write(RequestValues(**values))
+
+
+def test_every_parameter_has_the_style_of_its_declaration(plan):
+    request = written(
+        plan,
+        "put",
+        path=PATH,
+        query={"where": {"a": 1}, "tags": ["x", "y"], "odd": "o", "other": True, "none": None},
+        headers={"x-many": ["a", "b"], "x-other": 5},
+        cookies={"seen": "a b"},
+        body={"a": "\u00e9"},
+    )
+    path, _, query = request.target.partition("?")
+    assert (request.method, path) == ("POST", "/v1/items/.1,b%2Ec/a%2Fb")
+    assert query == "where%5Ba%5D=1&tags=x%7Cy&odd=o&other=true"
+    assert dict(request.headers) == {
+        "x-many": "a,b",
+        "x-other": "5",
+        "cookie": "seen=a%20b",
+        "content-type": "application/json",
+    }
+    assert json.loads(request.body) == {"a": "\u00e9"}
+
+
+def test_a_wide_variable_keeps_its_slashes(plan):
+    assert written(plan, "put", path=PATH, wide=("file",)).target == "/v1/items/.1,b%2Ec/a/b"
+
+
+def test_the_whole_query_is_content(plan):
+    assert written(plan, "search", query={"a": [1]}).target == (
+        "/v1/search?%7B%22a%22%3A%20%5B1%5D%7D"
+    )
+    assert written(plan, "search").target == "/v1/search"
+
+
+def test_bytes_are_sent_as_they_are(plan):
+    request = written(plan, "put", path=PATH, body=b"<a/>")
+    assert (request.body, request.headers) == (b"<a/>", (("content-type", "application/xml"),))
+    request = written(plan, "put", path=PATH, body=b"[]", media_type="text/json")
+    assert request.headers == (("content-type", "text/json"),)
+
+
+def test_the_parameters_that_select_an_operation_are_written(plan):
+    request = written(plan, "form", body=b"a=b", query={"x": 1})
+    assert request.target == "/v1/form?kind=a&x=1"
+    assert request.headers == (("content-type", "application/x-www-form-urlencoded"),)
+
+
+@each(
+    ("name", "values", "message"),
+    [
+        ("put", {"path": {"id": 1}}, "path parameter 'file' of shop.put needs a value"),
+        ("put", {"path": {**PATH, "id": []}}, "path parameter 'id' of shop.put needs a value"),
+        ("put", {"path": {**PATH, "id": None}}, "path parameter 'id' of shop.put needs a value"),
+        ("put", {"path": {**PATH, "x": 1}}, "has no path parameter 'x'; it has id, file"),
+        ("search", {"path": {"x": 1}}, "has no path parameter 'x'; it has none"),
+        ("form", {"body": {"a": 1}}, "is application/x-www-form-urlencoded, not JSON"),
+        ("put", {"path": PATH, "body": {1: object()}}, "the body of shop.put is not JSON"),
+    ],
+)
+def test_values_that_make_no_request_are_refused(plan, name, values, message):
+    with pytest.raises(ValueError, match="shop") as excinfo:
+        written(plan, name, **values)
+    assert message in str(excinfo.value)

@@ -1,0 +1,37 @@
+"""Lists of models at upstreams that speak every dialect, or one."""
+
+from types import SimpleNamespace
+
+from engine import dialects
+from engine.config.listed_models import listed_models
+from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.models import Model, TargetConfig
+from engine.edge.model_list import VisibleModels
+from tests.support.upstreams import Client, upstream
+
+OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
+SHARED = (ANTHROPIC, GEMINI, OPENAI)
+OPERATIONS = (
+    ModelOperation("openai.chat", "openai"),
+    ModelOperation("openai.embed", "openai"),
+    ModelOperation("anthropic.messages", "anthropic"),
+    ModelOperation("gemini.generate", "gemini", "/models/{model}:generateContent"),
+    ModelOperation("gemini.embed", "gemini", "/models/{model}:embedContent"),
+)
+
+
+def visible_models(*names, **narrowed):
+    """Models at an upstream that speaks every dialect; `name=dialect` speaks that one."""
+    upstreams = {name: upstream(Client(), name=name, dialect=name) for name in dialects.names()}
+    upstreams["any"] = upstream(Client(), name="any", dialect="")
+    entries = {}
+    for name in (*names, *narrowed):
+        to = (TargetConfig(narrowed.get(name, "any"), "", 1.0),)
+        entries[name] = Model(name, to, (), name, "me", 5)
+    configured = {
+        name: SimpleNamespace(provider="", dialect=each.dialect, missing_paths=())
+        for name, each in upstreams.items()
+    }
+    config = SimpleNamespace(models=entries, upstreams=configured)
+    operations = ModelOperations(entries, configured, OPERATIONS)
+    return VisibleModels(config, operations, listed_models(config))
