@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
@@ -89,6 +90,7 @@ ELSEWHERE = {
     ): "trials/empty_machine/__main__.py",
     ("docs/explanation/performance.md", "apt-get"): "benchmarks/compare/__main__.py",
     ("docs/reference/operation.md", "config 3f0c"): "tests/cli/test_reload.py",
+    ("CONTRIBUTING.md", "ruff"): "tox.ini",
     ("CONTRIBUTING.md", "gateway.yaml +"): "tests/test_staircase.py",
     ("CONTRIBUTING.md", "9  cli"): "tests/test_staircase.py",
     ("CONTRIBUTING.md", "pip install"): "tox.ini",
@@ -134,6 +136,29 @@ def test_what_runs_a_block_exists():
 def test_a_block_that_nothing_runs_is_found():
     (code_block,) = blocks_of("docs/reference/x.md", "A\n```sh\nrm -r /\n```\n")
     assert (code_block.place, is_run(code_block)) == ("docs/reference/x.md:3", False)
+
+
+@runs("CONTRIBUTING.md", "git clone")
+def test_the_first_commands_install_extras_that_exist_and_run_a_test(code, tmp_path):
+    lines = code.commands()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    (named,) = re.findall(r"pip install -e '\.\[(.+)\]'", code.text)
+    assert set(named.split(",")) <= set(extras["optional-dependencies"])
+    (run,) = (line for line in lines if line.startswith("pytest"))
+    assert "3 passed" in shell(f"{run} -p no:cacheprovider", ROOT).stdout
+
+
+@runs("CONTRIBUTING.md", "sed")
+def test_the_first_change_fails_its_test(code, tmp_path):
+    for folder in ("engine", "schemas", "tests/support"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    change, run, undo = code.commands()
+    assert undo.split()[-1] == change.split()[-1]
+    for file in ("pyproject.toml", "tests/conftest.py", run.split()[-1]):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, tmp_path / file)
+    shell(change, tmp_path)
+    assert "1 failed, 2 passed" in shell(run, tmp_path, check=False).stdout
 
 
 @runs("docs/reference/errors.md", "{")
