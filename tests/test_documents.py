@@ -39,6 +39,8 @@ def test_named_files_exist(text):
 
 
 def test_missing_files_are_found():
-    assert "engine/console/pages.py" in [path for _, path in named_files("CONTRIBUTING.md")]
-    assert not exists("CONTRIBUTING.md", False, "engine/console/no_such_file.py")
+    assert "engine/console/pages.py" in [
+        path for _, path in named_files("docs/internals/console.md")
+    ]
+    assert not exists("docs/internals/console.md", False, "engine/console/no_such_file.py")
     assert not exists("README.md", True, "docs/no_such_file.md")

@@ -1,6 +1,6 @@
 """The keys of gateway.yaml as its schema describes them. The annotation `x-modelway` has the unit,
-whether a value is a path or a secret, and which change weakens protection; CONTRIBUTING lists its
-members.
+whether a value is a path or a secret, and which change weakens protection;
+`docs/internals/config.md` lists its members.
 
 Includes, secrets, defaults, conversions, `diff` and the reference of keys all read this.
 """

@@ -1,6 +1,6 @@
 """The image: what its Containerfile refers to exists, and its lock is that of pyproject.toml.
 
-`python -m benchmarks.image` builds and runs it.
+`python -m trials.image` builds and runs it.
 """
 
 import json

@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
@@ -43,27 +44,27 @@ ELSEWHERE = {
     ("docs/how-to/agents.md", "import os"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "import Anthropic"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "import { createOpenAI }"): "tests/e2e/test_agents_page.py",
-    ("README.md", "python3 -m venv"): "benchmarks/empty_machine/__main__.py",
+    ("README.md", "python3 -m venv"): "trials/empty_machine/__main__.py",
     ("README.md", "modelway init"): "tests/e2e/test_pages.py",
-    ("docs/start.md", "uv tool"): "benchmarks/empty_machine/__main__.py",
-    ("docs/start.md", "modelway demo"): "benchmarks/empty_machine/demo.py",
+    ("docs/start.md", "uv tool"): "trials/empty_machine/__main__.py",
+    ("docs/start.md", "modelway demo"): "trials/empty_machine/demo.py",
     ("docs/start.md", "modelway init"): "tests/e2e/test_pages.py",
     ("docs/start.md", "export OPENAI_API_KEY"): "tests/e2e/test_pages.py",
-    ("docs/how-to/containers.md", "buildah"): "benchmarks/image/built.py",
-    ("docs/how-to/containers.md", "podman"): "benchmarks/image/runs.py",
-    ("docs/how-to/containers.md", "OPENAI"): "benchmarks/empty_machine/docker.py",
+    ("docs/how-to/containers.md", "buildah"): "trials/image/built.py",
+    ("docs/how-to/containers.md", "podman"): "trials/image/runs.py",
+    ("docs/how-to/containers.md", "OPENAI"): "trials/empty_machine/docker.py",
     ("docs/how-to/kubernetes.md", "kubectl create secret generic up"): "tests/deploy/test_chart.py",
     ("docs/how-to/kubernetes.md", "kubectl create secret generic re"): (
-        "benchmarks/cluster/releases.py"
+        "trials/cluster/releases.py"
     ),
-    ("docs/how-to/kubernetes.md", "kubectl apply"): "benchmarks/cluster/releases.py",
+    ("docs/how-to/kubernetes.md", "kubectl apply"): "trials/cluster/releases.py",
     ("docs/how-to/rolling-restart.md", "modelway reload"): "tests/e2e/test_pages.py",
     ("docs/how-to/ci.md", "modelway schema"): "tests/e2e/test_pages.py",
     ("docs/how-to/ci.md", 'eval "'): "tests/e2e/test_pages.py",
-    ("docs/how-to/systemd.md", "useradd"): "benchmarks/empty_machine/units.py",
-    ("docs/how-to/rolling-restart.md", "install"): "benchmarks/empty_machine/units.py",
-    ("docs/how-to/rolling-restart.md", "systemctl enable"): "benchmarks/empty_machine/units.py",
-    ("docs/how-to/rolling-restart.md", "systemctl disable"): "benchmarks/empty_machine/units.py",
+    ("docs/how-to/systemd.md", "useradd"): "trials/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "install"): "trials/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "systemctl enable"): "trials/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "systemctl disable"): "trials/empty_machine/units.py",
     (
         "docs/reference/counters.md",
         "ACL SETUSER gateway on >PASSWORD resetkeys",
@@ -81,14 +82,15 @@ ELSEWHERE = {
     ("docs/explanation/releases.md", "tox"): "tools/release/__main__.py",
     (
         "docs/explanation/guarantees.md",
-        "python -m benchmarks.fleet",
-    ): "benchmarks/fleet/__main__.py",
+        "python -m trials.fleet",
+    ): "trials/fleet/__main__.py",
     (
         "docs/explanation/guarantees.md",
-        "python -m benchmarks.empty_machine",
-    ): "benchmarks/empty_machine/__main__.py",
+        "python -m trials.empty_machine",
+    ): "trials/empty_machine/__main__.py",
     ("docs/explanation/performance.md", "apt-get"): "benchmarks/compare/__main__.py",
     ("docs/reference/operation.md", "config 3f0c"): "tests/cli/test_reload.py",
+    ("CONTRIBUTING.md", "ruff"): "tox.ini",
     ("CONTRIBUTING.md", "gateway.yaml +"): "tests/test_staircase.py",
     ("CONTRIBUTING.md", "9  cli"): "tests/test_staircase.py",
     ("CONTRIBUTING.md", "pip install"): "tox.ini",
@@ -134,6 +136,29 @@ def test_what_runs_a_block_exists():
 def test_a_block_that_nothing_runs_is_found():
     (code_block,) = blocks_of("docs/reference/x.md", "A\n```sh\nrm -r /\n```\n")
     assert (code_block.place, is_run(code_block)) == ("docs/reference/x.md:3", False)
+
+
+@runs("CONTRIBUTING.md", "git clone")
+def test_the_first_commands_install_extras_that_exist_and_run_a_test(code, tmp_path):
+    lines = code.commands()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    (named,) = re.findall(r"pip install -e '\.\[(.+)\]'", code.text)
+    assert set(named.split(",")) <= set(extras["optional-dependencies"])
+    (run,) = (line for line in lines if line.startswith("pytest"))
+    assert "3 passed" in shell(f"{run} -p no:cacheprovider", ROOT).stdout
+
+
+@runs("CONTRIBUTING.md", "sed")
+def test_the_first_change_fails_its_test(code, tmp_path):
+    for folder in ("engine", "schemas", "tests/support"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    change, run, undo = code.commands()
+    assert undo.split()[-1] == change.split()[-1]
+    for file in ("pyproject.toml", "tests/conftest.py", run.split()[-1]):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, tmp_path / file)
+    shell(change, tmp_path)
+    assert "1 failed, 2 passed" in shell(run, tmp_path, check=False).stdout
 
 
 @runs("docs/reference/errors.md", "{")

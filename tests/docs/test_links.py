@@ -13,7 +13,7 @@ import pytest
 from tests.support.blocks import PAGES
 from tests.support.paths import ROOT
 
-FILES = [file for pattern in PAGES for file in sorted(ROOT.glob(pattern))]
+FILES = [file for pattern in (*PAGES, "examples/**/*.md") for file in sorted(ROOT.glob(pattern))]
 _FENCE = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
