@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.translations.neutral.content import Citation, Json
 from engine.translations.neutral.events import TokenLogprob, UpstreamError
-from engine.translations.upstream_errors import AnswerErrors, error_of
+from engine.translations.refusals import AnswerErrors, error_of
 
 
 class TopToken(Struct):

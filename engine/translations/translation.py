@@ -21,10 +21,9 @@ from engine.translations.language import (
     TargetLanguage,
     TargetRequest,
 )
-from engine.translations.neutral.adapted import with_substitutes, with_unique_calls
 from engine.translations.neutral.answer import Assembly
-from engine.translations.neutral.call_filters import AnswerTool, FirstCall
 from engine.translations.neutral.calls import LARGEST as LARGEST_NAMES
+from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -40,7 +39,8 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.request_size import SPARE, check_written
-from engine.translations.neutral.surrogates import Surrogates
+from engine.translations.neutral.shapes import Surrogates
+from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,
     LossRules,

@@ -7,7 +7,7 @@ from itertools import chain
 
 import msgspec
 
-from engine.translations.chat_completions.answer_shapes import (
+from engine.translations.chat_completions.answer_fields import (
     CHUNK,
     COMPLETION,
     HEAD,

@@ -18,16 +18,18 @@ from engine.translations.chat_completions.answer_fields import (
     NAME,
     REASONING_MEMBERS,
     STOPS,
-    Detail,
+    Call,
+    ContentPart,
+    Function,
+    Message,
     citations_in,
     read_annotations,
     read_image,
     read_thinking,
     said_otherwise,
 )
-from engine.translations.chat_completions.answer_shapes import Call, ContentPart, Function, Message
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
-from engine.translations.chat_completions.extra_content import read_extra
+from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral.calls import LARGEST, call_id
 from engine.translations.neutral.content import (
     Block,

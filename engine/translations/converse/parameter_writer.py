@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Raw
 
-from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
+from engine.translations.anthropic_models import ParameterWriter as AnthropicWriter
 from engine.translations.converse.models import Model
-from engine.translations.neutral.call_filters import lose_one_call
+from engine.translations.neutral.calls import lose_one_call
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.parameters import (
     LimitedWriter,

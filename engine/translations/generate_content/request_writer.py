@@ -12,8 +12,7 @@ from engine.translations.generate_content.models import Model, model_called, pat
 from engine.translations.generate_content.parameter_writer import ParameterWriter
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.call_filters import lose_one_call
-from engine.translations.neutral.calls import ToolNames
+from engine.translations.neutral.calls import ToolNames, lose_one_call
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import OBJECT, WrongType, add_extra

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.translations.anthropic_models import Model, model_called
-from engine.translations.anthropic_parameters import ParameterWriter, metadata_of
+from engine.translations.anthropic_models import Model, ParameterWriter, metadata_of, model_called
 from engine.translations.language import TargetRequest
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.content_writer import ContentWriter

@@ -8,7 +8,7 @@ alike in both cases. A null counts as absent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from msgspec import Raw, Struct, inspect
 from msgspec.json import Decoder
 
-from engine.translations.neutral.content import Extra
+from engine.translations.neutral.content import Block, Extra, Foreign, Text, read_cache_mark
 from engine.translations.neutral.members import NOT_OF_TYPE, NULL, OBJECT, WrongType, decode
 
 _Read = Callable[[Raw, str, list[str]], Any]
@@ -90,6 +90,37 @@ def raw_members(*names: str, **fields: str) -> Callable[[JsonObject], Extra]:
         return {name: raw for name, raw in pairs if raw and raw != NULL}
 
     return present_members
+
+
+PartReader = Callable[[Any, str, list[str]], Block]
+"""Reads a part of a content; it gets its place and the list of the places of what is not read."""
+
+ContentReader = Callable[[str | Sequence[JsonObject] | None, str, list[str]], list[Block]]
+"""Reads a content, which is a text or a list of parts, as a PartReader reads a part."""
+
+
+def content_reader(readers: Mapping[type[JsonObject], PartReader]) -> ContentReader:
+    """The reader of contents whose parts of each kind are read so."""
+
+    def read(
+        content: str | Sequence[JsonObject] | None, place: str, unread: list[str]
+    ) -> list[Block]:
+        if content is None:
+            return []
+        if isinstance(content, str):
+            return [Text(text=content, place=place)]
+        blocks = []
+        for index, part in enumerate(content):
+            where = f"{place}[{index}]"
+            block = readers[type(part)](part, where, unread)
+            block.place = where
+            if part.extra and not isinstance(block, Foreign):
+                block.cache = read_cache_mark(part.extra)
+                block.extra = {**block.extra, **part.extra}
+            blocks.append(block)
+        return blocks
+
+    return read
 
 
 class ObjectReader(Generic[_Object]):

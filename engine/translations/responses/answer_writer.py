@@ -10,6 +10,7 @@ import msgspec
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks, place_late
 from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import (
+    NO_SIGNATURE,
     Block,
     Citation,
     Foreign,
@@ -24,7 +25,6 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.signatures import NO_SIGNATURE
 from engine.translations.openai_answer_fields import write_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,

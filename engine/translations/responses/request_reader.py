@@ -3,14 +3,18 @@
 The vendor stores a response unless the request says `store: false`. A request that does not mention
 `store` asks for nothing that another vendor could not do, so it is translated, and the answer says
 `store: false`; `store: true`, and whatever refers to something stored, is a loss.
+
+Signatures that are sealed for other vendors are removed from a request that is relayed as it came.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Raw
 
 from engine.translations.language import RequestLine
-from engine.translations.neutral.content import Text
+from engine.translations.neutral.content import Changes, Text, is_sealed, objects
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.objects import ObjectReader, present, raw_members
 from engine.translations.neutral.request import (
@@ -28,7 +32,7 @@ from engine.translations.openai_request_fields import (
 )
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
-from engine.translations.responses.item_reader import read_item
+from engine.translations.responses.content_reader import read_item
 from engine.translations.responses.request_shapes import RequestObject
 
 _HARMLESS = {
@@ -185,3 +189,12 @@ def _read_include(raw: Raw, request: ChatRequest) -> None:
     request.logprobs = "message.output_text.logprobs" in include
     request.places["logprobs"] = name
     request.unread.extend(name for each in include if each not in _COMMON_INCLUDES)
+
+
+def without_seals(request: Any) -> Changes:
+    """The changes that remove the thoughts of other vendors from a request's JSON value."""
+    return {
+        ("input", index): None
+        for index, item in objects(request, "input")
+        if is_sealed(item.get("encrypted_content"))
+    }

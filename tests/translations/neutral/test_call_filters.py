@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.translations.neutral.answer import collect
-from engine.translations.neutral.call_filters import (
+from engine.translations.neutral.calls import (
     AnswerTool,
     FirstCall,
     answer_tool_name,

@@ -1,4 +1,4 @@
-"""The languages of embeddings, one file each. Read `embeddings.py` first."""
+"""The languages of embeddings, one file for each vendor. Read `openai.py` first."""
 
 from __future__ import annotations
 
@@ -12,6 +12,5 @@ from engine.translations.embeddings.language import EmbeddingLanguage
 @cache
 def embedding_languages() -> tuple[EmbeddingLanguage, ...]:
     """Every language of embeddings, by its name."""
-    return tuple(
-        import_module(f"{__name__}.{module.name}").LANGUAGE for module in iter_modules(__path__)
-    )
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    return tuple(language for module in modules for language in module.LANGUAGES)
