@@ -1,26 +1,33 @@
-"""Parts of contents that OpenAI's two languages have in common: texts of refusal, sounds, URLs and
-files; and the reason why a block is not supported."""
+"""What contents and answers in OpenAI's two languages have in common: texts of refusal, sounds,
+URLs and files, log probabilities, citations of web pages and errors; and the reason why a block is
+not supported."""
 
 from __future__ import annotations
 
 import base64
 from mimetypes import MimeTypes
-from typing import TypeGuard
+from typing import Any, TypeGuard
 from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
 
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,
+    Citation,
     Foreign,
     Inline,
+    Json,
     Link,
     Media,
     Refusal,
     Source,
     UploadedFile,
 )
+from engine.translations.neutral.events import TokenLogprob, UpstreamError
 from engine.translations.neutral.members import WrongType, extra_inside
 from engine.translations.neutral.objects import JsonObject
+from engine.translations.refusals import AnswerErrors, error_of
 
 _TYPES = MimeTypes()
 """The media types by the ends of file names."""
@@ -133,3 +140,72 @@ def why_not(block: Block) -> str:
         form = " by URL" if isinstance(block.source, Link) else ""
         return f"the upstream takes no {block.kind}{form} here"
     return "the upstream has no form for it"
+
+
+class TopToken(Struct):
+    token: str | None = None
+    logprob: float | None = None
+
+
+class Token(TopToken):
+    """A token of an answer, with the most likely ones at its place."""
+
+    top_logprobs: list[TopToken] | None = None
+
+
+class UrlCitation(Struct):
+    url: str | None = None
+    title: str | None = None
+    start_index: int | None = None
+    end_index: int | None = None
+
+
+def read_logprobs(tokens: list[Token] | None) -> list[TokenLogprob]:
+    """The log probabilities in a list."""
+    return [
+        TokenLogprob(*_read_token(each), [*map(_read_token, each.top_logprobs or ())])
+        for each in tokens or ()
+    ]
+
+
+def _read_token(token: TopToken) -> tuple[str, float]:
+    return token.token or "", token.logprob or 0.0
+
+
+def write_logprobs(logprobs: list[TokenLogprob]) -> list[Json]:
+    """Log probabilities in the form of both languages."""
+    return [
+        {**_token(o.token, o.logprob), "top_logprobs": [_token(*top) for top in o.top]}
+        for o in logprobs
+    ]
+
+
+def _token(token: str, logprob: float) -> Json:
+    return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
+
+
+def read_citation(page: UrlCitation) -> Citation:
+    """The source in a `url_citation`."""
+    return Citation(page.url or "", page.title or "", "", page.start_index, page.end_index)
+
+
+def write_citation(citation: Citation, offset: int, length: int) -> Json:
+    """The members of a `url_citation` in a text that begins at `offset` and has `length`
+    characters."""
+    start, end = citation.span(length)
+    return {
+        "start_index": offset + start,
+        "end_index": offset + end,
+        "url": citation.url,
+        "title": citation.title,
+    }
+
+
+def read_error(status: int, document: Any) -> UpstreamError:
+    """The error in an error response; `document` is its JSON, None for none."""
+    error = error_of(status, document, ("code", "type"))
+    error.code = "" if error.code == "error" else error.code  # the type of an event
+    return error
+
+
+ERRORS = AnswerErrors("openai", read_error)

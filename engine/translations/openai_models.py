@@ -70,7 +70,8 @@ def _is_taken(schema: dict[str, Any]) -> bool:
     if schema.keys() & _NOT_TAKEN or not schema.keys() & _SAY_TYPE:
         return False
     properties, required = schema.get("properties"), schema.get("required", [])
-    if properties is None and "object" not in _types(schema):
+    types = schema.get("type")
+    if properties is None and "object" not in (types if isinstance(types, list) else [types]):
         return True
     if schema.get("additionalProperties", True) is not False:
         return False
@@ -78,11 +79,6 @@ def _is_taken(schema: dict[str, Any]) -> bool:
     return isinstance(required, list) and names.keys() <= {
         o for o in required if isinstance(o, str)
     }
-
-
-def _types(schema: dict[str, Any]) -> list[Any]:
-    types = schema.get("type")
-    return types if isinstance(types, list) else [types]
 
 
 def _inside(schema: dict[str, Any]) -> Iterator[Any]:

@@ -3,15 +3,13 @@ sampling, sources of content, and the reason why a block is not supported."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Literal
 
 from msgspec import Raw
 
-from engine.translations.neutral.content import (
-    Json,
-)
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.content import Extra, Json
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import present
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
@@ -81,6 +79,15 @@ def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> An
     if choice.mode == "any" and len(functions) == 1:
         return functions[0]
     return {"type": "allowed_tools", "mode": _WORDS[choice.mode], "tools": functions}
+
+
+def other_members(own: Extra, unknown: Extra, harmless: Mapping[str, Container[bytes]]) -> Extra:
+    """The members of a request that only its own language knows: its `own`, without those that have
+    a harmless value, and the unknown ones."""
+    if not own:  # nearly always
+        return unknown
+    texts = {name: bytes(raw).replace(b" ", b"") for name, raw in own.items()}
+    return {name: own[name] for name in own if texts[name] not in harmless[name]} | unknown
 
 
 def read_schema(form: Members) -> OutputFormat:

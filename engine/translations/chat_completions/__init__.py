@@ -9,7 +9,7 @@ from engine.translations.chat_completions.request_shapes import FEATURES
 from engine.translations.chat_completions.request_writer import write_request
 from engine.translations.language import Language
 from engine.translations.neutral.content import CACHE_MARKS
-from engine.translations.openai_answer_fields import read_error
+from engine.translations.openai_content import read_error
 from engine.translations.openai_models import most_tokens
 from engine.values.wildcard import Patterns
 

@@ -12,16 +12,11 @@ from typing import Any
 
 from msgspec import Raw, Struct, field
 
-from engine.translations.neutral.content import (
-    Citation,
-    Json,
-    Media,
-)
+from engine.translations.neutral.content import Citation, Json, Media
 from engine.translations.neutral.events import Cite, Finish, Stop
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import Shape
-from engine.translations.openai_answer_fields import Token, UrlCitation, read_citation
-from engine.translations.openai_content import read_url
+from engine.translations.openai_content import Token, UrlCitation, read_citation, read_url
 from engine.values.usage import Usage
 
 

@@ -42,8 +42,7 @@ from engine.translations.neutral.events import (
     Tokens,
 )
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_answer_fields import write_citation, write_logprobs
-from engine.translations.openai_content import write_url
+from engine.translations.openai_content import write_citation, write_logprobs, write_url
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
@@ -95,19 +94,12 @@ def _message(candidate: Candidate) -> Json:
     if media := blocks.get(Media):
         message["images"] = [image(block) for block in media]
     if calls:
-        message["tool_calls"] = [
-            {**write_call(block), "function": _function(block)} for block in calls
-        ]
+        message["tool_calls"] = [_call(block, block.arguments or "{}") for block in calls]
     return message
 
 
-def _function(block: ToolCall) -> Json:
-    return {"name": block.name, "arguments": block.arguments or "{}"}
-
-
-def write_call(block: ToolCall) -> Json:
-    """The beginning of a tool call."""
-    function = {"name": block.name, "arguments": ""}
+def _call(block: ToolCall, arguments: str) -> Json:
+    function = {"name": block.name, "arguments": arguments}
     return {"id": block.id, "type": "function", "function": function}
 
 
@@ -199,7 +191,7 @@ class _Choice:
         self._block, self._has_arguments, self._block_length = block, False, 0
         if isinstance(block, ToolCall):
             self._calls += 1
-            return {"tool_calls": [{"index": self._calls - 1, **write_call(block)}]}
+            return {"tool_calls": [{"index": self._calls - 1, **_call(block, "")}]}
         if isinstance(block, Reasoning):
             self._reasonings += 1
         elif isinstance(block, Media):

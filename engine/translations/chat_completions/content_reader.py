@@ -32,12 +32,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.members import Members, extra_inside, value_of
-from engine.translations.neutral.objects import (
-    ObjectReader,
-    UnknownObject,
-    content_reader,
-    present,
-)
+from engine.translations.neutral.objects import ObjectReader, UnknownObject, content_reader, present
 from engine.translations.openai_content import (
     AudioPart,
     RefusalPart,

@@ -26,7 +26,7 @@ from engine.translations.neutral.content import (
     is_of,
     mark,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
@@ -74,10 +74,10 @@ class MessageWriter:
 
     def _others(self, message: Message) -> list[Json]:
         """A user's or system turn. Results are text: their images follow as the user's."""
-        results = [block for block in message.blocks if isinstance(block, ToolResult)]
-        if not results:
+        if ToolResult not in map(type, message.blocks):
             content = self._content(message.blocks, message.role)
             return [self._message(message, {"content": content})]
+        results = [block for block in message.blocks if isinstance(block, ToolResult)]
         messages = [self._result(block) for block in results]
         others: list[Block] = []
         for block in results:

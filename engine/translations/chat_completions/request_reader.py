@@ -48,6 +48,7 @@ from engine.translations.neutral.request import (
     any_object,
 )
 from engine.translations.openai_request_fields import (
+    other_members,
     read_allowed_tools,
     read_schema,
     read_tool_choice,
@@ -62,12 +63,12 @@ _PLACES = {
     "candidates": "n",
     "thinking": "reasoning_effort",
 }
-_HARMLESS = {"store": b"false", "logit_bias": b"{}", "modalities": b'["text"]'}
-"""Members with the value that is what happens without them."""
+_HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["text"]',)}
+"""Members with the values that change nothing."""
 
 _AUDIO = b'"audio"'
 
-_others = raw_members(*_HARMLESS)
+_own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 _TOOL = ObjectReader(ToolObject)
 
@@ -264,14 +265,9 @@ def _read_sampling(members: RequestObject, request: ChatRequest) -> None:
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     """Keep what only this language knows."""
-    others = {
-        name: raw
-        for name, raw in _others(members).items()
-        if bytes(raw).replace(b" ", b"") != _HARMLESS[name]
-    }
-    others |= members.extra
-    request.unread.extend(others)
-    request.extra |= others
+    if others := other_members(_own_members(members), members.extra, _HARMLESS):
+        request.unread.extend(others)
+        request.extra |= others
 
 
 _DETAILS = "reasoning_details"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.translations.embeddings.language import EmbeddingLanguage, EmbeddingRequest
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource, no_usage
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.refusals import (
     UNREADABLE,
     LossRules,

@@ -1,13 +1,9 @@
-"""One candidate of an answer -> neutral events, in a stream and in one piece alike. The arguments
-of a function call may arrive value by value (`partialArgs`)."""
+"""One candidate of an answer -> neutral events, in a stream and in one piece alike."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import pairwise
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -28,11 +24,11 @@ from engine.translations.generate_content.fields import (
     read_inline,
     read_signature,
 )
-from engine.translations.neutral.calls import LARGEST, arguments_of, call_id
+from engine.translations.generate_content.partial_arguments import PartialArguments
+from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
-    Json,
     Reasoning,
     Signature,
     Text,
@@ -49,91 +45,8 @@ from engine.translations.neutral.events import (
     Tokens,
     interrupted,
 )
-from engine.translations.neutral.members import NULL, Members, WrongType
+from engine.translations.neutral.members import NULL, WrongType
 from engine.translations.neutral.shapes import is_blank, raw_at
-
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]")
-_DEEPEST = 64
-_VALUES = ("numberValue", "boolValue")
-
-
-class PartialArguments:
-    """The arguments of one call up to now. A value is placed by its JSON path; more of a string
-    comes with the same path."""
-
-    def __init__(self) -> None:
-        self._root: Json = {}
-        self._strings: list[str] = []
-        self._path = ""
-        self._size = 0
-
-    def add(self, partial: Members) -> None:
-        """The next value, or more of the last one. Raises BrokenAnswer or WrongType."""
-        path = partial.text("jsonPath") or ""
-        text = partial.text("stringValue")
-        self._size += len(path) + len(text or "")
-        if self._size > LARGEST:
-            raise BrokenAnswer(f"the upstream's tool call has over {LARGEST} characters")
-        if path != self._path:
-            self._end_string()
-        if text is not None:
-            self._path = path
-            self._strings.append(text)
-            return
-        self._end_string()
-        for name in _VALUES:
-            raw = partial.raw(name)
-            if raw is not None:
-                self._set(path, raw)
-                return
-        self._set(path, None)
-
-    def json(self) -> str:
-        """The JSON text of all arguments."""
-        self._end_string()
-        return msgspec.json.encode(self._root).decode()
-
-    def _end_string(self) -> None:
-        if self._strings:
-            self._set(self._path, "".join(self._strings))
-        self._strings, self._path = [], ""
-
-    def _set(self, path: str, value: str | Raw | None) -> None:
-        steps = _steps(path)
-        place: Any = self._root
-        for step, following in pairwise(steps):
-            empty: Any = [] if isinstance(following, int) else {}
-            place = _enter(place, step, empty, path)
-        _enter(place, steps[-1], value, path)
-
-
-def _steps(path: str) -> list[str | int]:
-    """The names and indexes of a path: `$.a[0]` -> `["a", 0]`."""
-    steps: list[str | int] = []
-    at = 1
-    while (match := _STEP.match(path, at)) is not None and len(steps) < _DEEPEST:
-        name, index, quoted = match.groups()
-        steps.append(int(index) if index is not None else name if name is not None else quoted)
-        at = match.end()
-    if not path.startswith("$") or at != len(path) or not steps:
-        raise _misplaced(path)
-    return steps
-
-
-def _enter(place: Any, step: str | int, empty: Any, path: str) -> Any:
-    """The value at a step, put there if there is none. A list grows at its end."""
-    if isinstance(place, dict) and isinstance(step, str):
-        return place.setdefault(step, empty)
-    if isinstance(place, list) and isinstance(step, int) and step <= len(place):
-        if step == len(place):
-            place.append(empty)
-        return place[step]
-    raise _misplaced(path)
-
-
-def _misplaced(path: str) -> BrokenAnswer:
-    return BrokenAnswer(f"the upstream's answer has an argument at an impossible path '{path:.80}'")
-
 
 _OMISSIBLE = (
     *("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "functionResponse"),
@@ -220,7 +133,8 @@ class CandidateReader:
             if text is not None:
                 self._sign(Signature(NAME, THOUGHT + text), events)
             return
-        if text is not None and _is_known(part):  # any other part is kept whole
+        has_text_or_call = part.text is not None or call is not None
+        if text is not None and (has_text_or_call or _has_media(part)):  # others are kept whole
             self._signature = read_signature(text)
             if part.text == "" and call is None and not _has_media(part):
                 return  # citations of the text before it may follow
@@ -231,7 +145,9 @@ class CandidateReader:
         if call is not None:
             self._call(call, at, events)
         elif not part.text and (part.text is None or _has_media(part)):
-            self._whole(_other_block(part, at, data), events)
+            self._has_content = True
+            self._begin(_other_block(part, at, data), events)
+            self._close(events)
 
     def _text(self, kind: type[Text] | type[Reasoning], text: str, events: list[Event]) -> None:
         if not text:
@@ -280,11 +196,6 @@ class CandidateReader:
         position = call_id(f"call_{self._answer}_{self._index}_{self._calls}", 40)
         self._begin(ToolCall(id=call.id or position, name=call.name), events)
 
-    def _whole(self, block: Block, events: list[Event]) -> None:
-        self._has_content = True
-        self._begin(block, events)
-        self._close(events)
-
     def _begin(self, block: Block, events: list[Event]) -> None:
         self._close(events)
         self._open = type(block)
@@ -304,11 +215,6 @@ def _place(candidate: int, part: int | None = None) -> str:
 
 def _has_media(part: Part) -> bool:
     return (part.inline_data, part.file_data) != (NULL, NULL)
-
-
-def _is_known(part: Part) -> bool:
-    """Whether a part has a content that is known here."""
-    return part.text is not None or part.function_call is not None or _has_media(part)
 
 
 def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:

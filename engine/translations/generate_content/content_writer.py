@@ -33,7 +33,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
     is_mark,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import OBJECT, value_of
 
 _OBJECT = msgspec.json.Decoder(dict)

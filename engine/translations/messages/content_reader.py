@@ -50,11 +50,7 @@ from engine.translations.neutral.content import (
     read_cache_mark,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import (
-    UnknownObject,
-    content_reader,
-    present,
-)
+from engine.translations.neutral.objects import UnknownObject, content_reader, present
 from engine.translations.neutral.shapes import read_shape
 from engine.values.json_edit import JsonPath
 
@@ -142,14 +138,6 @@ def _read_source(source: SourceObject, place: str) -> Source | None:
     raise WrongType(f"{place}.source", "a source with its data, url or file_id")
 
 
-def _read_thinking(block: ThinkingBlock, place: str, unread: list[str]) -> Block:
-    return Reasoning(text=block.thinking or "", signature=read_signature(block.signature or ""))
-
-
-def _read_redacted(block: RedactedBlock, place: str, unread: list[str]) -> Block:
-    return Reasoning(signature=read_signature(block.data or "", redacted=True))
-
-
 def _read_call(block: CallBlock, place: str, unread: list[str]) -> Block:
     return ToolCall(
         id=block.id or "",
@@ -182,8 +170,12 @@ read_content = content_reader(
         TextBlock: _read_text,
         ImageBlock: _read_image,
         DocumentBlock: _read_document,
-        ThinkingBlock: _read_thinking,
-        RedactedBlock: _read_redacted,
+        ThinkingBlock: lambda block, place, unread: Reasoning(
+            text=block.thinking or "", signature=read_signature(block.signature or "")
+        ),
+        RedactedBlock: lambda block, place, unread: Reasoning(
+            signature=read_signature(block.data or "", redacted=True)
+        ),
         CallBlock: _read_call,
         ResultBlock: _read_result,
         UnknownObject: _read_unknown,

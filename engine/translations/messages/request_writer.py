@@ -17,7 +17,7 @@ from engine.translations.messages.tool_writer import (
 )
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -27,7 +27,6 @@ from engine.translations.neutral.request import (
     Tool,
     merged,
 )
-from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.turns import (
     from_user_to_user,
     lose_last_instructions,

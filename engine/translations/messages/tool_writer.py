@@ -17,7 +17,7 @@ from engine.translations.neutral.calls import (
     arguments_schema,
 )
 from engine.translations.neutral.content import Json, mark
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import LimitedWriter, read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
 

@@ -176,17 +176,13 @@ def _reader(kind: inspect.Type) -> _Read:
         if isinstance(each, inspect.ListType):
             readers[b"["] = _list(each.item_type)
         elif isinstance(each, inspect.RawType):
-            return _raw
+            return lambda raw, place, unread: raw
         elif type(each) in _SCALARS:
             readers[b'"'] = _scalar(*_SCALARS[type(each)])
     if objects:
         readers[b"{"] = _any_of(objects) if len(objects) > 1 else _object(objects[0])
     otherwise = readers.get(b"[") or readers.get(b"{") or readers[b'"']
     return _by_start(readers, otherwise) if len(readers) > 1 else otherwise
-
-
-def _raw(raw: Raw, place: str, unread: list[str]) -> Raw:
-    return raw
 
 
 def _by_start(readers: dict[bytes, _Read], otherwise: _Read) -> _Read:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.translations.language import Language
 from engine.translations.neutral.content import CACHE_MARKS
-from engine.translations.openai_answer_fields import read_error
+from engine.translations.openai_content import read_error
 from engine.translations.openai_models import most_tokens
 from engine.translations.responses.answer_reader import read_answer
 from engine.translations.responses.answer_writer import write_answer

@@ -11,12 +11,7 @@ from msgspec import Raw, Struct
 
 from engine.translations.neutral.content import Citation, Json, Reasoning, Signature, seal, unseal
 from engine.translations.neutral.shapes import Shape
-from engine.translations.openai_answer_fields import (
-    Token,
-    UrlCitation,
-    read_citation,
-    write_citation,
-)
+from engine.translations.openai_content import Token, UrlCitation, read_citation, write_citation
 from engine.values.usage import Usage
 
 

@@ -33,7 +33,7 @@ from engine.translations.neutral.events import (
     uncarried,
 )
 from engine.translations.neutral.members import NULL
-from engine.translations.openai_answer_fields import ERRORS, read_logprobs
+from engine.translations.openai_content import ERRORS, read_logprobs
 from engine.translations.refusals import is_error
 from engine.translations.responses.answer_fields import (
     CALL,

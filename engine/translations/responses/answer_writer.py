@@ -23,9 +23,9 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_answer_fields import write_logprobs
+from engine.translations.openai_content import write_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
     PREFIX,

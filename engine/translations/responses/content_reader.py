@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import msgspec
 from msgspec import Raw
 
@@ -184,22 +187,17 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
     head = read_shape(_HEAD, raw, place)
     kind = head.type or ("message" if present(head.role) else "item_reference")
     unread = request.unread
-    block: Block
     if kind == "message":
         return _message(_MESSAGE.read(raw, place, unread), place, unread)
-    grouped = present(head.namespace) is not None
-    if kind == "function_call" and not grouped:
-        block = _call(_CALL.read(raw, place, unread), place)
-    elif kind == "function_call_output" and not grouped:
-        block = _result(_RESULT.read(raw, place, unread), place, unread)
-    elif kind == "reasoning" and not grouped:
-        block = _reasoning(_REASONING.read(raw, place, unread), place)
-    else:
-        if kind in _STORED:
-            request.missing_turns.append(MissingTurns(place, _STORED[kind]))
-        substitute = _substitute(kind, raw, place, request)
-        block = Foreign(language=NAME, kind=kind, raw=raw, substitute=substitute, place=place)
-    role: Role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"
+    if kind in _ITEMS and present(head.namespace) is None:
+        role, reader, read = _ITEMS[kind]
+        block = read(reader.read(raw, place, unread), place, unread)
+        return Message(role=role, blocks=[block], place=place)
+    if kind in _STORED:
+        request.missing_turns.append(MissingTurns(place, _STORED[kind]))
+    substitute = _substitute(kind, raw, place, request)
+    block = Foreign(language=NAME, kind=kind, raw=raw, substitute=substitute, place=place)
+    role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"
     return Message(role=role, blocks=[block], place=place)
 
 
@@ -215,7 +213,7 @@ def _message(item: MessageItem, place: str, unread: list[str]) -> Message:
     )
 
 
-def _call(item: CallItem, place: str) -> ToolCall:
+def _call(item: CallItem, place: str, unread: list[str]) -> ToolCall:
     return ToolCall(
         id=required(item.call_id, f"{place}.call_id"),
         name=required(item.name, f"{place}.name"),
@@ -230,12 +228,12 @@ def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> Block 
     unread = request.unread
     if kind == "function_call":
         item = _CALL.read(raw, place, unread)
-        call = _call(item, place)
+        call = _call(item, place, unread)
         call.name = function_name(item.namespace or "", call.name)
         return call
     if kind == "custom_tool_call":
         custom = _CUSTOM_CALL.read(raw, place, unread)
-        call = _call(custom, place)
+        call = _call(custom, place, unread)
         call.name = function_name(custom.namespace or "", call.name)
         call.arguments = text_arguments(custom.input or "")
         return call
@@ -282,7 +280,7 @@ def _result(item: ResultItem, place: str, unread: list[str]) -> ToolResult:
     )
 
 
-def _reasoning(item: ReasoningItem, place: str) -> Block:
+def _reasoning(item: ReasoningItem, place: str, unread: list[str]) -> Block:
     item_id = item.id or ""
     summary, content = (
         _texts(raw, f"{place}.{name}")
@@ -300,3 +298,11 @@ def _reasoning(item: ReasoningItem, place: str) -> Block:
 def _texts(raw: Raw, place: str) -> list[str]:
     pieces = None if present(raw) is None else read_shape(_THOUGHTS, raw, place)
     return [piece.text or "" for piece in pieces or ()]
+
+
+_ITEMS: dict[str, tuple[Role, ObjectReader[Any], Callable[[Any, str, list[str]], Block]]] = {
+    "function_call": ("assistant", _CALL, _call),
+    "function_call_output": ("user", _RESULT, _result),
+    "reasoning": ("assistant", _REASONING, _reasoning),
+}
+"""The items that every vendor has: whose turn each is in, and what reads it."""

@@ -20,7 +20,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
     is_mark,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.openai_content import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of

@@ -26,6 +26,7 @@ from engine.translations.neutral.request import (
     any_object,
 )
 from engine.translations.openai_request_fields import (
+    other_members,
     read_allowed_tools,
     read_schema,
     read_tool_choice,
@@ -66,7 +67,7 @@ _PLACES = {
     "max_tokens": "max_output_tokens",
     "thinking": "reasoning",
 }
-_others = raw_members(*_HARMLESS)
+_own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 
 
@@ -95,9 +96,12 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         request.system = [Text(text=members.instructions, place="instructions")]
     request.tools = read_tools(members.tools, "tools", request)
     read_tool_choice(members.tool_choice, request, _read_choice)
-    _read_text(members.text, request)
-    _read_reasoning(members.reasoning, request)
-    _read_include(members.include, request)
+    if members.text:
+        _read_text(members.text, request)
+    if members.reasoning:
+        _read_reasoning(members.reasoning, request)
+    if members.include:
+        _read_include(members.include, request)
     _keep_others(members, request)
     return request
 
@@ -113,12 +117,9 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     """Keep what only this language knows."""
-    others = {
-        name: raw
-        for name, raw in _others(members).items()
-        if bytes(raw).replace(b" ", b"") not in _HARMLESS[name]
-    }
-    others |= members.extra
+    others = other_members(_own_members(members), members.extra, _HARMLESS)
+    if not others:
+        return
     request.unread.extend(others)
     if stored := _STORED.keys() & others:
         name = min(stored)

@@ -17,7 +17,7 @@ from engine.translations.neutral.content import Block, Reasoning, Refusal, Text,
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
-from engine.translations.openai_answer_fields import ERRORS
+from engine.translations.openai_content import ERRORS
 from engine.translations.responses.answer_fields import (
     END_EVENT,
     HEAD_EVENT,

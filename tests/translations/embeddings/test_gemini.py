@@ -13,7 +13,7 @@ from engine.translations.embeddings.languages.gemini import (
     write_usage,
 )
 from engine.translations.generate_content.models import full_name, path_of
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.values.wildcard import Patterns
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.translations.generate_content import candidate_reader
-from engine.translations.generate_content.candidate_reader import PartialArguments
+from engine.translations.generate_content import partial_arguments
 from engine.translations.generate_content.fields import Fields
+from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.events import BrokenAnswer
 from tests.support.each import each
 
@@ -77,6 +77,6 @@ def test_a_path_that_leads_nowhere_breaks_the_answer(path: str) -> None:
 
 
 def test_the_size_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidate_reader, "LARGEST", 10)
+    monkeypatch.setattr(partial_arguments, "LARGEST", 10)
     with pytest.raises(BrokenAnswer, match="over 10 characters"):
         arguments_of(*[{"jsonPath": "$.a", "stringValue": "xx"}] * 5)
