@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "offline/diff/kinds/*.py": "tests/offline/diff/test_difference.py requires a case of each kind "
     "in tests/cases/diff",
     "stores/records/migrations/*.py": "tests/stores/records/test_migrate.py runs every step",
-    "translations/*/features.py": "tests/translations/test_features.py tests them all alike",
+    "translations/*/request_shapes.py": "tests/translations/test_features.py tests their functions",
     "translations/embeddings/languages/*.py": "tests/translations/embeddings/test_crossings.py "
     "requires a case of each",
 }

@@ -70,6 +70,8 @@ class Cleaner:
         self._searched = 0
         self._skip_lf = False
         self._started = False
+        self._is_at_event = False
+        """Whether the next bytes begin an event that is not the first: nothing waits."""
         self.foreign = b""
         self._unknown_lines = b""  # lines of unknown fields since the last event
 
@@ -79,8 +81,13 @@ class Cleaner:
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, cleaned; `b""` when it completes none."""
-        if not self._buffer and self._started and _CR not in data and self._clean.fullmatch(data):
+        if self._is_at_event and _CR not in data and self._clean.fullmatch(data):
             return data
+        events = self._completed(data)
+        self._is_at_event = self._started and not self._buffer
+        return events
+
+    def _completed(self, data: bytes) -> bytes:
         if self.foreign:
             return b""
         data = self._line_feeds(data)

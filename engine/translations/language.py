@@ -13,10 +13,10 @@ import msgspec
 from msgspec import Struct
 
 from engine.translations.neutral.answer import Answer
+from engine.translations.neutral.content import SEAL, Changes
 from engine.translations.neutral.events import Event, UpstreamError
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.signatures import SEAL, Changes
 from engine.values.wildcard import Patterns
 
 

@@ -3,64 +3,19 @@ sampling, sources of content, and the reason why a block is not supported."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable
-from mimetypes import MimeTypes
-from typing import Any, Literal, TypeGuard
-from urllib.parse import unquote_to_bytes
+from collections.abc import Callable, Container, Mapping
+from typing import Any, Literal
 
 from msgspec import Raw
 
-from engine.translations.neutral.content import (
-    NOT_WEB,
-    Block,
-    Foreign,
-    Inline,
-    Json,
-    Link,
-    Media,
-    Source,
-    UploadedFile,
-)
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.content import Extra, Json
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import present
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
-from engine.translations.openai_models import reasoning_effort, samples, takes_verbosity
-from engine.translations.strict_schemas import is_strict
+from engine.translations.openai_models import is_strict, reasoning_effort, samples, takes_verbosity
 from engine.values.wildcard import Patterns
-
-
-def read_data_url(url: str, place: str) -> Inline:
-    """The media type, in lower case and without parameters, and the content in base64.
-
-    Raises WrongType.
-    """
-    head, comma, data = url[5:].partition(",")
-    if not comma:
-        raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
-    media_type, *parameters = (part.strip() for part in head.split(";"))
-    if "base64" in (parameter.lower() for parameter in parameters):
-        checked_base64(data, place)
-    else:
-        data = base64.b64encode(unquote_to_bytes(data)).decode()
-    return Inline(media_type.lower() or "text/plain", data)
-
-
-def checked_base64(data: str, place: str) -> str:
-    """The text, which is base64. Raises WrongType."""
-    try:
-        base64.b64decode(data, validate=True)
-    except ValueError as error:  # binascii.Error, or characters outside of ASCII
-        raise WrongType(place, "a data URL whose data is base64") from error
-    return data
-
-
-def data_url(content: Inline) -> str:
-    """The URL of a content."""
-    return f"data:{content.media_type};base64,{content.data}"
-
 
 SHARED_MEMBERS = (
     *("metadata", "service_tier", "safety_identifier"),
@@ -78,10 +33,6 @@ _MODES: dict[str, Literal["auto", "none", "any"]] = {
 _READ = _MODES | {"validated": "auto"}
 """`validated` is Gemini's mode, which Copilot CLI sends its models in chat completions."""
 
-_TYPES = MimeTypes()
-"""The media types by the ends of file names."""
-
-_PDF, _PDF_BEGIN = "application/pdf", "JVBERi0"
 _WORDS = {mode: word for word, mode in _MODES.items()}
 
 
@@ -130,6 +81,15 @@ def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> An
     return {"type": "allowed_tools", "mode": _WORDS[choice.mode], "tools": functions}
 
 
+def other_members(own: Extra, unknown: Extra, harmless: Mapping[str, Container[bytes]]) -> Extra:
+    """The members of a request that only its own language knows: its `own`, without those that have
+    a harmless value, and the unknown ones."""
+    if not own:  # nearly always
+        return unknown
+    texts = {name: bytes(raw).replace(b" ", b"") for name, raw in own.items()}
+    return {name: own[name] for name in own if texts[name] not in harmless[name]} | unknown
+
+
 def read_schema(form: Members) -> OutputFormat:
     """The form of an answer that has a schema."""
     output = OutputFormat(
@@ -167,46 +127,6 @@ def write_schema(request: ChatRequest, output: OutputFormat, losses: Losses | No
         place = request.places.get("strict", request.place_of("schema"))
         strict = write_strict(strict, output.schema, place, losses)
     return members if strict is None else {**members, "strict": strict}
-
-
-def read_url(url: str, place: str) -> Source:
-    """The content of a `data:` URL, or a link. Raises WrongType."""
-    return read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
-
-
-def read_file_data(data: str, name: str, place: str) -> Inline:
-    """The content of the file `name`: a data URL, or base64 alone of a PDF or of a file whose name
-    tells its type. Raises WrongType."""
-    if data[:5].lower() == "data:":
-        return read_data_url(data, place)
-    media_type = _PDF if data.startswith(_PDF_BEGIN) else _TYPES.guess_type(name)[0]
-    if media_type is None or not data:
-        raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
-    return Inline(media_type, checked_base64(data, place))
-
-
-def is_sendable(source: Source) -> TypeGuard[Inline | Link]:
-    """Whether content can be sent as a URL: it is inside the request or on the web."""
-    return isinstance(source, Inline) or (isinstance(source, Link) and source.is_web)
-
-
-def write_url(source: Inline | Link) -> str:
-    """The URL of a content."""
-    return data_url(source) if isinstance(source, Inline) else source.url
-
-
-def why_not(block: Block) -> str:
-    """The reason why a block is not supported."""
-    if isinstance(block, Foreign):
-        return f"a block '{block.kind}' is another vendor's"
-    if isinstance(block, Media) and isinstance(block.source, UploadedFile):
-        return "the file was uploaded to another vendor"
-    if isinstance(block, Media):
-        if isinstance(block.source, Link) and not block.source.is_web:
-            return NOT_WEB
-        form = " by URL" if isinstance(block.source, Link) else ""
-        return f"the upstream takes no {block.kind}{form} here"
-    return "the upstream has no form for it"
 
 
 def write_sampling(

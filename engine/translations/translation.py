@@ -21,10 +21,9 @@ from engine.translations.language import (
     TargetLanguage,
     TargetRequest,
 )
-from engine.translations.neutral.adapted import with_substitutes, with_unique_calls
 from engine.translations.neutral.answer import Assembly
-from engine.translations.neutral.call_filters import AnswerTool, FirstCall
 from engine.translations.neutral.calls import LARGEST as LARGEST_NAMES
+from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -36,11 +35,11 @@ from engine.translations.neutral.events import (
     no_usage,
 )
 from engine.translations.neutral.law import Law
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
-from engine.translations.neutral.request_size import SPARE, check_written
-from engine.translations.neutral.surrogates import Surrogates
+from engine.translations.neutral.shapes import Surrogates
+from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,
     LossRules,
@@ -193,13 +192,11 @@ class StreamTranslator:
         """The last events of a stream without an end mark: it may have ended before the last of the
         candidates began. Raises BrokenAnswer for such an end."""
         for event in events:
-            if isinstance(event, End) and self._lacks_candidates(event):
-                raise BrokenAnswer("the upstream's answer ended without all of its candidates")
+            if isinstance(event, End):
+                answered = any(each.stop != "filter" for each in event.finishes.values())
+                if answered and len(event.finishes) < self._candidates:
+                    raise BrokenAnswer("the upstream's answer ended without all of its candidates")
             yield event
-
-    def _lacks_candidates(self, end: End) -> bool:
-        answered = any(each.stop != "filter" for each in end.finishes.values())
-        return answered and len(end.finishes) < self._candidates
 
     def take(self) -> bytes:
         """The output before an error, which was not returned."""

@@ -43,7 +43,7 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     Tokens,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message, Role, Tool, ToolChoice
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation

@@ -11,7 +11,7 @@ from msgspec import Raw
 from pydantic import TypeAdapter
 
 from engine.translations.messages.request_writer import write_request
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import (
     ChatRequest,

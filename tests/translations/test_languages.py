@@ -14,7 +14,7 @@ from engine.translations import languages
 from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import BrokenAnswer, Event
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.wildcard import Patterns
 from tests.support.translations import CASES, cases, event_data, events_of, read_whole

@@ -14,9 +14,8 @@ import pytest
 from engine.translations import language, translation
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses, most_bytes
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.request_size import most_bytes
 from engine.translations.refusals import MOST_TEXTS, LossRules
 from engine.translations.translation import Translation
 from engine.values.errors import GatewayError

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.translations import language, languages, target_languages
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.translation import LossRules, Translation
 from engine.values.wildcard import Patterns
 from tests.support.exact_json import objects_of, read_tree, write_tree

@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from engine.translations import translation
 from engine.translations.language import RequestLine
+from engine.translations.openai_models import is_strict
 from engine.translations.refusals import LossRules
-from engine.translations.strict_schemas import is_strict
 from engine.translations.translation import Translation
 from tests.support.each import each
 

@@ -11,7 +11,7 @@ from msgspec import Raw
 from engine.translations import target_languages
 from engine.translations.language import TargetLanguage
 from engine.translations.neutral.events import UpstreamError
-from engine.translations.upstream_errors import error_members, error_of, is_error
+from engine.translations.refusals import error_members, error_of, is_error
 from tests.support.each import each
 
 Json = dict[str, Any]

@@ -7,9 +7,8 @@ from typing import NamedTuple
 from msgspec import Raw
 
 from engine import translations
-from engine.translations.embeddings.language import EmbeddingLanguage
+from engine.translations.embeddings.language import EmbeddingLanguage, Embeddings
 from engine.translations.embeddings.languages import embedding_languages
-from engine.translations.embeddings.neutral import Embeddings
 from engine.translations.language import Language, RequestLine
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import Text

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from engine.translations.chat_completions.answer_reader import Reader, read_answer
-from engine.translations.chat_completions.answer_writer import write_answer
-from engine.translations.chat_completions.features import FEATURES
-from engine.translations.chat_completions.request_reader import read_request
+from engine.translations.chat_completions.answer_writer import Writer, write_answer
+from engine.translations.chat_completions.request_reader import read_request, without_seals
+from engine.translations.chat_completions.request_shapes import FEATURES
 from engine.translations.chat_completions.request_writer import write_request
-from engine.translations.chat_completions.seals import without_seals
-from engine.translations.chat_completions.stream_writer import Writer
 from engine.translations.language import Language
 from engine.translations.neutral.content import CACHE_MARKS
-from engine.translations.openai_answer_fields import read_error
+from engine.translations.openai_content import read_error
 from engine.translations.openai_models import most_tokens
 from engine.values.wildcard import Patterns
 

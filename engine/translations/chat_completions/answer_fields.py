@@ -1,22 +1,149 @@
-"""What answers and streams of chat completions have in common: usage, reasons to stop, images,
-sources and thoughts."""
+"""The shapes of chat completions answers (what is read of them), and what answers and streams have
+in common: usage, reasons to stop, images and sources.
+
+Members that are read only now and then are left as they came (`Raw`), so that an odd value of a
+vendor's fails nothing where it says nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct, field
 
-from engine.translations.chat_completions.answer_shapes import ANNOTATIONS, Image, Message, TextPart
-from engine.translations.neutral.content import Citation, Json, Link, Media, Reasoning, Signature
+from engine.translations.neutral.content import Citation, Json, Media
 from engine.translations.neutral.events import Cite, Finish, Stop
-from engine.translations.neutral.members import Members, WrongType, value_of
-from engine.translations.neutral.signatures import seal, unseal
-from engine.translations.openai_answer_fields import read_citation
-from engine.translations.openai_request_fields import read_data_url
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import Shape
+from engine.translations.openai_content import Token, UrlCitation, read_citation, read_url
 from engine.values.usage import Usage
+
+
+class Function(Struct):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class Call(Struct):
+    """Gemini adds `extra_content`, with a signature."""
+
+    index: int | None = None
+    id: str | None = None
+    function: Function | None = None
+    extra_content: Raw = Raw()
+
+
+class ImageUrl(Struct):
+    """Where an image is: a URL of it or with it."""
+
+    url: str | None = None
+
+
+class Image(Struct):
+    """An image, in a member that OpenRouter has added."""
+
+    image_url: ImageUrl | str | None = None
+
+
+class Annotation(Struct):
+    """A mark on a text; only those with a source are read."""
+
+    url_citation: UrlCitation | None = None
+
+
+class TextPart(Struct):
+    text: str | None = None
+
+
+class ContentPart(Image):
+    """A part of a content that is a list, as Mistral writes it."""
+
+    type: str | None = None
+    text: str | None = None
+    refusal: str | None = None
+    thinking: list[TextPart] | str | None = None
+
+
+class Message(Struct):
+    """A message, or a delta of one. `function_call` is what came before `tool_calls`."""
+
+    content: str | list[ContentPart] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    reasoning_details: list[dict[str, Raw]] | None = None
+    annotations: Raw = Raw()
+    tool_calls: list[Call] | None = None
+    function_call: Function | None = None
+    images: list[Image] | None = None
+    audio: Any = None
+    text: Any = None
+    extra_content: Raw = Raw()
+
+
+class Logprobs(Struct):
+    content: list[Token] | None = None
+    refusal: list[Token] | None = None
+
+
+class Choice(Struct):
+    """A choice of a chunk. OpenRouter has added `error`, and vLLM `stop_reason`: the stop sequence
+    that was met, or the number of a token. Some servers have a whole `message` in place of the
+    deltas, or the `text` that a completion has."""
+
+    index: int | None = None
+    delta: Message | None = None
+    message: Raw = Raw()
+    text: Raw = Raw()
+    logprobs: Logprobs | None = None
+    finish_reason: str | None = None
+    stop_reason: Any = None
+    error: Any = None
+
+
+class WholeChoice(Choice):
+    delta: Message | None = field(default=None, name="message")
+    message: Raw = field(default_factory=Raw, name="delta")
+
+
+class Chunk(Struct):
+    choices: list[Choice] | None = None
+    usage: Raw = Raw()
+    error: Any = None
+
+
+class Completion(Struct):
+    choices: list[WholeChoice] | None = None
+    usage: Raw = Raw()
+    error: Any = None
+
+
+class Head(Struct):
+    """What only the first chunk is asked for."""
+
+    id: str | None = None
+    model: str | None = None
+    created: int | None = None
+
+
+_KEPT = frozenset(
+    (
+        *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
+        *("reasoning_details", "reasoning_content", "reasoning"),
+    )
+)
+"""Members that an answer is given without if they are not well formed (`Shape`)."""
+
+_JSON_TEXTS = frozenset({"arguments"})
+
+CHUNK = Shape(Chunk, _KEPT, _JSON_TEXTS)
+COMPLETION = Shape(Completion, _KEPT, _JSON_TEXTS)
+HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
+MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
+TEXT = Shape(str, _KEPT, _JSON_TEXTS)
+ANNOTATIONS = Shape(list[Annotation | None] | None, {""})
+
 
 NAME = "chat_completions"
 PREFIX = "chatcmpl-"
@@ -73,8 +200,7 @@ def read_image(image: Image, place: str) -> Media:
     url = where if where is None or isinstance(where, str) else where.url
     if not url:
         raise WrongType(f"{place}.image_url", "an image with its URL")
-    source = read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
-    return Media(kind="image", source=source)
+    return Media(kind="image", source=read_url(url, place))
 
 
 def said_otherwise(delta: Message) -> str:
@@ -87,89 +213,6 @@ def read_thinking(thinking: list[TextPart] | str) -> str:
     if isinstance(thinking, str):
         return thinking
     return "".join(each.text or "" for each in thinking)
-
-
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
-_SUMMARY = "reasoning.summary"
-
-
-class Detail:
-    """An entry of `reasoning_details`, the member that OpenRouter has added. Its vendor wants all
-    of it back with the next turn, so everything but its text is its signature. In a stream it
-    comes in fragments."""
-
-    def __init__(self) -> None:
-        self._members: dict[str, Raw] = {}
-
-    def add(self, fragment: Members) -> tuple[str, int]:
-        """Take a fragment. Returns its text, and how many characters of the entry are new."""
-        text = fragment.text("text") or fragment.text("summary") or ""
-        size = 0
-        for name, raw in fragment.unread_members().items():
-            if self._members.get(name) != raw:
-                self._members[name] = raw
-                size += len(name) + len(bytes(raw))
-        return text, size
-
-    @property
-    def signature(self) -> Signature:
-        """The entry up to now, without its text."""
-        return Signature(NAME, msgspec.json.encode(self._members).decode())
-
-
-def read_detail(detail: Members) -> Reasoning:
-    """The thoughts in an entry that a caller sends back: with a signature of another vendor, which
-    this gateway has sealed, or of this language."""
-    vendor_signature = unseal(detail.text("signature") or "", NAME) if _is_sealed(detail) else None
-    entry = Detail()
-    text, _ = entry.add(detail)
-    return Reasoning(text=text, signature=vendor_signature or entry.signature, place=detail.place)
-
-
-def _is_sealed(detail: Members) -> bool:
-    if not detail.is_text("signature"):
-        return False
-    signature = msgspec.json.decode(detail.peek("signature"))
-    return unseal(signature, NAME).language != NAME
-
-
-def write_detail(index: int, text: str, signature: Signature | None) -> Json:
-    """An entry with the thoughts of another language, as OpenRouter writes them."""
-    entry: Json = {"type": "reasoning.text", "index": index, "text": text}
-    if signature is not None:
-        entry["signature"] = seal(signature, NAME)
-    return entry
-
-
-def write_thoughts(blocks: list[Reasoning]) -> tuple[Json, list[Reasoning]]:
-    """The members of a message that has these thoughts, each in the member that it came in; and the
-    thoughts that have none, since they came from another vendor."""
-    texts: dict[str, list[str]] = {}
-    entries: list[Json] = []
-    foreign_thoughts: list[Reasoning] = []
-    for block in blocks:
-        name = "" if block.signature is None else block.signature.value
-        if block.signature is None or block.signature.language != NAME:
-            foreign_thoughts.append(block)
-        elif name in REASONING_MEMBERS:
-            texts.setdefault(name, []).append(block.text)
-        elif (entry := _entry(name, block.text)) is not None:
-            entries.append(entry)
-        else:
-            foreign_thoughts.append(block)
-    members: Json = {name: "".join(pieces) for name, pieces in texts.items()}
-    if entries:
-        members["reasoning_details"] = entries
-    return members, foreign_thoughts
-
-
-def _entry(signature: str, text: str) -> Json | None:
-    """The entry of `reasoning_details` with this signature; None for one that is not such an entry,
-    which callers can make up."""
-    entry = value_of(_OBJECT, signature)
-    if entry is not None and text:
-        entry["summary" if entry.get("type") == _SUMMARY else "text"] = text
-    return entry
 
 
 def read_annotations(annotations: Raw) -> list[Citation]:

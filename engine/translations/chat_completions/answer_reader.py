@@ -7,7 +7,7 @@ from itertools import chain
 
 import msgspec
 
-from engine.translations.chat_completions.answer_shapes import (
+from engine.translations.chat_completions.answer_fields import (
     CHUNK,
     COMPLETION,
     HEAD,
@@ -31,7 +31,7 @@ from engine.translations.neutral.events import (
     interrupted,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.openai_answer_fields import ERRORS, read_logprobs
+from engine.translations.openai_content import ERRORS, read_logprobs
 
 _MOST_CANDIDATES = 128
 _LAST_INDEX = _MOST_CANDIDATES - 1
@@ -70,7 +70,8 @@ class Reader:
         except WrongType:
             if data.strip() != b"[DONE]":
                 raise
-            return self.finish(Finish(stop="end") if self._is_counted() else None)
+            is_counted = self._last is not None and bytes(self._last.usage) not in _NO_USAGE
+            return self.finish(Finish(stop="end") if is_counted else None)
         return self.read_chunk(chunk, data)
 
     def end(self) -> Iterable[Event]:
@@ -105,10 +106,6 @@ class Reader:
             return self._read_choice(0, choices[0])
         return self._read_choices(choices)
 
-    def _is_counted(self) -> bool:
-        """Whether the last chunk has usage."""
-        return self._last is not None and bytes(self._last.usage) not in _NO_USAGE
-
     def _read_choices(self, choices: Sequence[Choice]) -> Iterator[Event]:
         for position, choice in enumerate(choices):
             yield from self._read_choice(position, choice)
@@ -124,7 +121,10 @@ class Reader:
         index = choice.index or 0
         reader = self._choices.get(index)
         if reader is None:
-            reader = self._begin(position, index)
+            if not 0 <= index <= _LAST_INDEX:
+                place = f"choices[{position}].index"
+                raise WrongType(place, f"a number from 0 to {_LAST_INDEX}")
+            reader = self._choices[index] = ChoiceReader(index, self._id)
         if choice.error:  # OpenRouter
             raise ERRORS.inside({"error": choice.error})
         try:
@@ -139,12 +139,6 @@ class Reader:
         except (BrokenAnswer, WrongType) as error:
             return interrupted(events, error)
         return events
-
-    def _begin(self, position: int, index: int) -> ChoiceReader:
-        if not 0 <= index <= _LAST_INDEX:
-            raise WrongType(f"choices[{position}].index", f"a number from 0 to {_LAST_INDEX}")
-        reader = self._choices[index] = ChoiceReader(index, self._id)
-        return reader
 
 
 def _read_other_form(reader: ChoiceReader, choice: Choice, events: list[Event]) -> None:

@@ -1,4 +1,9 @@
-"""Neutral answers -> chat completions, in a stream and in one piece."""
+"""Neutral answers -> chat completions in one piece, and neutral events -> the chunks of a stream.
+
+SDKs join the deltas of a stream: entries of lists by their `index`, and strings by adding them. So
+each entry has its index, and what comes once is written once. Annotations have no index: they are
+all in one delta, behind the text.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,10 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.chat_completions.answer_fields import (
-    PREFIX,
-    write_counts,
-    write_detail,
-    write_finish,
-)
+from engine.translations.chat_completions.answer_fields import PREFIX, write_counts, write_finish
+from engine.translations.chat_completions.thoughts import write_detail
 from engine.translations.neutral.answer import Answer, Candidate
-from engine.translations.neutral.calls import answer_id
+from engine.translations.neutral.calls import LARGEST, answer_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -24,13 +25,24 @@ from engine.translations.neutral.content import (
     Media,
     Reasoning,
     Refusal,
+    Signature,
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import BrokenAnswer
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Cite,
+    Close,
+    Delta,
+    End,
+    Event,
+    Open,
+    Sign,
+    Start,
+    Tokens,
+)
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_answer_fields import write_citation, write_logprobs
-from engine.translations.openai_request_fields import write_url
+from engine.translations.openai_content import write_citation, write_logprobs, write_url
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
@@ -82,19 +94,12 @@ def _message(candidate: Candidate) -> Json:
     if media := blocks.get(Media):
         message["images"] = [image(block) for block in media]
     if calls:
-        message["tool_calls"] = [
-            {**write_call(block), "function": _function(block)} for block in calls
-        ]
+        message["tool_calls"] = [_call(block, block.arguments or "{}") for block in calls]
     return message
 
 
-def _function(block: ToolCall) -> Json:
-    return {"name": block.name, "arguments": block.arguments or "{}"}
-
-
-def write_call(block: ToolCall) -> Json:
-    """The beginning of a tool call."""
-    function = {"name": block.name, "arguments": ""}
+def _call(block: ToolCall, arguments: str) -> Json:
+    function = {"name": block.name, "arguments": arguments}
     return {"id": block.id, "type": "function", "function": function}
 
 
@@ -120,3 +125,164 @@ def annotation(citation: Citation, offset: int, length: int) -> Json:
     """A citation of a text that begins at `offset` of the content and has `length` characters."""
     cited = write_citation(citation, offset, length)
     return {"type": "url_citation", "url_citation": cited}
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Choice:
+    """Writes the deltas of one choice: it has its open block, and how much there is of each
+    kind."""
+
+    def __init__(self, chunk_start: bytes) -> None:
+        self.chunk_start = chunk_start
+        """The text of its chunks before the delta."""
+        self._block: Block = Text()
+        self._calls = self._reasonings = self._images = 0
+        self._has_arguments = False
+        self._text_length = self._block_length = 0
+        self._signature: Signature | None = None
+        self._citations: list[Citation] = []
+        """Those of the open block, whose length is not known yet."""
+        self._late: list[Citation] = []
+        self._annotations: list[Json] = []
+        self._size = 0
+
+    def text(self, text: str) -> Json:
+        """The delta with more of the open block's text."""
+        block = self._block
+        if isinstance(block, Text):  # nearly every delta
+            self._block_length += len(text)
+            return {"content": text}
+        if isinstance(block, ToolCall):
+            self._has_arguments = True
+            return self._arguments(text)
+        if isinstance(block, Reasoning):
+            details = [write_detail(self._reasonings - 1, text, None)]
+            return {"reasoning_content": text, "reasoning_details": details}
+        return {"refusal": text} if isinstance(block, Refusal) else {"content": text}
+
+    def delta(self, event: Open | Sign | Cite | Close) -> Json | None:
+        """The delta of another event, None for none."""
+        match event:
+            case Open():
+                return self._open(event.block)
+            case Close():
+                return self._close()
+            case Sign():
+                self._signature = event.signature
+            case Cite() if event.citation.url:
+                self._cite(event.citation, self._late if event.late else self._citations)
+        return None
+
+    def annotations(self) -> Json | None:
+        """The delta with all annotations of the text, None for none."""
+        self._annotations += [annotation(each, 0, self._text_length) for each in self._late]
+        return {"annotations": self._annotations} if self._annotations else None
+
+    def _cite(self, citation: Citation, citations: list[Citation]) -> None:
+        """Keep a citation until its text is complete. Raises BrokenAnswer for too much."""
+        self._size += len(citation.url) + len(citation.title)
+        if self._size > LARGEST:
+            raise BrokenAnswer(f"the upstream's citations have over {LARGEST} characters")
+        citations.append(citation)
+
+    def _open(self, block: Block) -> Json | None:
+        self._block, self._has_arguments, self._block_length = block, False, 0
+        if isinstance(block, ToolCall):
+            self._calls += 1
+            return {"tool_calls": [{"index": self._calls - 1, **_call(block, "")}]}
+        if isinstance(block, Reasoning):
+            self._reasonings += 1
+        elif isinstance(block, Media):
+            self._images += 1
+            return {"images": [{**image(block), "index": self._images - 1}]}
+        return None
+
+    def _close(self) -> Json | None:
+        offset, length = self._text_length, self._block_length
+        self._annotations += [annotation(each, offset, length) for each in self._citations]
+        self._citations = []
+        self._text_length += self._block_length
+        self._block_length = 0
+        if self._signature is not None:
+            entry = write_detail(self._reasonings - 1, "", self._signature)
+            self._signature = None
+            return {"reasoning_details": [entry]}
+        if isinstance(self._block, ToolCall) and not self._has_arguments:
+            return self._arguments("{}")
+        return None
+
+    def _arguments(self, text: str) -> Json:
+        return {"tool_calls": [{"index": self._calls - 1, "function": {"arguments": text}}]}
+
+
+class Writer:
+    """Writes the chunks of one stream. What all chunks of a choice have before and behind their
+    delta is written once."""
+
+    def __init__(self, request: ChatRequest) -> None:
+        self._request = request
+        self._choices: dict[int, _Choice] = {}
+        self._head: Json = {}
+        self._chunk_end = b'}],"usage":null}\n\n' if request.stream_usage else b"}]}\n\n"
+
+    def write(self, event: Event) -> bytes:
+        """The chunks of an event; with the End the stream's end marker."""
+        if isinstance(event, Delta):  # nearly every event
+            choice = self._choices[event.candidate]
+            return self._chunk(choice, choice.text(event.text))
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, End):
+            return self._end(event)
+        begin = b"" if event.candidate in self._choices else self._begin(event.candidate)
+        if isinstance(event, Tokens):
+            tokens = {"content": write_logprobs(event.logprobs), "refusal": None}
+            return begin + self._whole_chunk(event.candidate, {"delta": {}, "logprobs": tokens})
+        choice = self._choices[event.candidate]
+        delta = choice.delta(event)
+        return begin if delta is None else begin + self._chunk(choice, delta)
+
+    def _start(self, event: Start) -> bytes:
+        request = self._request
+        self._head = {
+            "id": answer_id(PREFIX, event.id or request.id),
+            "object": "chat.completion.chunk",
+            "created": event.created or request.time,
+            "model": event.model or request.model,
+        }
+        return self._begin(0)
+
+    def _begin(self, candidate: int) -> bytes:
+        head = _encode(self._head)[:-1]
+        members = b'{"index":%d,"logprobs":null,"finish_reason":null,"delta":' % candidate
+        choice = self._choices[candidate] = _Choice(b'data: %b,"choices":[%b' % (head, members))
+        return self._chunk(choice, {"role": "assistant", "content": ""})
+
+    def _chunk(self, choice: _Choice, delta: Json) -> bytes:
+        return choice.chunk_start + _encode(delta) + self._chunk_end
+
+    def _end(self, event: End) -> bytes:
+        output = b""
+        for candidate, finish in sorted(event.finishes.items()):
+            choice = self._choices.get(candidate)
+            if choice is not None and (annotations := choice.annotations()) is not None:
+                output += self._chunk(choice, annotations)
+            refusal = {"refusal": finish.explanation} if finish.explanation else {}
+            members = {"delta": refusal, **write_finish(finish)}
+            output += self._whole_chunk(candidate, members)
+        if event.usage is not None and self._request.stream_usage:
+            usage = {**self._head, "choices": [], "usage": write_counts(event.usage)}
+            output += _event(usage)
+        return output + b"data: [DONE]\n\n"
+
+    def _whole_chunk(self, candidate: int, values: Json) -> bytes:
+        """A chunk that has other members beside its delta."""
+        choice = {"index": candidate, "logprobs": None, "finish_reason": None, **values}
+        usage = {"usage": None} if self._request.stream_usage else {}
+        return _event({**self._head, "choices": [choice], **usage})
+
+
+def _event(document: Json) -> bytes:
+    return b"data: " + _encode(document) + b"\n\n"

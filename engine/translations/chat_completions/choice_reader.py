@@ -18,16 +18,18 @@ from engine.translations.chat_completions.answer_fields import (
     NAME,
     REASONING_MEMBERS,
     STOPS,
-    Detail,
+    Call,
+    ContentPart,
+    Function,
+    Message,
     citations_in,
     read_annotations,
     read_image,
     read_thinking,
     said_otherwise,
 )
-from engine.translations.chat_completions.answer_shapes import Call, ContentPart, Function, Message
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
-from engine.translations.chat_completions.extra_content import read_extra
+from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral.calls import LARGEST, call_id
 from engine.translations.neutral.content import (
     Block,
@@ -243,7 +245,7 @@ class ChoiceReader:
         if key != self._open:
             if self._announced.waiting and key[0] not in ("call", _SIGNATURE):
                 self._begin_calls(events)
-            if self._must_wait():
+            if self._waiting or self._in_call():  # no block can begin, or go on
                 self._wait(key, block, text)
                 return
             self._close(events)
@@ -266,10 +268,6 @@ class ChoiceReader:
         self._size += size
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's answer has over {LARGEST} characters to be kept")
-
-    def _must_wait(self) -> bool:
-        """Whether no block can begin, or go on, before the open call has ended."""
-        return bool(self._waiting) or self._in_call()
 
     def _in_call(self) -> bool:
         """Whether the open block is a call whose arguments are not complete."""

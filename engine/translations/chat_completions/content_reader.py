@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Raw
 
-from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS, read_detail
-from engine.translations.chat_completions.extra_content import read_request_extra
+from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
 from engine.translations.chat_completions.request_shapes import (
     AssistantMessage,
-    AudioPart,
     CallObject,
-    Content,
     FilePart,
     ImagePart,
-    Part,
-    RefusalPart,
     TextPart,
     ThinkingPart,
     ToolMessage,
 )
+from engine.translations.chat_completions.thoughts import read_detail, read_request_extra
 from engine.translations.neutral.content import (
     Block,
     Foreign,
-    Inline,
     Media,
     Reasoning,
     Refusal,
@@ -36,11 +30,18 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
-    read_cache_mark,
 )
-from engine.translations.neutral.members import Members, WrongType, extra_inside, value_of
-from engine.translations.neutral.objects import JsonObject, ObjectReader, UnknownObject, present
-from engine.translations.openai_request_fields import read_file_data, read_url
+from engine.translations.neutral.members import Members, extra_inside, value_of
+from engine.translations.neutral.objects import ObjectReader, UnknownObject, content_reader, present
+from engine.translations.openai_content import (
+    AudioPart,
+    RefusalPart,
+    read_audio,
+    read_file_data,
+    read_refusal,
+    read_url,
+    required,
+)
 
 TOOL_CALL = "tool_calls."
 """Begins the kind of a call of a tool that is no function."""
@@ -51,18 +52,45 @@ _CALL = ObjectReader(CallObject)
 _THOUGHTS = msgspec.json.Decoder(ThinkingPart)
 
 
-def read_blocks(content: Content, place: str, unread: list[str]) -> list[Block]:
-    """The blocks of a content at `place`; `unread` collects the places of what is not read."""
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [Text(text=content, place=place)]
-    return [_read_part(part, f"{place}[{index}]", unread) for index, part in enumerate(content)]
+def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
+    image, where = part.image_url, f"{place}.image_url.url"
+    source = read_url(required(image.url, where), where)
+    extra = extra_inside("image_url", image.extra)
+    return Media(kind="image", source=source, detail=image.detail or "", extra=extra)
+
+
+def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
+    file, where = part.file, f"{place}.file"
+    name, extra = file.filename or "", file.extra
+    if file.file_data is None:
+        file_id = required(file.file_id, f"{where}.file_id")
+        source: Source = UploadedFile(file_id, NAME)
+    else:
+        source = read_file_data(file.file_data, name, f"{where}.file_data")
+        if file.file_id is not None:
+            extra = {"file_id": Raw(msgspec.json.encode(file.file_id)), **extra}
+            unread.append(f"{where}.file_id")
+    return Media(kind="document", source=source, name=name, extra=extra_inside("file", extra))
+
+
+read_content = content_reader(
+    {
+        TextPart: lambda part, place, unread: Text(text=part.text or ""),
+        RefusalPart: read_refusal,
+        ImagePart: _read_image,
+        AudioPart: read_audio,
+        FilePart: _read_file,
+        UnknownObject: lambda part, place, unread: Foreign(
+            language=NAME, kind=part.kind or "", raw=part.raw
+        ),
+    }
+)
+"""The blocks of a content at a place; the places of what is not read are noted."""
 
 
 def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[str]) -> list[Block]:
     """An assistant's message: what it thought, said and called, in this order."""
-    blocks = read_blocks(message.content, f"{place}.content", unread)
+    blocks = read_content(message.content, f"{place}.content", unread)
     for block in blocks:
         if isinstance(block, Foreign) and block.kind == _THINKING:
             block.substitute = _read_thoughts(block)
@@ -94,18 +122,9 @@ def _read_provider_fields(message: AssistantMessage, place: str, unread: list[st
 
 def read_result(message: ToolMessage, place: str, unread: list[str]) -> ToolResult:
     """A message with the role `tool`."""
-    call = _text(message.tool_call_id, f"{place}.tool_call_id")
-    content = read_blocks(message.content, f"{place}.content", unread)
+    call = required(message.tool_call_id, f"{place}.tool_call_id")
+    content = read_content(message.content, f"{place}.content", unread)
     return ToolResult(id=call, content=content, place=place)
-
-
-def _read_part(part: Part, place: str, unread: list[str]) -> Block:
-    block = _PARTS[type(part)](part, place, unread)
-    block.place = place
-    if part.extra and not isinstance(block, Foreign):
-        block.cache = read_cache_mark(part.extra)
-        block.extra = {**block.extra, **part.extra}
-    return block
 
 
 def _read_thoughts(part: Foreign) -> Reasoning | None:
@@ -115,53 +134,6 @@ def _read_thoughts(part: Foreign) -> Reasoning | None:
         return None
     text = "".join(piece.text for piece in thoughts.thinking)
     return Reasoning(text=text, signature=Signature(NAME, _THINKING), place=part.place)
-
-
-def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
-    image, where = part.image_url, f"{place}.image_url.url"
-    source = read_url(_text(image.url, where), where)
-    extra = extra_inside("image_url", image.extra)
-    return Media(kind="image", source=source, detail=image.detail or "", extra=extra)
-
-
-def _read_audio(part: AudioPart, place: str, unread: list[str]) -> Block:
-    audio, where = part.input_audio, f"{place}.input_audio"
-    kind = _text(audio.format, f"{where}.format")
-    source = Inline(f"audio/{kind}", _text(audio.data, f"{where}.data"))
-    return Media(kind="audio", source=source, extra=extra_inside("input_audio", audio.extra))
-
-
-def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
-    file, where = part.file, f"{place}.file"
-    name, extra = file.filename or "", file.extra
-    if file.file_data is None:
-        file_id = _text(file.file_id, f"{where}.file_id")
-        source: Source = UploadedFile(file_id, NAME)
-    else:
-        source = read_file_data(file.file_data, name, f"{where}.file_data")
-        if file.file_id is not None:
-            extra = {"file_id": Raw(msgspec.json.encode(file.file_id)), **extra}
-            unread.append(f"{where}.file_id")
-    return Media(kind="document", source=source, name=name, extra=extra_inside("file", extra))
-
-
-_PARTS: dict[type[JsonObject], Callable[[Any, str, list[str]], Block]] = {
-    TextPart: lambda part, place, unread: Text(text=part.text or ""),
-    RefusalPart: lambda part, place, unread: Refusal(text=part.refusal or ""),
-    ImagePart: _read_image,
-    AudioPart: _read_audio,
-    FilePart: _read_file,
-    UnknownObject: lambda part, place, unread: Foreign(
-        language=NAME, kind=part.kind or "", raw=part.raw
-    ),
-}
-
-
-def _text(text: str | None, place: str) -> str:
-    """A member that is required."""
-    if not text:
-        raise WrongType(place, "a string that is not empty")
-    return text
 
 
 def _read_calls(
@@ -197,8 +169,8 @@ def _read_extra(
 def _read_call(call: CallObject, place: str) -> Block:
     function = call.function
     block = ToolCall(
-        id=_text(call.id, f"{place}.id"),
-        name=_text(function.name, f"{place}.function.name"),
+        id=required(call.id, f"{place}.id"),
+        name=required(function.name, f"{place}.function.name"),
         arguments=function.arguments or "",
         place=place,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from engine.translations.chat_completions.answer_fields import NAME, write_thoughts
+from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_reader import TOOL_CALL
-from engine.translations.chat_completions.extra_content import ExtraWriter
+from engine.translations.chat_completions.thoughts import ExtraWriter, write_thoughts
 from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
@@ -22,14 +22,15 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    is_mark,
+    is_of,
     mark,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.request import ChatRequest, Message, merged
-from engine.translations.neutral.signatures import is_mark, is_of
 from engine.translations.neutral.turns import results_first
-from engine.translations.openai_request_fields import is_sendable, why_not, write_url
+from engine.translations.openai_content import is_sendable, why_not, write_url
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _MEDIA_OF_RESULT = "(The tool returned this beside its text.)"
@@ -73,10 +74,10 @@ class MessageWriter:
 
     def _others(self, message: Message) -> list[Json]:
         """A user's or system turn. Results are text: their images follow as the user's."""
-        results = [block for block in message.blocks if isinstance(block, ToolResult)]
-        if not results:
+        if ToolResult not in map(type, message.blocks):
             content = self._content(message.blocks, message.role)
             return [self._message(message, {"content": content})]
+        results = [block for block in message.blocks if isinstance(block, ToolResult)]
         messages = [self._result(block) for block in results]
         others: list[Block] = []
         for block in results:

@@ -1,4 +1,5 @@
-"""Chat completions requests -> the neutral form."""
+"""Chat completions requests -> the neutral form, and the signatures that are sealed for other
+vendors in a request that is relayed as it came."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from msgspec import Raw
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_reader import (
     read_assistant_blocks,
-    read_blocks,
+    read_content,
     read_result,
 )
 from engine.translations.chat_completions.request_shapes import (
@@ -24,7 +25,15 @@ from engine.translations.chat_completions.request_shapes import (
     UserMessage,
 )
 from engine.translations.language import RequestLine
-from engine.translations.neutral.content import Block, Extra, Text, read_cache_mark
+from engine.translations.neutral.content import (
+    Block,
+    Changes,
+    Extra,
+    Text,
+    is_sealed,
+    objects,
+    read_cache_mark,
+)
 from engine.translations.neutral.members import Members, WrongType, extra_inside
 from engine.translations.neutral.objects import ObjectReader, UnknownObject, present, raw_members
 from engine.translations.neutral.request import (
@@ -39,10 +48,12 @@ from engine.translations.neutral.request import (
     any_object,
 )
 from engine.translations.openai_request_fields import (
+    other_members,
     read_allowed_tools,
     read_schema,
     read_tool_choice,
 )
+from engine.values.json_edit import JsonPath
 
 _PLACES = {
     "parallel_calls": "parallel_tool_calls",
@@ -52,12 +63,12 @@ _PLACES = {
     "candidates": "n",
     "thinking": "reasoning_effort",
 }
-_HARMLESS = {"store": b"false", "logit_bias": b"{}", "modalities": b'["text"]'}
-"""Members with the value that is what happens without them."""
+_HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["text"]',)}
+"""Members with the values that change nothing."""
 
 _AUDIO = b'"audio"'
 
-_others = raw_members(*_HARMLESS)
+_own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 _TOOL = ObjectReader(ToolObject)
 
@@ -113,7 +124,7 @@ def _read_message(message: MessageObject, place: str, unread: list[str]) -> Mess
 def _read_content(
     message: SystemMessage | DeveloperMessage | UserMessage, place: str, unread: list[str]
 ) -> list[Block]:
-    return read_blocks(message.content, f"{place}.content", unread)
+    return read_content(message.content, f"{place}.content", unread)
 
 
 _ROLES: dict[type[MessageObject], tuple[Role, Callable[[Any, str, list[str]], list[Block]]]] = {
@@ -254,11 +265,35 @@ def _read_sampling(members: RequestObject, request: ChatRequest) -> None:
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     """Keep what only this language knows."""
-    others = {
-        name: raw
-        for name, raw in _others(members).items()
-        if bytes(raw).replace(b" ", b"") != _HARMLESS[name]
-    }
-    others |= members.extra
-    request.unread.extend(others)
-    request.extra |= others
+    if others := other_members(_own_members(members), members.extra, _HARMLESS):
+        request.unread.extend(others)
+        request.extra |= others
+
+
+_DETAILS = "reasoning_details"
+_FIELDS = "provider_specific_fields"
+"""Where LiteLLM's SDK sends back what it does not know."""
+
+
+def without_seals(request: Any) -> Changes:
+    """The changes that remove the thoughts of other vendors from a request's JSON value."""
+    changes: dict[JsonPath, bytes | None] = {}
+    for index, message in objects(request, "messages"):
+        place: JsonPath = ("messages", index)
+        changes.update(_changes(message, place))
+        fields = message.get(_FIELDS)
+        changes.update(_changes(fields, (*place, _FIELDS)))
+    return changes
+
+
+def _changes(holder: Any, place: JsonPath) -> Changes:
+    """The changes of an object at `place` that may have `reasoning_details`."""
+    details = objects(holder, _DETAILS)
+    seal_places = [
+        at
+        for at, detail in details
+        if is_sealed(detail.get("signature")) or is_sealed(detail.get("data"))
+    ]
+    if seal_places and len(seal_places) == len(holder[_DETAILS]):
+        return {(*place, _DETAILS): None}
+    return {(*place, _DETAILS, at): None for at in seal_places}

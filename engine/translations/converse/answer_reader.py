@@ -15,18 +15,20 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import Raw
 
-from engine.translations.converse.answer_fields import ERRORS, read_finish, read_signature
-from engine.translations.converse.answer_shapes import (
+from engine.translations.converse.answer_fields import (
     ANSWER,
+    ERRORS,
     STREAM_EVENT,
+    BlockShape,
+    CitationShape,
     Ending,
     Image,
     Reasoning,
     ToolUse,
     Words,
+    read_finish,
+    read_signature,
 )
-from engine.translations.converse.answer_shapes import Block as BlockShape
-from engine.translations.converse.answer_shapes import Citation as CitationShape
 from engine.translations.neutral import content
 from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import (

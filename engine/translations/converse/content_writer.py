@@ -26,7 +26,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     mark_of,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 
 _IMAGES = {"/9j/": "jpeg", "iVBORw0KGgo": "png", "R0lGOD": "gif", "UklGR": "webp"}
 """The formats of images by the beginnings of their base64: callers often name another."""

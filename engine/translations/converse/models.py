@@ -1,4 +1,7 @@
-"""What Bedrock's models accept in Converse, by their names: the table is in the provider's file.
+"""What Bedrock's models accept in Converse, by their names: the table is in the provider's file;
+and the parameters of requests within that: how much a model is to reason, how it picks its words,
+where it stops (`inferenceConfig`, `outputConfig`, and the fields that only its vendor has,
+`additionalModelRequestFields`).
 
 Sources: the service model of botocore 1.44 (bedrock-runtime 2023-09-30); the vendor's pages
 "Supported models and model features", "Prompt caching", "Get validated JSON results from models"
@@ -12,10 +15,23 @@ profile, gets what most models accept.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
+
+from msgspec import Raw
 
 from engine.translations import anthropic_models
+from engine.translations.anthropic_models import ParameterWriter as AnthropicWriter
 from engine.translations.model_parameters import models
+from engine.translations.neutral.calls import lose_one_call
+from engine.translations.neutral.content import Json
+from engine.translations.neutral.parameters import (
+    LimitedWriter,
+    effort_of,
+    is_wide,
+    known_thinking,
+    nearest_effort,
+)
+from engine.translations.neutral.request import Thinking
 
 _ALL_MEDIA = frozenset({"image", "audio", "video", "document"})
 
@@ -61,3 +77,152 @@ def model_called(name: str) -> Model:
 def most_tokens(name: str) -> int | None:
     """The most tokens that a model can answer with, None where that is not known."""
     return anthropic_models.most_tokens(name) if "claude" in name.lower() else None
+
+
+class ParameterWriter(LimitedWriter[Model]):
+    """Writes the parameters of one request, as this model accepts them."""
+
+    def write_thinking(self, body: Json, anthropic: AnthropicWriter) -> bool:
+        """How much the model is to reason; whether it is one of Anthropic's and does. `anthropic`
+        knows their parameters."""
+        thinking = self._request.thinking
+        if thinking is None:
+            return False
+        if not self._model.claude:
+            if (known := known_thinking(self._request, self._losses)) is not None:
+                self._write_effort(body, known)
+            return False
+        most = self._request.max_tokens or self._model.parameters.max_tokens
+        members = anthropic.thinking(most)
+        if effort := members.pop("output_config", {}).get("effort"):
+            body["outputConfig"] = {"effort": effort}
+        config = members.get("thinking", {})
+        if "budget_tokens" in config and not _can_think_on(body["messages"]):
+            reason = "the thoughts before the last tool calls were not sent back"
+            self._lose("thinking", reason, hint=True)
+            return False
+        if not config:
+            return False
+        _model_fields(body).update(members)
+        if "budget_tokens" in config:
+            _inference(body)["maxTokens"] = most  # which must be above the budget
+        return bool(config["type"] != "disabled")
+
+    def _write_effort(self, body: Json, thinking: Thinking) -> None:
+        """How much a model of another vendor is to reason."""
+        model, off = self._model, thinking.off or thinking.effort == "none"
+        if not model.thinking:
+            if not off:
+                self._lose("thinking", "the model cannot be told how much to reason", hint=True)
+            return
+        if off and model.thinking == "reasoningConfig":
+            return  # as it does by itself
+        effort = thinking.effort
+        if thinking.budget is not None:
+            effort = effort_of(thinking.budget)
+        if not effort and not off:
+            return  # as it likes
+        word = model.efforts[0] if off else nearest_effort(effort, model.efforts)
+        value: Any = word
+        if model.thinking == "reasoningConfig":
+            value = {"type": "enabled", "maxReasoningEffort": word}
+        _model_fields(body)[model.thinking] = value
+
+    def write_sampling(self, body: Json, anthropic: AnthropicWriter, *, thinks: bool) -> None:
+        """The limit of tokens, temperature, top_p and top_k."""
+        members = (
+            anthropic.sampling(thinks=thinks) if self._model.claude else self._sampling(anthropic)
+        )
+        limit = self._request.max_tokens
+        if limit is not None and limit < 1:
+            self._lose("max_tokens", "an answer has at least one token")
+        elif limit is not None:
+            _inference(body).setdefault("maxTokens", limit)
+        for name, word in (("temperature", "temperature"), ("top_p", "topP")):
+            if name in members:
+                _inference(body)[word] = members[name]
+        if "top_k" in members:
+            *path, last = self._model.top_k
+            fields = _model_fields(body)
+            for step in path:
+                fields = fields.setdefault(step, {})
+            fields[last] = members["top_k"]
+
+    def _sampling(self, anthropic: AnthropicWriter) -> Json:
+        """Temperature, top_p and top_k for models of other vendors."""
+        request = self._request
+        members: Json = {}
+        temperature = anthropic.number("temperature")
+        if temperature is not None:
+            members["temperature"] = request.temperature
+            if temperature > 1:
+                self._lose("temperature", "temperatures end at 1")
+                members["temperature"] = 1
+        if anthropic.number("top_p") is not None:
+            members["top_p"] = request.top_p
+        top_k = anthropic.number("top_k")
+        if top_k is not None and top_k > 0:
+            if self._model.top_k:
+                members["top_k"] = int(top_k)
+            else:
+                self._lose("top_k", "the model takes none", hint=is_wide("top_k", request.top_k))
+        return members
+
+    def write_stop(self, body: Json, stop: list[str]) -> None:
+        """The stop sequences. Anthropic's models are asked which one they met."""
+        if not stop:
+            return
+        _inference(body)["stopSequences"] = stop
+        if self._model.claude:
+            body["additionalModelResponseFieldPaths"] = ["/stop_sequence"]
+
+    def write_output(self, body: Json, closed: Raw) -> None:
+        """The schema of the answer, as the vendor takes it."""
+        output = self._request.output
+        assert output is not None
+        schema: Json = {"schema": bytes(closed).decode()}
+        if output.name:
+            schema["name"] = output.name
+        if output.description:
+            schema["description"] = output.description
+        text_format = {"type": "json_schema", "structure": {"jsonSchema": schema}}
+        body["outputConfig"] = {**body.get("outputConfig", {}), "textFormat": text_format}
+
+    def write_parallel_calls(self, body: Json) -> bool:
+        """Whether several tools may be called at once: only newer models of Anthropic's can be told
+        so, in their own words. Returns whether the first call is the wanted one with others."""
+        if not (self._model.claude and self._model.parameters.json_schema):
+            return lose_one_call(self._request, self._losses)
+        if self._request.parallel_calls is not False:
+            return False
+        choice = body["toolConfig"].get("toolChoice", {})
+        kind, members = next(iter(choice.items()), ("auto", {}))
+        choice = {"type": kind, **members, "disable_parallel_tool_use": True}
+        _model_fields(body)["tool_choice"] = choice
+        return False
+
+    def lose_unsupported(self) -> None:
+        """Note what this language has no parameter for."""
+        if self._request.user:
+            self._lose("user", hint=True)
+
+
+def _inference(body: Json) -> Json:
+    members: Json = body.setdefault("inferenceConfig", {})
+    return members
+
+
+def _model_fields(body: Json) -> Json:
+    members: Json = body.setdefault("additionalModelRequestFields", {})
+    return members
+
+
+def _can_think_on(messages: list[Json]) -> bool:
+    """Whether thoughts on a budget are accepted: in the middle of a round of tool calls, the turn
+    that called them must begin with its thoughts."""
+    if len(messages) < 2 or messages[-2]["role"] != "assistant":
+        return True
+    if not any("toolResult" in block for block in messages[-1]["content"]):
+        return True
+    content = messages[-2]["content"]
+    return bool(content) and "reasoningContent" in content[0]

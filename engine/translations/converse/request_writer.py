@@ -5,23 +5,26 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
-from engine.translations.anthropic_parameters import strict_schema
+from engine.translations.anthropic_models import ParameterWriter as AnthropicWriter
+from engine.translations.anthropic_models import strict_schema
 from engine.translations.converse.content_writer import (
     ContentWriter,
     cache_point,
     limit_cache_points,
 )
-from engine.translations.converse.models import Model, model_called
-from engine.translations.converse.parameter_writer import ParameterWriter
+from engine.translations.converse.models import Model, ParameterWriter, model_called
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
-from engine.translations.neutral.calls import NO_ARGUMENTS, ToolNames, arguments_schema
+from engine.translations.neutral.calls import (
+    NO_ARGUMENTS,
+    ToolNames,
+    answer_tool_description,
+    answer_tool_name,
+    arguments_schema,
+)
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools, merged
-from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.turns import (
     from_user_to_user,
     hoisted,

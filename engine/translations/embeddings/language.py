@@ -1,54 +1,112 @@
-"""A language of embeddings: what each module of `languages/` defines as `LANGUAGE`, with the
-features that its callers can ask for."""
+"""A language of embeddings, as each module of `languages/` defines some in `LANGUAGES`; requests
+and answers in the neutral form; and vectors as JSON: a list of numbers, or a base64 string of
+little-endian float32."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings
-from engine.translations.language import BaseLanguage, Feature, Features, RequestLine, TargetRequest
-from engine.translations.neutral.losses import Losses
+import msgspec
+from msgspec import Raw, Struct
 
-_PIXEL = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
-
-
-def _content(*parts: dict[str, Any]) -> dict[str, Any]:
-    return {"content": {"parts": [*parts]}}
+from engine.translations.language import BaseLanguage, RequestLine, TargetRequest
+from engine.translations.neutral.limits import Losses, TooLarge, encode_request, most_bytes
+from engine.translations.neutral.members import WrongType
 
 
-_FOX, _DOG = {"text": "fox"}, {"text": "dog"}
-_INPUT = _content(_FOX)
-_GEMINI = (
-    ("options", "taskType", {"taskType": "CLUSTERING"}),
-    ("options", "title", {"title": "Animals"}),
-    ("options", "outputDimensionality", {"outputDimensionality": 256}),
-    ("input", "contents of several parts", _content(_FOX, _DOG)),
-    ("input", "images", _content(_PIXEL)),
-)
+class EmbeddingInput(Struct, kw_only=True):
+    """One text that is to become a vector. `task_type` is what the vector is for, `title` that of
+    the document which the text is of, "" for nothing said; `dimensions` is the length wanted."""
 
-OPENAI = Features(
-    {"input": "fox"},
-    [
-        Feature("input", "several texts", {"input": ["fox", "dog"]}),
-        Feature("input", "token numbers", {"input": [1, 2]}),
-        Feature("options", "dimensions", {"dimensions": 256}),
-        Feature("options", "encoding_format", {"encoding_format": "base64"}),
-        Feature("options", "user", {"user": "u1"}),
-    ],
-)
-SINGLE = Features(_INPUT, [Feature(*feature) for feature in _GEMINI])
-BATCH = Features(
-    {"requests": [_INPUT]},
-    [
-        Feature("input", "several texts", {"requests": [_INPUT, _content(_DOG)]}),
-        *(
-            Feature(group, name, {"requests": [{**_INPUT, **members}]})
-            for group, name, members in _GEMINI
-        ),
-    ],
-)
+    text: str
+    place: str
+    task_type: str = ""
+    title: str = ""
+    dimensions: int | None = None
+
+
+class EmbeddingRequest(Struct, kw_only=True):
+    """A request for vectors. `base64`: the caller wants them packed (float32, little-endian).
+    `size` is that of the caller's request in bytes, which bounds what is written for the target;
+    `unread` are the places of everything that has no name here. There are no streams."""
+
+    model: str
+    inputs: list[EmbeddingInput]
+    base64: bool = False
+    user: str = ""
+    size: int = 0
+    unread: list[str] = []
+    stream: bool = False
+    as_list: bool = False
+
+
+class Embeddings(Struct, kw_only=True):
+    """An answer: the vectors in the order of the inputs, each as JSON, a list of numbers or a
+    base64 string. `input_tokens`, which no language reads, is None where the vendor does
+    not say."""
+
+    vectors: list[Raw]
+    input_tokens: int | None = None
+
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+def encode_embeddings(document: dict[str, Any], request: EmbeddingRequest) -> bytes:
+    """The JSON of a request for a target. Raises TooLarge."""
+    return encode_request(document, request.size, lambda _: _place_of_inputs(request))
+
+
+def check_repeated(size: int, request: EmbeddingRequest) -> None:
+    """Raise TooLarge if `size` bytes beside each text are more than may be written."""
+    if size * len(request.inputs) > (most := most_bytes(request.size)):
+        raise TooLarge(_place_of_inputs(request), most)
+
+
+def _place_of_inputs(request: EmbeddingRequest) -> str:
+    return _INDEX.sub("", request.inputs[0].place).rstrip(".") or "content"
+
+
+_NUMBERS = msgspec.json.Decoder(list[float])
+_TEXT = msgspec.json.Decoder(str)
+_FLOAT = 4
+
+
+def as_numbers(vector: Raw, place: str) -> Raw:
+    """A vector as numbers; one that is a list already keeps its text. Raises WrongType."""
+    try:
+        if not _is_text(vector):
+            _NUMBERS.decode(vector)
+            return vector
+        packed = base64.b64decode(_TEXT.decode(vector), validate=True)
+        numbers = struct.unpack(f"<{len(packed) // _FLOAT}f", packed)
+        return Raw(msgspec.json.encode(numbers))
+    except (msgspec.DecodeError, binascii.Error, struct.error) as error:
+        raise WrongType(place, "a vector") from error
+
+
+def as_base64(vector: Raw, place: str) -> Raw:
+    """A vector as a base64 string; one that is a string already keeps its text. Raises
+    WrongType."""
+    try:
+        if _is_text(vector):
+            base64.b64decode(_TEXT.decode(vector), validate=True)
+            return vector
+        numbers = _NUMBERS.decode(vector)
+        packed = base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers))
+    except (msgspec.DecodeError, binascii.Error, OverflowError) as error:
+        raise WrongType(place, "a vector") from error
+    return Raw(b'"%b"' % packed)
+
+
+def _is_text(vector: Raw) -> bool:
+    return bytes(memoryview(vector)[:1]) == b'"'
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

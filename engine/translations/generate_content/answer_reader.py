@@ -8,9 +8,9 @@ from itertools import chain
 import msgspec
 from msgspec import Raw
 
-from engine.translations.generate_content.answer_fields import ERRORS
-from engine.translations.generate_content.answer_shapes import (
+from engine.translations.generate_content.answer_fields import (
     ANSWER,
+    ERRORS,
     HEAD,
     Candidate,
     Feedback,
@@ -20,7 +20,7 @@ from engine.translations.generate_content.candidate_reader import CandidateReade
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType, decode
-from engine.translations.upstream_errors import is_error
+from engine.translations.refusals import is_error
 from engine.values.event_json import json_or_none
 
 _MOST_CANDIDATES = 128

@@ -8,8 +8,13 @@ from contextlib import suppress
 import msgspec
 from msgspec import Raw
 
-from engine.translations.generate_content.answer_fields import read_finish, read_logprobs
-from engine.translations.generate_content.answer_shapes import Call, Candidate, Part
+from engine.translations.generate_content.answer_fields import (
+    Call,
+    Candidate,
+    Part,
+    read_finish,
+    read_logprobs,
+)
 from engine.translations.generate_content.citations import CitationReader
 from engine.translations.generate_content.fields import (
     NAME,
@@ -21,7 +26,14 @@ from engine.translations.generate_content.fields import (
 )
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Reasoning,
+    Signature,
+    Text,
+    ToolCall,
+)
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Close,
@@ -121,7 +133,8 @@ class CandidateReader:
             if text is not None:
                 self._sign(Signature(NAME, THOUGHT + text), events)
             return
-        if text is not None and _is_known(part):  # any other part is kept whole
+        has_text_or_call = part.text is not None or call is not None
+        if text is not None and (has_text_or_call or _has_media(part)):  # others are kept whole
             self._signature = read_signature(text)
             if part.text == "" and call is None and not _has_media(part):
                 return  # citations of the text before it may follow
@@ -132,7 +145,9 @@ class CandidateReader:
         if call is not None:
             self._call(call, at, events)
         elif not part.text and (part.text is None or _has_media(part)):
-            self._whole(_other_block(part, at, data), events)
+            self._has_content = True
+            self._begin(_other_block(part, at, data), events)
+            self._close(events)
 
     def _text(self, kind: type[Text] | type[Reasoning], text: str, events: list[Event]) -> None:
         if not text:
@@ -181,11 +196,6 @@ class CandidateReader:
         position = call_id(f"call_{self._answer}_{self._index}_{self._calls}", 40)
         self._begin(ToolCall(id=call.id or position, name=call.name), events)
 
-    def _whole(self, block: Block, events: list[Event]) -> None:
-        self._has_content = True
-        self._begin(block, events)
-        self._close(events)
-
     def _begin(self, block: Block, events: list[Event]) -> None:
         self._close(events)
         self._open = type(block)
@@ -205,11 +215,6 @@ def _place(candidate: int, part: int | None = None) -> str:
 
 def _has_media(part: Part) -> bool:
     return (part.inline_data, part.file_data) != (NULL, NULL)
-
-
-def _is_known(part: Part) -> bool:
-    """Whether a part has a content that is known here."""
-    return part.text is not None or part.function_call is not None or _has_media(part)
 
 
 def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:

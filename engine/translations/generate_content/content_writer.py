@@ -31,10 +31,10 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    is_mark,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import OBJECT, value_of
-from engine.translations.neutral.signatures import is_mark
 
 _OBJECT = msgspec.json.Decoder(dict)
 

@@ -1,17 +1,33 @@
 """What requests and answers have in common: members under their documented names, base64 as other
-vendors read it, signatures and media."""
+vendors read it, media, signatures, and those of other vendors in a request that is relayed as it
+came: newer models refuse a call of a tool without a signature, except for the value that stands for
+one."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Container
-from typing import Literal
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Inline, Link, Media, Signature, Source, UploadedFile
+from engine.translations.neutral.content import (
+    NO_SIGNATURE,
+    SEAL,
+    Changes,
+    Inline,
+    Link,
+    Media,
+    Signature,
+    Source,
+    UploadedFile,
+    objects,
+    seal,
+    unseal,
+)
 from engine.translations.neutral.members import NULL, OBJECT, Members
-from engine.translations.neutral.signatures import NO_SIGNATURE, SEAL, seal, unseal
+from engine.values.json_edit import JsonPath
 from engine.values.proto_json import json_name
 
 NAME = "generate_content"
@@ -133,3 +149,36 @@ def read_file(file: Members) -> Media:
 
 def _kind(media_type: str) -> MediaKind:
     return _KINDS.get(media_type.partition("/")[0].lower(), "document")
+
+
+_NAMES = ("thoughtSignature", "thought_signature")
+_CALLS = ("functionCall", "function_call")
+_UNSIGNED_JSON = msgspec.json.encode(UNSIGNED)
+
+
+def without_seals(request: Any) -> Changes:
+    """The changes that remove the thoughts of other vendors from a request's JSON value."""
+    changes: dict[JsonPath, bytes | None] = {}
+    for index, content in objects(request, "contents"):
+        parts = _part_changes(content, ("contents", index, "parts"))
+        removals = sum(len(path) == 4 for path in parts)
+        if removals and removals == len(content["parts"]):
+            changes["contents", index] = None
+        else:
+            changes.update(parts)
+    return changes
+
+
+def _part_changes(content: dict[str, Any], place: JsonPath) -> dict[JsonPath, bytes | None]:
+    """The changes of one turn: a part that only carries thoughts is removed."""
+    changes: dict[JsonPath, bytes | None] = {}
+    for at, part in objects(content, "parts"):
+        name = next((name for name in _NAMES if str(part.get(name)).startswith(SEAL_BASE64)), None)
+        if name is None:
+            continue
+        if part.get("thought") or part.get("text") == "":
+            changes[*place, at] = None
+        else:
+            calls = any(call in part for call in _CALLS)
+            changes[*place, at, name] = _UNSIGNED_JSON if calls else None
+    return changes

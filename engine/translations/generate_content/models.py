@@ -1,4 +1,5 @@
-"""What Gemini's models accept, by their names: the tables are in the file of the provider.
+"""What Gemini's models accept, by their names (the tables are in the file of the provider), and the
+parameters of a request within that (`generationConfig`).
 
 Sources: limits of answers, and which models think: models.dev, 2 July 2026 (a test compares them);
 budgets and levels of thinking, ids and signatures of calls: the vendor's pages "Thinking",
@@ -14,7 +15,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
+import msgspec
+from msgspec import Raw
+
+from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.model_parameters import models, parameters
+from engine.translations.neutral.content import Json
+from engine.translations.neutral.members import with_values
+from engine.translations.neutral.parameters import (
+    NO_REASONING,
+    LimitedWriter,
+    budget_of,
+    effort_of,
+    known_thinking,
+    nearest_effort,
+)
+from engine.translations.neutral.request import ChatRequest, Thinking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +84,115 @@ def most_tokens(name: str) -> int | None:
     """The most tokens that a model can answer with, None where that is not known."""
     limit: int | None = parameters("gemini")["limit"].find(name.lower())
     return limit
+
+
+_MOST_STOPS = 5
+_PENALTIES = ("presence_penalty", "frequency_penalty")
+
+
+class ParameterWriter(LimitedWriter[Model]):
+    """Writes the parameters of a caller of another language, as the model accepts them."""
+
+    def config(self) -> Json:
+        """`generationConfig`, empty for the vendor's defaults."""
+        config = {**self.sampling(self._request), **self._output()}
+        if thinking := self._thinking():
+            config["thinkingConfig"] = thinking
+        if len(self._request.stop) > _MOST_STOPS:
+            self._lose("stop", f"the upstream takes at most {_MOST_STOPS}")
+            config["stopSequences"] = self._request.stop[:_MOST_STOPS]
+        self._drop_penalties(config)
+        self._lose_the_rest()
+        return config
+
+    @staticmethod
+    def sampling(request: ChatRequest) -> Json:
+        """The parameters that have one meaning in all languages."""
+        return with_values(
+            {
+                "candidateCount": request.candidates,
+                "stopSequences": request.stop or None,
+                "maxOutputTokens": request.max_tokens,
+                "temperature": request.temperature,
+                "topP": request.top_p,
+                "topK": request.top_k,
+                "seed": request.seed,
+                "presencePenalty": request.presence_penalty,
+                "frequencyPenalty": request.frequency_penalty,
+                "responseLogprobs": request.logprobs or None,
+                "logprobs": request.top_logprobs,
+            }
+        )
+
+    def _drop_penalties(self, config: Json) -> None:
+        """Some models refuse a penalty, even one of zero."""
+        if self._model.penalties:
+            return
+        config.pop("presencePenalty", None)
+        config.pop("frequencyPenalty", None)
+        for name in _PENALTIES:
+            penalty: Raw | None = getattr(self._request, name)
+            if penalty is not None and msgspec.json.decode(penalty) != 0:
+                self._lose(name, "the model takes no penalty")
+
+    def _lose_the_rest(self) -> None:
+        request = self._request
+        if request.user:
+            self._lose("user", hint=True)
+        if request.verbosity not in ("", "medium"):
+            self._lose("verbosity")
+
+    def _output(self) -> Json:
+        output = self._request.output
+        if output is None:
+            return {}
+        if self._request.tools and not self._model.generation_3:
+            self._lose("output", "the model has no form of its answer beside tools")
+            return {}
+        config: Json = {"responseMimeType": "application/json"}
+        if output.schema is not None and output.kind == "json_schema":
+            if self._model.json_schema:
+                config["responseJsonSchema"] = output.schema
+            else:
+                place, size = self._request.place_of("schema"), self._request.size
+                config["responseSchema"] = SubsetWriter(size).write(output.schema, place)
+        return config
+
+    def _thinking(self) -> Json:
+        thinking, model = known_thinking(self._request, self._losses), self._model
+        if thinking is None:
+            return {}
+        off = thinking.off or thinking.effort == "none"
+        if not model.levels and model.budgets is None:
+            if not off:
+                self._lose("thinking", NO_REASONING, hint=True)
+            return {}
+        config = (self._level if model.levels else self._budget)(thinking, off=off)
+        if thinking.visible and not off:
+            config["includeThoughts"] = True
+        return config
+
+    def _level(self, thinking: Thinking, *, off: bool) -> Json:
+        levels = self._model.levels
+        if off:
+            self._lose("thinking", "this model always reasons", hint=True)
+            return {"thinkingLevel": levels[0].upper()}
+        effort = thinking.effort
+        if thinking.budget is not None:
+            effort = effort or effort_of(thinking.budget)
+        return {"thinkingLevel": nearest_effort(effort, levels).upper()} if effort else {}
+
+    def _budget(self, thinking: Thinking, *, off: bool) -> Json:
+        budgets = self._model.budgets
+        assert budgets is not None
+        least, most = budgets
+        if off:
+            if not self._model.can_stop:
+                self._lose("thinking", "this model always reasons", hint=True)
+            return {"thinkingBudget": 0 if self._model.can_stop else least}
+        budget = thinking.budget
+        if budget is None and thinking.effort:
+            budget = budget_of(thinking.effort)
+        if budget is not None:
+            return {"thinkingBudget": min(max(budget, least), most)}
+        return {"thinkingBudget": -1} if thinking.adaptive else {}

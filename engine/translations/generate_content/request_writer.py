@@ -8,14 +8,17 @@ from msgspec import Raw
 
 from engine.translations.generate_content.content_writer import ContentWriter
 from engine.translations.generate_content.fields import NAME
-from engine.translations.generate_content.models import Model, model_called, path_of
-from engine.translations.generate_content.parameter_writer import ParameterWriter
+from engine.translations.generate_content.models import (
+    Model,
+    ParameterWriter,
+    model_called,
+    path_of,
+)
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
-from engine.translations.neutral.call_filters import lose_one_call
-from engine.translations.neutral.calls import ToolNames
+from engine.translations.neutral.calls import ToolNames, lose_one_call
 from engine.translations.neutral.content import Json
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.members import OBJECT, WrongType, add_extra
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -25,7 +28,6 @@ from engine.translations.neutral.request import (
     ToolChoice,
     merged,
 )
-from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.turns import hoisted
 
 _NO_PARAMETERS = (Raw(b'{"type":"OBJECT"}'), Raw(b'{"type":"OBJECT","properties":{}}'))

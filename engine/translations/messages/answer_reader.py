@@ -12,22 +12,23 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import Raw
 
-from engine.translations.messages.answer_fields import ERRORS, read_finish
-from engine.translations.messages.answer_shapes import (
+from engine.translations.messages.answer_fields import (
     BEGIN_EVENT,
     ENDING,
+    ERRORS,
     MESSAGE,
     STREAM_EVENT,
     Head,
     Message,
     StreamEvent,
+    read_finish,
 )
 from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
 from engine.translations.neutral.members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader
-from engine.translations.upstream_errors import is_error
+from engine.translations.refusals import is_error
 
 _ERROR = Raw(b'"error"')
 

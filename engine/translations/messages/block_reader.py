@@ -7,18 +7,20 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Raw
 
-from engine.translations.messages.answer_fields import NAME, read_citation, read_signature
-from engine.translations.messages.answer_shapes import (
+from engine.translations.messages.answer_fields import (
     CALL_BLOCK,
     DELTA,
     KIND,
+    NAME,
     REDACTED_BLOCK,
     TEXT_BLOCK,
     THINKING_BLOCK,
-    Citation,
+    CitationShape,
+    DeltaShape,
     Kind,
+    read_citation,
+    read_signature,
 )
-from engine.translations.messages.answer_shapes import Delta as DeltaShape
 from engine.translations.neutral.calls import LARGEST, arguments_of, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
@@ -200,7 +202,7 @@ class BlockReader(Part):
             self._is_written = True
             events.append(Open(self._block))
 
-    def _cite(self, shape: Citation, events: list[Event]) -> None:
+    def _cite(self, shape: CitationShape, events: list[Event]) -> None:
         citation = read_citation(shape)
         if citation is not None:
             self._begin(events)

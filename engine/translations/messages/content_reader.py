@@ -1,15 +1,24 @@
-"""The content of messages -> neutral blocks."""
+"""The content of messages -> neutral blocks, and the signatures that are sealed for other vendors
+in a request that is relayed as it came.
+
+The vendor refuses thoughts with a signature that it has not made, and citations of searches without
+an index of its own. Thoughts on a budget are accepted in the middle of a round of tool calls only
+if the turn that called begins with its thoughts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from engine.translations.messages.answer_fields import NAME, read_citation, read_signature
-from engine.translations.messages.answer_shapes import Citation as CitationShape
+from engine.translations.messages.answer_fields import (
+    NAME,
+    CitationShape,
+    read_citation,
+    read_signature,
+)
 from engine.translations.messages.request_shapes import (
     CallBlock,
     DocumentBlock,
@@ -22,7 +31,9 @@ from engine.translations.messages.request_shapes import (
 )
 from engine.translations.neutral.content import (
     Block,
+    Changes,
     Citation,
+    Extra,
     Foreign,
     Inline,
     Link,
@@ -34,25 +45,17 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    is_sealed,
+    objects,
     read_cache_mark,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import JsonObject, UnknownObject, present
+from engine.translations.neutral.objects import UnknownObject, content_reader, present
 from engine.translations.neutral.shapes import read_shape
+from engine.values.json_edit import JsonPath
 
 _EMPTY_OBJECT = b"{}"
 _CITATIONS = msgspec.json.Decoder(list[CitationShape] | None)
-
-
-def read_content(
-    content: str | Sequence[JsonObject] | None, place: str, unread: list[str]
-) -> list[Block]:
-    """The blocks of a content at `place`; `unread` collects the places of what is not read."""
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [Text(text=content, place=place)]
-    return [_read_block(each, f"{place}[{at}]", unread) for at, each in enumerate(content)]
 
 
 def read_texts(content: str | list[TextBlock | UnknownObject] | None, place: str) -> list[Text]:
@@ -64,30 +67,28 @@ def read_texts(content: str | list[TextBlock | UnknownObject] | None, place: str
         where = f"{place}[{index}]"
         if isinstance(block, UnknownObject):
             raise WrongType(f"{where}.type", "text")
-        texts.append(_read_text(block, where, []))
-        texts[-1].cache = read_cache_mark(block.extra)
+        text = _read_text(block, where, [])
+        text.place, text.cache = where, read_cache_mark(block.extra)
+        text.extra = {**text.extra, **block.extra}
+        texts.append(text)
     return texts
 
 
-def _read_block(each: JsonObject, place: str, unread: list[str]) -> Block:
-    block = _READERS[type(each)](each, place, unread)
-    if each.extra:
-        block.cache = read_cache_mark(each.extra)
-    return block
+def _foreign(block: UnknownObject | ImageBlock | DocumentBlock, kind: str) -> Foreign:
+    return Foreign(language=NAME, kind=kind, raw=block.raw, cache=read_cache_mark(block.extra))
 
 
 def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> Block:
     if unknown.kind is None:
         raise WrongType(f"{place}.type", "the type of a block")
-    return Foreign(language=NAME, kind=unknown.kind, raw=unknown.raw, place=place)
+    return _foreign(unknown, unknown.kind)
 
 
 def _read_text(block: TextBlock, place: str, unread: list[str]) -> Text:
-    text = Text(text=block.text, place=place, extra=block.extra)
+    text = Text(text=block.text)
     if (citations := present(block.citations)) is not None:
         text.citations = _read_citations(citations, f"{place}.citations")
-        # whole for the vendor that made them
-        text.extra = {"citations": citations, **block.extra}
+        text.extra = {"citations": citations}  # whole for the vendor that made them
     return text
 
 
@@ -99,30 +100,24 @@ def _read_citations(raw: Raw, place: str) -> list[Citation]:
 def _read_image(block: ImageBlock, place: str, unread: list[str]) -> Block:
     source = _read_source(block.source, place)
     if source is None:
-        return Foreign(language=NAME, kind="image", raw=block.raw, place=place)
-    return Media(kind="image", source=source, place=place, extra=block.extra)
+        return _foreign(block, "image")
+    return Media(kind="image", source=source)
 
 
 def _read_document(block: DocumentBlock, place: str, unread: list[str]) -> Block:
     source = _read_source(block.source, place)
     if source is None:
-        return Foreign(language=NAME, kind="document", raw=block.raw, place=place)
+        return _foreign(block, "document")
     if isinstance(source, Link):
         source = Link(source.url, "application/pdf")
-    extra = block.extra
+    extra: Extra = {}
     citations = present(block.citations)
     if citations is not None and bytes(citations).replace(b" ", b"") != b'{"enabled":false}':
-        extra = {"citations": citations, **extra}
+        extra = {"citations": citations}
         unread.append(f"{place}.citations")
     name = block.title or ""
-    return Media(
-        kind="document",
-        source=source,
-        name=name,
-        name_place=f"{place}.title" if name else "",
-        place=place,
-        extra=extra,
-    )
+    where = f"{place}.title" if name else ""
+    return Media(kind="document", source=source, name=name, name_place=where, extra=extra)
 
 
 def _read_source(source: SourceObject, place: str) -> Source | None:
@@ -143,24 +138,11 @@ def _read_source(source: SourceObject, place: str) -> Source | None:
     raise WrongType(f"{place}.source", "a source with its data, url or file_id")
 
 
-def _read_thinking(block: ThinkingBlock, place: str, unread: list[str]) -> Block:
-    signature = read_signature(block.signature or "")
-    text = block.thinking or ""
-    return Reasoning(text=text, signature=signature, place=place, extra=block.extra)
-
-
-def _read_redacted(block: RedactedBlock, place: str, unread: list[str]) -> Block:
-    signature = read_signature(block.data or "", redacted=True)
-    return Reasoning(signature=signature, place=place, extra=block.extra)
-
-
 def _read_call(block: CallBlock, place: str, unread: list[str]) -> Block:
     return ToolCall(
         id=block.id or "",
         name=block.name or "",
         arguments=read_arguments(block.input, f"{place}.input"),
-        place=place,
-        extra=block.extra,
     )
 
 
@@ -180,18 +162,73 @@ def _read_result(block: ResultBlock, place: str, unread: list[str]) -> Block:
         id=block.tool_use_id or "",
         content=read_content(block.content, f"{place}.content", unread),
         is_error=block.is_error or False,
-        place=place,
-        extra=block.extra,
     )
 
 
-_READERS: dict[type[JsonObject], Callable[[Any, str, list[str]], Block]] = {
-    TextBlock: _read_text,
-    ImageBlock: _read_image,
-    DocumentBlock: _read_document,
-    ThinkingBlock: _read_thinking,
-    RedactedBlock: _read_redacted,
-    CallBlock: _read_call,
-    ResultBlock: _read_result,
-    UnknownObject: _read_unknown,
-}
+read_content = content_reader(
+    {
+        TextBlock: _read_text,
+        ImageBlock: _read_image,
+        DocumentBlock: _read_document,
+        ThinkingBlock: lambda block, place, unread: Reasoning(
+            text=block.thinking or "", signature=read_signature(block.signature or "")
+        ),
+        RedactedBlock: lambda block, place, unread: Reasoning(
+            signature=read_signature(block.data or "", redacted=True)
+        ),
+        CallBlock: _read_call,
+        ResultBlock: _read_result,
+        UnknownObject: _read_unknown,
+    }
+)
+"""The blocks of a content at a place; the places of what is not read are noted."""
+
+
+_SIGNATURES = {"thinking": "signature", "redacted_thinking": "data"}
+
+
+def without_seals(request: Any) -> Changes:
+    """The changes that remove the thoughts and citations of other vendors from a request's JSON
+    value, and the wish to think where it cannot be granted without them."""
+    changes: dict[JsonPath, bytes | None] = {}
+    turns = objects(request, "messages")
+    for index, message in turns:
+        blocks = objects(message, "content")
+        seal_places = [at for at, block in blocks if _is_sealed(block)]
+        if seal_places and len(seal_places) == len(message["content"]):
+            changes["messages", index] = None
+        else:
+            changes.update({("messages", index, "content", at): None for at in seal_places})
+        for at, block in blocks:
+            changes.update(_citations(block, ("messages", index, "content", at)))
+    if len(turns) > 1 and _calls_without_thoughts(turns[-2], turns[-1], changes):
+        thinking = request.get("thinking")
+        if isinstance(thinking, dict) and thinking.get("type") == "enabled":
+            changes["thinking",] = None
+            changes["context_management",] = None  # it may clear thoughts, which needs them on
+    return changes
+
+
+def _citations(block: dict[str, Any], place: JsonPath) -> Changes:
+    """The changes that remove citations of other vendors' searches from a block."""
+    citations = objects(block, "citations")
+    sealed = [at for at, each in citations if is_sealed(each.get("encrypted_index"))]
+    if sealed and len(sealed) == len(block["citations"]):
+        return {(*place, "citations"): None}
+    return {(*place, "citations", at): None for at in sealed}
+
+
+def _is_sealed(block: dict[str, Any]) -> bool:
+    member = _SIGNATURES.get(str(block.get("type")))
+    return member is not None and is_sealed(block.get(member))
+
+
+def _calls_without_thoughts(
+    turn: tuple[int, dict[str, Any]], last: tuple[int, dict[str, Any]], changes: Changes
+) -> bool:
+    """Whether the last turn has the results of calls whose thoughts are removed."""
+    index, message = turn
+    results = any(block.get("type") == "tool_result" for _, block in objects(last[1], "content"))
+    return results and any(
+        ("messages", index, "content", at) in changes for at, _ in objects(message, "content")
+    )

@@ -27,7 +27,7 @@ from engine.translations.neutral.content import (
     mark,
     mark_of,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import WrongType
 
 _IMAGES = {

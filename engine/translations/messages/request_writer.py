@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.translations.anthropic_models import Model, model_called
-from engine.translations.anthropic_parameters import ParameterWriter, metadata_of
+from engine.translations.anthropic_models import Model, ParameterWriter, metadata_of, model_called
 from engine.translations.language import TargetRequest
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.content_writer import ContentWriter
@@ -18,7 +17,7 @@ from engine.translations.messages.tool_writer import (
 )
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -28,7 +27,6 @@ from engine.translations.neutral.request import (
     Tool,
     merged,
 )
-from engine.translations.neutral.request_size import encode_chat
 from engine.translations.neutral.turns import (
     from_user_to_user,
     lose_last_instructions,

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.translations.anthropic_models import Model
-from engine.translations.anthropic_parameters import strict_schema
+from engine.translations.anthropic_models import Model, strict_schema
 from engine.translations.messages.answer_fields import NAME
-from engine.translations.neutral.call_filters import answer_tool_description, answer_tool_name
-from engine.translations.neutral.calls import NO_ARGUMENTS, ToolNames, arguments_schema
+from engine.translations.neutral.calls import (
+    NO_ARGUMENTS,
+    ToolNames,
+    answer_tool_description,
+    answer_tool_name,
+    arguments_schema,
+)
 from engine.translations.neutral.content import Json, mark
-from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.parameters import LimitedWriter
+from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.parameters import LimitedWriter, read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
-from engine.translations.neutral.web_search import read_web_search
 
 _WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}
 

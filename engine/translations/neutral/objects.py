@@ -8,7 +8,7 @@ alike in both cases. A null counts as absent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from msgspec import Raw, Struct, inspect
 from msgspec.json import Decoder
 
-from engine.translations.neutral.content import Extra
+from engine.translations.neutral.content import Block, Extra, Foreign, Text, read_cache_mark
 from engine.translations.neutral.members import NOT_OF_TYPE, NULL, OBJECT, WrongType, decode
 
 _Read = Callable[[Raw, str, list[str]], Any]
@@ -92,6 +92,37 @@ def raw_members(*names: str, **fields: str) -> Callable[[JsonObject], Extra]:
     return present_members
 
 
+PartReader = Callable[[Any, str, list[str]], Block]
+"""Reads a part of a content; it gets its place and the list of the places of what is not read."""
+
+ContentReader = Callable[[str | Sequence[JsonObject] | None, str, list[str]], list[Block]]
+"""Reads a content, which is a text or a list of parts, as a PartReader reads a part."""
+
+
+def content_reader(readers: Mapping[type[JsonObject], PartReader]) -> ContentReader:
+    """The reader of contents whose parts of each kind are read so."""
+
+    def read(
+        content: str | Sequence[JsonObject] | None, place: str, unread: list[str]
+    ) -> list[Block]:
+        if content is None:
+            return []
+        if isinstance(content, str):
+            return [Text(text=content, place=place)]
+        blocks = []
+        for index, part in enumerate(content):
+            where = f"{place}[{index}]"
+            block = readers[type(part)](part, where, unread)
+            block.place = where
+            if part.extra and not isinstance(block, Foreign):
+                block.cache = read_cache_mark(part.extra)
+                block.extra = {**block.extra, **part.extra}
+            blocks.append(block)
+        return blocks
+
+    return read
+
+
 class ObjectReader(Generic[_Object]):
     """Reads the JSON texts of objects of one kind."""
 
@@ -145,17 +176,13 @@ def _reader(kind: inspect.Type) -> _Read:
         if isinstance(each, inspect.ListType):
             readers[b"["] = _list(each.item_type)
         elif isinstance(each, inspect.RawType):
-            return _raw
+            return lambda raw, place, unread: raw
         elif type(each) in _SCALARS:
             readers[b'"'] = _scalar(*_SCALARS[type(each)])
     if objects:
         readers[b"{"] = _any_of(objects) if len(objects) > 1 else _object(objects[0])
     otherwise = readers.get(b"[") or readers.get(b"{") or readers[b'"']
     return _by_start(readers, otherwise) if len(readers) > 1 else otherwise
-
-
-def _raw(raw: Raw, place: str, unread: list[str]) -> Raw:
-    return raw
 
 
 def _by_start(readers: dict[bytes, _Read], otherwise: _Read) -> _Read:

@@ -5,6 +5,9 @@ optional and a null counts as absent, as in `Members`; errors are the same as th
 
 What callers send is read as it is (`read_shape`). What upstreams answer is read by a `Shape`, which
 forgives odd values that cost the answer nothing.
+
+A server that counts UTF-16 cuts a character outside of the basic plane into two deltas. Each has
+half of its pair, which is no character, and no reader of JSON accepts it: `Surrogates` joins them.
 """
 
 from __future__ import annotations
@@ -199,3 +202,34 @@ def _wrong_type(message: str, place: str) -> WrongType:
     dot = "." if place and inner and not inner.startswith("[") else ""
     expected = _IN_BOUNDS if kind is None else _EXPECTED.get(kind[1], kind[1])
     return WrongType(f"{place}{dot}{inner}" or WHOLE_TEXT, expected)
+
+
+_ESCAPE = re.compile(
+    rb"\\(?:(?P<first>u[dD][89abAB][0-9a-fA-F]{2})(?P<pair>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
+    rb"|(?P<second>u[dD][c-fC-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+_UNKNOWN = rb"\ufffd"
+
+
+class Surrogates:
+    """Joins the halves of one stream: the first half of a pair waits for the second."""
+
+    _first = b""
+
+    def joined(self, text: bytes) -> bytes:
+        """The text with whole pairs. A half without its other is U+FFFD; a first one at the end of
+        a string is left out, and stands before a second one of the next text."""
+        first, self._first = self._first, b""
+
+        def whole(match: re.Match[bytes]) -> bytes:
+            if match["second"]:
+                return first + match[0] if first else _UNKNOWN
+            if not match["first"] or match["pair"]:
+                return match[0]
+            if text[match.end() : match.end() + 1] != b'"':
+                return _UNKNOWN
+            self._first = match[0]
+            return b""
+
+        return _ESCAPE.sub(whole, text)

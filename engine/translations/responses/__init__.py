@@ -1,17 +1,16 @@
-"""OpenAI's responses. Read `item_reader.py` and `stream_writer.py` first."""
+"""OpenAI's responses. Read `content_reader.py` and `stream_writer.py` first."""
 
 from __future__ import annotations
 
 from engine.translations.language import Language
 from engine.translations.neutral.content import CACHE_MARKS
-from engine.translations.openai_answer_fields import read_error
+from engine.translations.openai_content import read_error
 from engine.translations.openai_models import most_tokens
 from engine.translations.responses.answer_reader import read_answer
 from engine.translations.responses.answer_writer import write_answer
-from engine.translations.responses.features import FEATURES
-from engine.translations.responses.request_reader import read_request
+from engine.translations.responses.request_reader import read_request, without_seals
+from engine.translations.responses.request_shapes import FEATURES
 from engine.translations.responses.request_writer import write_request
-from engine.translations.responses.seals import without_seals
 from engine.translations.responses.stream_reader import Reader
 from engine.translations.responses.stream_writer import Writer
 from engine.values.wildcard import Patterns

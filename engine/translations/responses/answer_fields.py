@@ -1,13 +1,160 @@
-"""What requests, answers and streams of responses have in common: usage, thoughts, citations and
-the members of an answer's texts."""
+"""The shapes of responses and of the events of their streams, and what requests, answers and
+streams have in common: usage, thoughts, citations and the members of an answer's texts.
+
+An item is read by its `type`, or by its members if that is missing or not known here; one that says
+nothing so is passed on as it came (`Raw`).
+"""
 
 from __future__ import annotations
 
-from engine.translations.neutral.content import Citation, Json, Reasoning, Signature
-from engine.translations.neutral.signatures import seal, unseal
-from engine.translations.openai_answer_fields import read_citation, write_citation
-from engine.translations.responses.answer_shapes import Annotation
+from msgspec import Raw, Struct
+
+from engine.translations.neutral.content import Citation, Json, Reasoning, Signature, seal, unseal
+from engine.translations.neutral.shapes import Shape
+from engine.translations.openai_content import Token, UrlCitation, read_citation, write_citation
 from engine.values.usage import Usage
+
+
+class Annotation(UrlCitation):
+    """A mark on a text; only those of the type `url_citation` are read."""
+
+    type: str | None = None
+
+
+class TextPart(Struct):
+    text: str | None = None
+
+
+class DonePart(TextPart):
+    """The end of a text, of a refusal or of arguments, and what it was, in a stream."""
+
+    refusal: str | None = None
+    arguments: str | None = None
+    annotations: Raw = Raw(b"null")
+
+
+class Part(TextPart):
+    type: str | None = None
+    refusal: str | None = None
+    annotations: list[Annotation] | None = None
+    logprobs: list[Token] | None = None
+
+
+class Kind(Struct):
+    """What says the kind of an item, and of a part of one."""
+
+    type: str | None = None
+
+
+class Item(Struct):
+    """The members that say it where the type does not."""
+
+    role: Raw = Raw(b"null")
+    content: Raw = Raw(b"null")
+    name: Raw = Raw(b"null")
+    arguments: Raw = Raw(b"null")
+    summary: Raw = Raw(b"null")
+
+
+class ImageCall(Struct):
+    result: str | None = None
+    output_format: str | None = None
+
+
+class Message(Struct):
+    content: list[Part] | None = None
+
+
+class Call(Struct):
+    id: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+
+
+class Thoughts(Struct):
+    id: str | None = None
+    summary: list[TextPart] | None = None
+    content: list[TextPart] | None = None
+    encrypted_content: str | None = None
+
+
+class Head(Struct):
+    id: str | None = None
+    model: str | None = None
+    created_at: float | None = None
+
+
+class IncompleteDetails(Struct):
+    reason: str | None = None
+
+
+class Response(Struct):
+    status: str | None = None
+    error: Raw = Raw(b"null")
+    incomplete_details: Raw = Raw(b"null")
+    output: list[Raw] | None = None
+
+
+class StreamEvent(Struct):
+    """What each event of a stream has; `output_index` those of an item."""
+
+    type: str | None = None
+    output_index: int | None = None
+
+
+class TextDelta(Struct):
+    """More of a text, of arguments or of thoughts."""
+
+    delta: str | None = None
+    logprobs: list[Token] | None = None
+
+
+class DetailEvent(Struct):
+    """An event of an item beside its deltas: the item or a part of it, which begins or is complete,
+    the number of the part of a summary, or a mark on the open text."""
+
+    item: Raw = Raw(b"null")
+    part: Raw = Raw(b"null")
+    summary_index: int | None = None
+    annotation: Annotation | None = None
+
+
+class HeadEvent(Struct):
+    response: Head | None = None
+
+
+class EndEvent(Struct):
+    response: Response | None = None
+
+
+_KEPT = frozenset(
+    (
+        *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
+        *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
+    )
+)
+"""Members that an answer is given without if they are not well formed (`Shape`)."""
+
+_JSON_TEXTS = frozenset({"arguments", "delta"})
+
+ANNOTATIONS = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)
+KIND = Shape(Kind | None, _KEPT, _JSON_TEXTS)
+ITEM = Shape(Item, _KEPT, _JSON_TEXTS)
+IMAGE_CALL = Shape(ImageCall, _KEPT, _JSON_TEXTS)
+MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
+THOUGHTS = Shape(Thoughts, _KEPT, _JSON_TEXTS)
+HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
+INCOMPLETE_DETAILS = Shape(IncompleteDetails | None, _KEPT, _JSON_TEXTS)
+RESPONSE = Shape(Response, _KEPT, _JSON_TEXTS)
+STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
+TEXT_DELTA = Shape(TextDelta, _KEPT, _JSON_TEXTS)
+HEAD_EVENT = Shape(HeadEvent, _KEPT, _JSON_TEXTS)
+END_EVENT = Shape(EndEvent, _KEPT, _JSON_TEXTS)
+DONE_PART = Shape(DonePart | None, _KEPT, _JSON_TEXTS)
+DETAIL_EVENT = Shape(DetailEvent, _KEPT, _JSON_TEXTS)
+CALL = Shape(Call, _KEPT, _JSON_TEXTS)
+
 
 NAME = "responses"
 PREFIX = "resp_"

@@ -33,14 +33,9 @@ from engine.translations.neutral.events import (
     uncarried,
 )
 from engine.translations.neutral.members import NULL
-from engine.translations.openai_answer_fields import ERRORS, read_logprobs
+from engine.translations.openai_content import ERRORS, read_logprobs
+from engine.translations.refusals import is_error
 from engine.translations.responses.answer_fields import (
-    NAME,
-    read_citations,
-    read_signature,
-    thoughts,
-)
-from engine.translations.responses.answer_shapes import (
     CALL,
     HEAD,
     IMAGE_CALL,
@@ -48,6 +43,7 @@ from engine.translations.responses.answer_shapes import (
     ITEM,
     KIND,
     MESSAGE,
+    NAME,
     RESPONSE,
     THOUGHTS,
     Call,
@@ -58,8 +54,10 @@ from engine.translations.responses.answer_shapes import (
     Response,
     TextPart,
     Thoughts,
+    read_citations,
+    read_signature,
+    thoughts,
 )
-from engine.translations.upstream_errors import is_error
 
 FUNCTION_CALL = "function_call"
 PARTS = ("output_text", "refusal", "reasoning_text", "summary_text", "text")

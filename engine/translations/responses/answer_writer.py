@@ -10,6 +10,7 @@ import msgspec
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks, place_late
 from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import (
+    NO_SIGNATURE,
     Block,
     Citation,
     Foreign,
@@ -22,10 +23,9 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.signatures import NO_SIGNATURE
-from engine.translations.openai_answer_fields import write_logprobs
+from engine.translations.openai_content import write_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
     PREFIX,

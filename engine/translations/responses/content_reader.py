@@ -1,4 +1,4 @@
-"""The parts of messages and results in responses requests -> blocks."""
+"""The items of responses requests -> messages, and the parts of messages and results -> blocks."""
 
 from __future__ import annotations
 
@@ -12,31 +12,64 @@ from engine.translations.neutral.content import (
     Block,
     Extra,
     Foreign,
-    Inline,
     Media,
-    Refusal,
+    Reasoning,
     Source,
     Text,
+    ToolCall,
+    ToolResult,
     UploadedFile,
-    read_cache_mark,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import JsonObject, UnknownObject, raw_members
+from engine.translations.neutral.objects import (
+    JsonObject,
+    ObjectReader,
+    UnknownObject,
+    content_reader,
+    present,
+    raw_members,
+)
+from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
 from engine.translations.neutral.shapes import read_shape
-from engine.translations.openai_request_fields import read_file_data, read_url
-from engine.translations.responses.answer_fields import NAME, read_citations
-from engine.translations.responses.answer_shapes import Annotation
-from engine.translations.responses.request_shapes import (
+from engine.translations.openai_content import (
     AudioPart,
-    Content,
+    RefusalPart,
+    read_audio,
+    read_file_data,
+    read_refusal,
+    read_url,
+    required,
+)
+from engine.translations.responses.answer_fields import (
+    NAME,
+    Annotation,
+    read_citations,
+    read_signature,
+    thoughts,
+)
+from engine.translations.responses.caller_tools import (
+    SEARCH,
+    function_name,
+    names_of,
+    read_tools,
+    text_arguments,
+)
+from engine.translations.responses.request_shapes import (
+    CallItem,
+    CustomCallItem,
     FilePart,
     ImagePart,
     InputTextPart,
+    ItemHead,
+    MessageItem,
     OutputTextPart,
-    Part,
-    RefusalPart,
+    ReasoningItem,
+    ResultItem,
+    SearchCallItem,
+    SearchResultItem,
     SummaryTextPart,
     TextPart,
+    ThoughtText,
 )
 
 PART = "content."
@@ -45,28 +78,11 @@ PART = "content."
 _ANNOTATIONS = msgspec.json.Decoder(list[Annotation] | None)
 
 
-def read_content(content: Content, place: str, unread: list[str]) -> list[Block]:
-    """The blocks of a content at `place`; `unread` collects the places of what is not read."""
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [Text(text=content, place=place)]
-    return [_part(part, f"{place}[{index}]", unread) for index, part in enumerate(content)]
-
-
-def _part(part: Part, place: str, unread: list[str]) -> Block:
-    block = _PARTS[type(part)](part, place, unread)
-    if part.extra and not isinstance(block, Foreign):
-        block.cache = read_cache_mark(part.extra)
-        block.extra = {**block.extra, **part.extra}
-    return block
-
-
 _answer_members = raw_members("logprobs", "annotations")
 
 
 def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
-    text = Text(text=part.text or "", place=place)
+    text = Text(text=part.text or "")
     if part.annotations or part.logprobs:
         annotations = read_shape(_ANNOTATIONS, part.annotations or b"null", f"{place}.annotations")
         text.citations = read_citations(annotations)
@@ -82,7 +98,7 @@ def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
         source = read_url(part.image_url, f"{place}.image_url")
         extra = _unused(part, ("file_id",), place, unread)
     detail = part.detail or ""
-    return Media(kind="image", source=source, detail=detail, place=place, extra=extra)
+    return Media(kind="image", source=source, detail=detail, extra=extra)
 
 
 def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
@@ -96,7 +112,7 @@ def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
         extra = _unused(part, ("file_id",), place, unread)
     else:
         source = _uploaded(part.file_id, place)
-    return Media(kind="document", source=source, name=name, place=place, extra=extra)
+    return Media(kind="document", source=source, name=name, extra=extra)
 
 
 def _unused(part: JsonObject, names: tuple[str, ...], place: str, unread: list[str]) -> Extra:
@@ -106,31 +122,187 @@ def _unused(part: JsonObject, names: tuple[str, ...], place: str, unread: list[s
     return {name: Raw(msgspec.json.encode(value)) for name, value in values.items()}
 
 
-def _read_audio(part: AudioPart, place: str, unread: list[str]) -> Block:
-    audio, where = part.input_audio, f"{place}.input_audio"
-    kind = required(audio.format, f"{where}.format")
-    source = Inline(f"audio/{kind}", required(audio.data, f"{where}.data"))
-    return Media(kind="audio", source=source, place=place)
-
-
 def _uploaded(file_id: str | None, place: str) -> UploadedFile:
     return UploadedFile(required(file_id, f"{place}.file_id"), NAME)
 
 
-_PARTS: dict[type[JsonObject], Callable[[Any, str, list[str]], Block]] = {
-    **dict.fromkeys((InputTextPart, OutputTextPart, TextPart, SummaryTextPart), _read_text),
-    RefusalPart: lambda part, place, unread: Refusal(text=part.refusal or "", place=place),
-    ImagePart: _read_image,
-    FilePart: _read_file,
-    AudioPart: _read_audio,
-    UnknownObject: lambda part, place, unread: Foreign(
-        language=NAME, kind=PART + (part.kind or ""), raw=part.raw, place=place
-    ),
+read_content = content_reader(
+    {
+        **dict.fromkeys((InputTextPart, OutputTextPart, TextPart, SummaryTextPart), _read_text),
+        RefusalPart: read_refusal,
+        ImagePart: _read_image,
+        FilePart: _read_file,
+        AudioPart: read_audio,
+        UnknownObject: lambda part, place, unread: Foreign(
+            language=NAME, kind=PART + (part.kind or ""), raw=part.raw
+        ),
+    }
+)
+"""The blocks of a content at a place; the places of what is not read are noted."""
+
+
+_CLIENT = Raw(b'"client"')
+
+_ROLES: dict[str, Role] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
 }
 
+_MODELS = {"reasoning", "program", "compaction", "mcp_list_tools", "mcp_approval_request"}
+"""Items of the model's turns, beside its calls."""
 
-def required(text: str | None, place: str) -> str:
-    """A member at `place` that is required."""
-    if not text:
-        raise WrongType(place, "a string that is not empty")
-    return text
+
+_COMPACTED = "Send the items that it stands for, or a summary of them as a message."
+_STORED = {
+    "item_reference": "Send 'store': false and the items themselves instead of their ids.",
+    "compaction": _COMPACTED,
+    "compaction_summary": _COMPACTED,
+    "context_compaction": _COMPACTED,
+}
+"""Items that stand for turns which only the vendor can read, and what to send instead."""
+
+_HEAD = msgspec.json.Decoder(ItemHead)
+_MESSAGE = ObjectReader(MessageItem)
+_CALL = ObjectReader(CallItem)
+_CUSTOM_CALL = ObjectReader(CustomCallItem)
+_RESULT = ObjectReader(ResultItem)
+_SEARCH_CALL = ObjectReader(SearchCallItem)
+_SEARCH_RESULT = ObjectReader(SearchResultItem)
+_REASONING = ObjectReader(ReasoningItem)
+_THOUGHTS = msgspec.json.Decoder(list[ThoughtText])
+
+
+_message_marks = raw_members("id", "status", "phase")
+_reasoning_marks = raw_members("summary", "status", "content")
+_call_marks = raw_members("id", "status", "parsed_arguments")
+_result_marks = raw_members("id", "status", "name")
+"""The vendor's marks on items, which are no loss to another vendor."""
+
+
+def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
+    """A message of one item at `place`; tools that it declares are noted in the request, and the
+    places of what is not read. Raises WrongType."""
+    head = read_shape(_HEAD, raw, place)
+    kind = head.type or ("message" if present(head.role) else "item_reference")
+    unread = request.unread
+    if kind == "message":
+        return _message(_MESSAGE.read(raw, place, unread), place, unread)
+    if kind in _ITEMS and present(head.namespace) is None:
+        role, reader, read = _ITEMS[kind]
+        block = read(reader.read(raw, place, unread), place, unread)
+        return Message(role=role, blocks=[block], place=place)
+    if kind in _STORED:
+        request.missing_turns.append(MissingTurns(place, _STORED[kind]))
+    substitute = _substitute(kind, raw, place, request)
+    block = Foreign(language=NAME, kind=kind, raw=raw, substitute=substitute, place=place)
+    role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"
+    return Message(role=role, blocks=[block], place=place)
+
+
+def _message(item: MessageItem, place: str, unread: list[str]) -> Message:
+    role = _ROLES.get(item.role or "")
+    if role is None:
+        raise WrongType(f"{place}.role", "user, assistant, system or developer")
+    return Message(
+        role=role,
+        blocks=read_content(item.content, f"{place}.content", unread),
+        place=place,
+        extra={**_message_marks(item), **item.extra},
+    )
+
+
+def _call(item: CallItem, place: str, unread: list[str]) -> ToolCall:
+    return ToolCall(
+        id=required(item.call_id, f"{place}.call_id"),
+        name=required(item.name, f"{place}.name"),
+        arguments=item.arguments or "",
+        place=place,
+        extra={**_call_marks(item), **item.extra},
+    )
+
+
+def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> Block | None:
+    """The block that tells another vendor's model the same as an item of this language alone."""
+    unread = request.unread
+    if kind == "function_call":
+        item = _CALL.read(raw, place, unread)
+        call = _call(item, place, unread)
+        call.name = function_name(item.namespace or "", call.name)
+        return call
+    if kind == "custom_tool_call":
+        custom = _CUSTOM_CALL.read(raw, place, unread)
+        call = _call(custom, place, unread)
+        call.name = function_name(custom.namespace or "", call.name)
+        call.arguments = text_arguments(custom.input or "")
+        return call
+    if kind == "custom_tool_call_output":
+        return _result(_RESULT.read(raw, place, unread), place, unread)
+    if kind == "tool_search_call":
+        return _search_call(raw, place, unread)
+    if kind == "tool_search_output":
+        return _search_result(raw, place, request)
+    return None
+
+
+def _search_call(raw: Raw, place: str, unread: list[str]) -> ToolCall | None:
+    """A search of the caller's; None for one that the vendor runs."""
+    places: list[str] = []
+    item = _SEARCH_CALL.read(raw, place, places)
+    if item.execution != _CLIENT:
+        return None
+    unread += places
+    arguments = bytes(item.arguments or b"{}").decode()
+    call_id = required(item.call_id, f"{place}.call_id")
+    return ToolCall(id=call_id, name=SEARCH, arguments=arguments, place=place, extra=item.extra)
+
+
+def _search_result(raw: Raw, place: str, request: ChatRequest) -> ToolResult | None:
+    places: list[str] = []
+    item = _SEARCH_RESULT.read(raw, place, places)
+    if item.execution != _CLIENT:
+        return None
+    request.unread += places
+    tools = read_tools(item.tools, f"{place}.tools", request)
+    request.loaded_tools += tools
+    result = _result(item, place, request.unread)
+    result.content = [Text(text=names_of(tools), place=place)]
+    return result
+
+
+def _result(item: ResultItem, place: str, unread: list[str]) -> ToolResult:
+    return ToolResult(
+        id=required(item.call_id, f"{place}.call_id"),
+        content=read_content(item.output, f"{place}.output", unread),
+        place=place,
+        extra={**_result_marks(item), **item.extra},
+    )
+
+
+def _reasoning(item: ReasoningItem, place: str, unread: list[str]) -> Block:
+    item_id = item.id or ""
+    summary, content = (
+        _texts(raw, f"{place}.{name}")
+        for name, raw in (("summary", item.summary), ("content", item.content))
+    )
+    return Reasoning(
+        text=thoughts(summary, content),
+        signature=read_signature(item.encrypted_content or "", item_id),
+        id=item_id,
+        place=place,
+        extra={**_reasoning_marks(item), **item.extra},
+    )
+
+
+def _texts(raw: Raw, place: str) -> list[str]:
+    pieces = None if present(raw) is None else read_shape(_THOUGHTS, raw, place)
+    return [piece.text or "" for piece in pieces or ()]
+
+
+_ITEMS: dict[str, tuple[Role, ObjectReader[Any], Callable[[Any, str, list[str]], Block]]] = {
+    "function_call": ("assistant", _CALL, _call),
+    "function_call_output": ("user", _RESULT, _result),
+    "reasoning": ("assistant", _REASONING, _reasoning),
+}
+"""The items that every vendor has: whose turn each is in, and what reads it."""

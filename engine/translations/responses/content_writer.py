@@ -18,11 +18,11 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    is_mark,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message
-from engine.translations.neutral.signatures import is_mark
-from engine.translations.openai_request_fields import is_sendable, why_not, write_url
+from engine.translations.openai_content import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
 from engine.translations.responses.content_reader import PART
 

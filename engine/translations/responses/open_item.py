@@ -20,17 +20,8 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import NULL
 from engine.translations.neutral.open_parts import Part
-from engine.translations.openai_answer_fields import read_citation, read_logprobs
-from engine.translations.responses.answer_fields import read_citations, read_signature
-from engine.translations.responses.answer_reader import (
-    FUNCTION_CALL,
-    PARTS,
-    item_kind,
-    read_call,
-    read_item,
-    read_thoughts,
-)
-from engine.translations.responses.answer_shapes import (
+from engine.translations.openai_content import read_citation, read_logprobs
+from engine.translations.responses.answer_fields import (
     ANNOTATIONS,
     CALL,
     DETAIL_EVENT,
@@ -39,6 +30,16 @@ from engine.translations.responses.answer_shapes import (
     THOUGHTS,
     DonePart,
     TextDelta,
+    read_citations,
+    read_signature,
+)
+from engine.translations.responses.answer_reader import (
+    FUNCTION_CALL,
+    PARTS,
+    item_kind,
+    read_call,
+    read_item,
+    read_thoughts,
 )
 
 _ITEM, _PART = "item", "part"

@@ -3,14 +3,18 @@
 The vendor stores a response unless the request says `store: false`. A request that does not mention
 `store` asks for nothing that another vendor could not do, so it is translated, and the answer says
 `store: false`; `store: true`, and whatever refers to something stored, is a loss.
+
+Signatures that are sealed for other vendors are removed from a request that is relayed as it came.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Raw
 
 from engine.translations.language import RequestLine
-from engine.translations.neutral.content import Text
+from engine.translations.neutral.content import Changes, Text, is_sealed, objects
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.objects import ObjectReader, present, raw_members
 from engine.translations.neutral.request import (
@@ -22,13 +26,14 @@ from engine.translations.neutral.request import (
     any_object,
 )
 from engine.translations.openai_request_fields import (
+    other_members,
     read_allowed_tools,
     read_schema,
     read_tool_choice,
 )
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
-from engine.translations.responses.item_reader import read_item
+from engine.translations.responses.content_reader import read_item
 from engine.translations.responses.request_shapes import RequestObject
 
 _HARMLESS = {
@@ -62,7 +67,7 @@ _PLACES = {
     "max_tokens": "max_output_tokens",
     "thinking": "reasoning",
 }
-_others = raw_members(*_HARMLESS)
+_own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 
 
@@ -91,9 +96,12 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         request.system = [Text(text=members.instructions, place="instructions")]
     request.tools = read_tools(members.tools, "tools", request)
     read_tool_choice(members.tool_choice, request, _read_choice)
-    _read_text(members.text, request)
-    _read_reasoning(members.reasoning, request)
-    _read_include(members.include, request)
+    if members.text:
+        _read_text(members.text, request)
+    if members.reasoning:
+        _read_reasoning(members.reasoning, request)
+    if members.include:
+        _read_include(members.include, request)
     _keep_others(members, request)
     return request
 
@@ -109,12 +117,9 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     """Keep what only this language knows."""
-    others = {
-        name: raw
-        for name, raw in _others(members).items()
-        if bytes(raw).replace(b" ", b"") not in _HARMLESS[name]
-    }
-    others |= members.extra
+    others = other_members(_own_members(members), members.extra, _HARMLESS)
+    if not others:
+        return
     request.unread.extend(others)
     if stored := _STORED.keys() & others:
         name = min(stored)
@@ -185,3 +190,12 @@ def _read_include(raw: Raw, request: ChatRequest) -> None:
     request.logprobs = "message.output_text.logprobs" in include
     request.places["logprobs"] = name
     request.unread.extend(name for each in include if each not in _COMMON_INCLUDES)
+
+
+def without_seals(request: Any) -> Changes:
+    """The changes that remove the thoughts of other vendors from a request's JSON value."""
+    return {
+        ("input", index): None
+        for index, item in objects(request, "input")
+        if is_sealed(item.get("encrypted_content"))
+    }

@@ -1,4 +1,4 @@
-"""The shapes of responses requests: the members that are read.
+"""The shapes of responses requests (the members that are read), and the features of callers.
 
 `id`, `status` and some others are marks that the vendor has made on an item; they mean nothing to
 another vendor.
@@ -6,9 +6,13 @@ another vendor.
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Raw, Struct
 
+from engine.translations.language import Feature, Features, each_alone
 from engine.translations.neutral.objects import JsonObject, UnknownObject
+from engine.translations.openai_content import AudioPart, RefusalPart
 
 
 class TextPart(JsonObject, tag="text"):
@@ -31,12 +35,6 @@ class SummaryTextPart(TextPart, tag="summary_text"):
     """A summary of thoughts."""
 
 
-class RefusalPart(JsonObject, tag="refusal"):
-    """The model's words of why it does not answer."""
-
-    refusal: str | None = None
-
-
 class ImagePart(JsonObject, tag="input_image"):
     """An image: by its URL, or else by the id of a file."""
 
@@ -52,17 +50,6 @@ class FilePart(JsonObject, tag="input_file"):
     file_data: str | None = None
     file_id: str | None = None
     filename: str | None = None
-
-
-class InputAudio(JsonObject):
-    """A sound in base64."""
-
-    data: str | None = None
-    format: str | None = None
-
-
-class AudioPart(JsonObject, tag="input_audio"):
-    input_audio: InputAudio
 
 
 Part = (
@@ -189,3 +176,53 @@ class RequestObject(JsonObject):
     background: Raw = Raw()
     truncation: Raw = Raw()
     stream_options: Raw = Raw()
+
+
+_PIXEL = "data:image/png;base64,iVBORw0KGgo="
+_PAGE = "data:application/pdf;base64,JVBERi0="
+_LINK = "https://example.com/a.png"
+_TOOLS = [{"type": "function", "name": "look", "parameters": {"type": "object"}, "strict": False}]
+_FORM = {"type": "json_schema", "name": "answer", "schema": {"type": "object"}}
+_LOGPROBS = {"top_logprobs": 2, "include": ["message.output_text.logprobs"]}
+
+
+def _content(name: str, kind: str, **members: Any) -> Feature:
+    parts = [{"type": "input_text", "text": "Hi"}, {"type": kind, **members}]
+    return Feature("content", name, {"input": [{"role": "user", "content": parts}]})
+
+
+def _tool(kind: str, feature: str = "", **members: Any) -> Feature:
+    return Feature("tools", feature or kind, {"tools": [{"type": kind, **members}]})
+
+
+FEATURES = Features(
+    {"input": "Hi", "store": False},
+    [
+        *each_alone("sampling", temperature=0.5, top_p=0.5),
+        Feature("answer", "max_output_tokens", {"max_output_tokens": 4096}),
+        Feature("answer", "top_logprobs", _LOGPROBS),
+        Feature("answer", "text.format", {"text": {"format": {"type": "json_object"}}}),
+        Feature("answer", "text.format with a schema", {"text": {"format": _FORM}}),
+        Feature("answer", "text.verbosity", {"text": {"verbosity": "low"}}),
+        Feature("answer", "moderation", {"moderation": {"model": "omni-moderation-latest"}}),
+        Feature("reasoning", "reasoning.effort", {"reasoning": {"effort": "low"}}),
+        Feature("reasoning", "reasoning.summary", {"reasoning": {"summary": "auto"}}),
+        Feature("tools", "tools", {"tools": _TOOLS}),
+        Feature("tools", "tool_choice", {"tools": _TOOLS, "tool_choice": "required"}),
+        Feature("tools", "parallel_tool_calls", {"tools": _TOOLS, "parallel_tool_calls": False}),
+        Feature("tools", "max_tool_calls", {"tools": _TOOLS, "max_tool_calls": 2}),
+        _tool("custom", "custom tools", name="x"),
+        _tool("web_search"),
+        _tool("file_search", vector_store_ids=["vs_1"]),
+        _tool("code_interpreter", container={"type": "auto"}),
+        _tool("image_generation"),
+        _tool("mcp", server_label="x", server_url="https://example.com"),
+        _content("images", "input_image", image_url=_PIXEL),
+        _content("image links", "input_image", image_url=_LINK),
+        _content("documents", "input_file", filename="a.pdf", file_data=_PAGE),
+        _content("uploaded files", "input_file", file_id="file-1"),
+        *each_alone("state", store=True, previous_response_id="resp_1", conversation="conv_1"),
+        *each_alone("state", background=True, prompt={"id": "pmpt_1"}, truncation="auto"),
+        Feature("state", "context_management", {"context_management": [{"type": "compaction"}]}),
+    ],
+)

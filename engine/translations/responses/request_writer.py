@@ -8,11 +8,10 @@ from typing import Any
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import Json
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.members import with_values
+from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
-from engine.translations.neutral.request_size import encode_chat
-from engine.translations.neutral.web_search import read_web_search
 from engine.translations.openai_models import reasons, samples
 from engine.translations.openai_request_fields import (
     has_shared,

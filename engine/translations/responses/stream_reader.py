@@ -17,21 +17,21 @@ from engine.translations.neutral.content import Block, Reasoning, Refusal, Text,
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
-from engine.translations.openai_answer_fields import ERRORS
-from engine.translations.responses.answer_reader import (
-    FUNCTION_CALL,
-    read_end,
-    read_item,
-    read_items,
-    read_start,
-)
-from engine.translations.responses.answer_shapes import (
+from engine.translations.openai_content import ERRORS
+from engine.translations.responses.answer_fields import (
     END_EVENT,
     HEAD_EVENT,
     STREAM_EVENT,
     TEXT_DELTA,
     Head,
     Response,
+)
+from engine.translations.responses.answer_reader import (
+    FUNCTION_CALL,
+    read_end,
+    read_item,
+    read_items,
+    read_start,
 )
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
 

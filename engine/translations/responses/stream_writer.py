@@ -27,7 +27,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_answer_fields import write_logprobs
+from engine.translations.openai_content import write_logprobs
 from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.answer_writer import (
     CitedTexts,

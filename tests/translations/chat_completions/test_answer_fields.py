@@ -9,12 +9,14 @@ from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import (
     STOPS,
-    Detail,
     citations_in,
     read_annotations,
+    write_finish,
+)
+from engine.translations.chat_completions.thoughts import (
+    Detail,
     read_detail,
     write_detail,
-    write_finish,
     write_thoughts,
 )
 from engine.translations.neutral.content import Reasoning, Signature

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from engine.translations.chat_completions import choice_reader
-from engine.translations.chat_completions.answer_shapes import Message
+from engine.translations.chat_completions.answer_fields import Message
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import (

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from openai.lib.streaming.chat import ChatCompletionStreamState
 
 from engine.translations.chat_completions.answer_reader import Reader
-from engine.translations.chat_completions.answer_writer import write_answer
-from engine.translations.chat_completions.stream_writer import Writer
+from engine.translations.chat_completions.answer_writer import Writer, write_answer
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import Block, Citation, Reasoning, Text, ToolCall
 from engine.translations.neutral.events import End, Finish, TokenLogprob

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from engine.translations.embeddings.neutral import as_base64, as_numbers
+from engine.translations.embeddings.language import as_base64, as_numbers
 from engine.translations.neutral.members import WrongType
 
 BROKEN = (b'"*"', b'"AAA"', b"3", b'["a"]', b"[1", b"{}")

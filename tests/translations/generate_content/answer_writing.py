@@ -8,11 +8,11 @@ from typing import Any
 
 from google.genai import types
 
-from engine.translations.generate_content.answer_writer import write_answer
+from engine.translations.generate_content.answer_writer import Writer, write_answer
 from engine.translations.generate_content.fields import write_signature
-from engine.translations.generate_content.stream_writer import Writer
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import (
+    NO_SIGNATURE,
     Block,
     Signature,
 )
@@ -27,7 +27,6 @@ from engine.translations.neutral.events import (
     Start,
 )
 from engine.translations.neutral.request import ChatRequest, Thinking
-from engine.translations.neutral.signatures import NO_SIGNATURE
 from tests.support.translations import event_data
 from tests.translations.generate_content.documents import response
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.translations.generate_content.answer_shapes import documented
+from engine.translations.generate_content.answer_fields import documented
 from engine.translations.neutral.members import WrongType
 
 SNAKE = {

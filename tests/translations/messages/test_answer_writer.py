@@ -9,8 +9,7 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.messages.answer_reader import read_answer
-from engine.translations.messages.answer_writer import write_answer
-from engine.translations.messages.stream_writer import Writer
+from engine.translations.messages.answer_writer import Writer, write_answer
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import (
     Block,

@@ -25,7 +25,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, ToolChoice
 from tests.support.each import each

@@ -28,7 +28,7 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
 )
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Message, Role, Thinking
 from engine.values.wildcard import Patterns

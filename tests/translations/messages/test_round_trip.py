@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from engine.translations import language
 from engine.translations.language import RequestLine
+from engine.translations.messages.answer_writer import Writer
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
-from engine.translations.messages.stream_writer import Writer
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Finish
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from engine.translations.messages.answer_writer import write_answer
-from engine.translations.messages.stream_writer import Writer
+from engine.translations.messages.answer_writer import Writer, write_answer
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
     Block,

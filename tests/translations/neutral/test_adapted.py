@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from engine.translations.neutral.adapted import with_substitutes, with_unique_calls
 from engine.translations.neutral.content import Foreign, Text, ToolCall
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
+from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 from tests.support.each import each
 from tests.support.growth import MOST_GROWTH, Work, growth
 from tests.translations.neutral.test_turns import turn

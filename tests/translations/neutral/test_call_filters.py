@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.translations.neutral.answer import collect
-from engine.translations.neutral.call_filters import (
+from engine.translations.neutral.calls import (
     AnswerTool,
     FirstCall,
     answer_tool_name,
@@ -11,7 +11,7 @@ from engine.translations.neutral.call_filters import (
 )
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open, Start, Stop
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Tool, ToolChoice
 from engine.values.wildcard import Patterns
 from tests.support.each import each

@@ -10,13 +10,13 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.neutral.content import Text
-from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.request_size import (
+from engine.translations.neutral.limits import (
     TooLarge,
     encode_chat,
     encode_request,
     most_bytes,
 )
+from engine.translations.neutral.request import ChatRequest
 from tests.support.each import each
 
 SMALL, LARGE = 100, 100_000

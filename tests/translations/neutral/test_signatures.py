@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engine.translations.neutral.content import Signature
-from engine.translations.neutral.signatures import is_sealed, objects, seal, unseal
+from engine.translations.neutral.content import Signature, is_sealed, objects, seal, unseal
 from tests.support.each import each
 
 

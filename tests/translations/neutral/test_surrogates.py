@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from engine.translations.neutral.surrogates import Surrogates
+from engine.translations.neutral.shapes import Surrogates
 from tests.support.each import each
 
 

@@ -11,10 +11,10 @@ from msgspec import Raw
 
 from engine.translations import language
 from engine.translations.language import RequestLine
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.parameters import WebSearch, read_web_search
 from engine.translations.neutral.request import BuiltInTool
-from engine.translations.neutral.web_search import WebSearch, read_web_search
 from engine.translations.translation import LossRules, Translation
 from engine.values.wildcard import Patterns
 from tests.support.each import each

@@ -6,6 +6,7 @@ from msgspec import json
 
 from engine.translations.neutral.content import Citation, Signature
 from engine.translations.responses.answer_fields import (
+    ANNOTATIONS,
     encrypted_content,
     read_citations,
     read_signature,
@@ -13,7 +14,6 @@ from engine.translations.responses.answer_fields import (
     thoughts,
     write_annotation,
 )
-from engine.translations.responses.answer_shapes import ANNOTATIONS
 from tests.support.each import each
 
 

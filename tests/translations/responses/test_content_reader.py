@@ -21,7 +21,8 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.responses.content_reader import read_content, required
+from engine.translations.openai_content import required
+from engine.translations.responses.content_reader import read_content
 from engine.translations.responses.request_reader import read_request
 from tests.support.each import each
 

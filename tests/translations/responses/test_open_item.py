@@ -9,7 +9,7 @@ import pytest
 
 from engine.translations.neutral.content import Citation, Media, Text
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open
-from engine.translations.responses.answer_shapes import TextDelta
+from engine.translations.responses.answer_fields import TextDelta
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
 
 CITED = {"type": "url_citation", "url": "https://a", "start_index": 0, "end_index": 1}

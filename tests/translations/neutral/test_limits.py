@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.translations.neutral.losses import Loss, Losses, visible_place
+from engine.translations.neutral.limits import Loss, Losses, visible_place
 from engine.values.wildcard import Patterns
 
 

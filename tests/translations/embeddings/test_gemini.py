@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from engine.translations.embeddings.languages.embed_content import (
+from engine.translations.embeddings.language import EmbeddingInput, EmbeddingRequest
+from engine.translations.embeddings.languages.gemini import (
     lose_user,
     read_input,
     read_vector,
     write_input,
     write_usage,
 )
-from engine.translations.embeddings.neutral import EmbeddingInput, EmbeddingRequest
 from engine.translations.generate_content.models import full_name, path_of
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.values.wildcard import Patterns
 

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 
 from engine.translations import language, languages, translation
-from engine.translations.chat_completions.answer_shapes import Message
+from engine.translations.chat_completions.answer_fields import Message
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.chat_completions.content_writer import MessageWriter
-from engine.translations.chat_completions.extra_content import read_extra
+from engine.translations.chat_completions.thoughts import read_extra
 from engine.translations.language import RequestLine
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import Event, Open, Sign
-from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.request import Message as Turn
 from engine.translations.refusals import LossRules

@@ -7,20 +7,31 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.embeddings.language import OPENAI, EmbeddingLanguage
-from engine.translations.embeddings.neutral import (
+from engine.translations.embeddings.language import (
     EmbeddingInput,
+    EmbeddingLanguage,
     EmbeddingRequest,
     Embeddings,
     as_base64,
     as_numbers,
     encode_embeddings,
 )
-from engine.translations.language import RequestLine, TargetRequest
-from engine.translations.neutral.losses import Losses
+from engine.translations.language import Feature, Features, RequestLine, TargetRequest
+from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import Members, WrongType
-from engine.translations.openai_answer_fields import ERRORS, read_error
+from engine.translations.openai_content import ERRORS, read_error
 from engine.values.wildcard import Patterns
+
+_FEATURES = Features(
+    {"input": "fox"},
+    [
+        Feature("input", "several texts", {"input": ["fox", "dog"]}),
+        Feature("input", "token numbers", {"input": [1, 2]}),
+        Feature("options", "dimensions", {"dimensions": 256}),
+        Feature("options", "encoding_format", {"encoding_format": "base64"}),
+        Feature("options", "user", {"user": "u1"}),
+    ],
+)
 
 _TEXTS = "a text or a list of texts: the model takes no token numbers"
 
@@ -109,15 +120,17 @@ def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
     return msgspec.json.encode(document)
 
 
-LANGUAGE = EmbeddingLanguage(
-    name="embeddings",
-    dialect="openai",
-    path_suffix="/embeddings",
-    read_request=read_request,
-    write_request=write_request,
-    read_answer=read_answer,
-    write_answer=write_answer,
-    read_error=read_error,
-    hints=Patterns(("user",)),
-    features=OPENAI,
+LANGUAGES = (
+    EmbeddingLanguage(
+        name="embeddings",
+        dialect="openai",
+        path_suffix="/embeddings",
+        read_request=read_request,
+        write_request=write_request,
+        read_answer=read_answer,
+        write_answer=write_answer,
+        read_error=read_error,
+        hints=Patterns(("user",)),
+        features=_FEATURES,
+    ),
 )
