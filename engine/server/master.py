@@ -1,4 +1,4 @@
-"""gunicorn's master process: it starts workers, and replaces them on a reload."""
+"""gunicorn's master process: starts workers, and replaces them on a reload (see `reload.py`)."""
 
 from __future__ import annotations
 

@@ -2,6 +2,27 @@
 
 A child process plans and starts the new config (`trial`); then the master plans it, and new workers
 take over. The state is published (`master_state`).
+
+Theory of operation. SIGHUP, or files that changed and are stable, lead from *served* through these
+states, of which `Plans` has the plan and `master.py` the workers and sockets:
+
+    trying      `renew`: a child plans the files and starts the plan; then the master plans them. If
+                the two read different files, once more, three times in all
+    booting     the new plan is in `plan`, the old one in `_previous`; new workers start beside the
+                old ones, on the same sockets, and on new ones for new addresses
+    served      `confirm`: every new worker has booted. Sockets and files of old addresses are
+                removed, old workers end within their grace, and new ones that die are replaced
+    served      `revert`: a new worker died, or took over BOOT_SECONDS, or an address or setting
+                cannot be used. The new workers end, and plan, settings and sockets are the old ones
+
+Invariants:
+
+- Old workers accept connections until all new ones do: at no time does nobody listen.
+- A worker serves the plan that it was forked with, to its end.
+- A refused config changes `tried` and `error` of the state, and nothing else.
+- Nobody can read that a reload succeeded before it did: within one, workers are not published.
+- A signal that ends the master ends the reload; then old and new sockets are closed alike.
+- A token that the new config has no more ends in old workers too (`ended_tokens`).
 """
 
 from __future__ import annotations

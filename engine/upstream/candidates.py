@@ -6,6 +6,24 @@ others of their group, and those that are asked last after all others (see `targ
 without a free place (see `admission/`) come at the end; the request then waits for a place. A retry
 takes from the retry budget of its upstream and waits as `retry` says, never beyond the `total`
 timeout of the first upstream.
+
+Theory of operation. A target moves down this list, and `next` looks for one in its order:
+
+    waiting       not looked at yet; read lazily, in the order of attempts
+    little left   of the current group (`entry`), behind the rest of it
+    asked last    behind all groups
+    full          it had no free place: the request waits in at most MAX_QUEUES queues at once
+    passed        attempted, or not allowed then; looked at again for retries, fewest attempts first
+
+Invariants:
+
+- A Candidate is counted in `attempts` when it is returned, not when it is sent.
+- What takes something (places, retry budget, the trial of a breaker) is asked last, and places are
+  cancelled if one behind them refuses.
+- A first attempt has its places before it is returned; a retry takes them after its wait
+  (`hold_places`). They are given back when the attempt failed, or when the request ends.
+- None means that nothing may be attempted now; `unavailable` says why.
+- `next_unattempted` alone may be called while an attempt runs: it waits for nothing.
 """
 
 from __future__ import annotations

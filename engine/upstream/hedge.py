@@ -6,6 +6,23 @@ so that neither changes what the other one reads.
 The delay of the second attempt is fixed, or a percentile of the last times to the first content of
 the target, in this worker and on this route. Until SAMPLES of them are known, nothing is hedged.
 
+Theory of operation. The first side runs in a greenlet. If it has not ended after the delay, the
+next target that needs no wait is the second side; without one the first goes on alone. A side ends
+
+    won         it is the first with content: its response is relayed
+    failed      before the other won; the failure is applied to its target, by `may_retry`
+    unused      it had content as well, but later: its usage is counted, and it is closed
+    CANCELLED   it was still running when the other won: its greenlet is killed
+
+and if both failed, the last to fail is the result. Invariants:
+
+- A race has one result, and exactly one side writes to the exchange of the request, in `_join`,
+  which also runs if the caller left: then no side has won, but what was sent is counted.
+- The time of the race is waiting time of the request once, not once for each side.
+- Places of the side that lost are given back at once, those of the winner when the request ends.
+- A cancelled time is a lower bound, and still noted: without it, a target that is always cancelled
+  would look fast.
+
 The idea: https://research.google/pubs/the-tail-at-scale/. At the 95th percentile one request in
 twenty is sent twice.
 """

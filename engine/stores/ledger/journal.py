@@ -4,6 +4,24 @@ A file contains lines of JSON. The process that holds its lock (flock) owns it, 
 it. The kernel releases the lock when the owner dies; any worker may then claim the file. When
 `append` returns, the kernel has the entry, so that killing the worker loses nothing. A power cut
 loses what the kernel has not written to the disk, usually the last 30 seconds.
+
+Theory of operation. A file moves through these states; `shipper.py` does all but the first:
+
+    live       its owner appends to it, and ships it up to its present end in each round
+    rotated    it reached `max_bytes` or `max_age`: the owner ships the rest and deletes it
+    unowned    nobody holds its lock: its owner died, stopped, or released it after a failed round
+    claimed    another worker took the lock: it ships all of it and deletes it
+
+Invariants:
+
+- Who does not hold the lock neither writes, ships nor deletes. A lock on a file that was deleted
+  meanwhile counts as none.
+- A file is deleted when each of its entries is in the database, or in `refused.jsonl`.
+- A file has whole lines: an entry is one write, and what a full disk took of it is cut off again.
+  If even that fails, a new file begins. A torn last line is skipped and counted.
+- How far a file is shipped is known in memory only. Who claims it begins at its start, or where
+  this process left it: entries that the database has already are not counted again, by their ids.
+- An entry that cannot be written is lost and counted; the request is answered.
 """
 
 from __future__ import annotations

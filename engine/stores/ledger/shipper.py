@@ -2,6 +2,19 @@
 
 After a failure the same entries are written again; by their ids each is counted once. So nothing is
 lost or counted twice if the database goes away, even if only its answer was lost.
+
+Theory of operation. A round ships the rotated files, oldest first, then the live one up to where it
+ended when the round came to it; so a worker under load cannot keep a round from ending. Every
+`scan` seconds it ships files without an owner, in random order, since all workers of a machine do
+the same, and computes the sums of old rows; both stop after `interval` seconds and go on in the
+next round. Then rows older than `retention` are deleted.
+
+    working    rounds follow one another every `interval` seconds
+    waiting    a round failed: the wait doubles, up to `longest_wait`; all rotated files are
+               released, so that no file is open for as long as the database is away
+
+Invariants: the offset of a file moves behind a batch only when the database has the batch; the
+states of files, and who may touch them, are those of `journal.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,29 @@
-"""The law of answers (`events.py`): which events may follow one another, and what must agree."""
+"""The law of answers (`events.py`): which events may follow one another, and what must agree.
+
+Theory of operation. Readers of a language make events of what the upstream sends, writers of
+another make the caller's bytes of them. The law stands between the two, so that a writer needs no
+case for an answer that is out of order. An answer and each of its candidates have a state:
+
+    answer       before   only Start
+                 between  all others, until End
+                 ended    nothing
+    candidate    idle     Open; also Cite, if it is `late`
+                 open     Delta, Sign and Cite, where the kind of block has them (`_INSIDE`); Close
+
+`_checks` is the table of the answer's state: an event that is not in it is out of order. Tokens are
+legal anywhere between. What must agree in the End:
+
+- every candidate that was named has a Finish, and no block is open
+- arguments of a call are a JSON object, unless the caller takes any text; those of the last call of
+  a candidate may be cut, if it ended for its `length`
+- a candidate with calls ended for `tool_calls`, whatever its server says; one that ended for calls
+  and has none has lost them, and is refused
+
+Invariants: an event is changed only by what is its own (a foreign block by its substitute, usage, a
+Finish); nothing is held back or put in another order; blocks, citations and arguments are bounded.
+Any breach is a BrokenAnswer: before the first content it is a failure that another target may mend,
+behind it the stream ends with an error.
+"""
 
 from __future__ import annotations
 
