@@ -19,7 +19,8 @@ from tests.support.paths import ROOT
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, TOKENS, Running, gateway, modelway
 
-pytest.importorskip("setuptools", reason="pip install setuptools: it builds the distribution")
+for builder in ("pip", "setuptools"):
+    pytest.importorskip(builder, reason=f"{builder} is missing: it installs the distribution")
 
 KEY = "the-key-of-the-signature"
 PAGE = Page.read((ROOT / "docs/how-to/plugin.md").read_text("utf-8"))
