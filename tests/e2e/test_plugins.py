@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,10 @@ from tests.support.paths import ROOT
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, TOKENS, Running, gateway, modelway
 
-pytest.importorskip("setuptools", reason="pip install setuptools: it builds the distribution")
+pytestmark = pytest.mark.skipif(
+    None in (find_spec("pip"), find_spec("setuptools")),
+    reason="pip and setuptools install the distribution; setuptools comes with modelway[test]",
+)
 
 KEY = "the-key-of-the-signature"
 PAGE = Page.read((ROOT / "docs/how-to/plugin.md").read_text("utf-8"))
@@ -197,6 +201,7 @@ away = "broken_dependency:STRATEGY"
 vault = "broken_dependency:CREDENTIAL"
 [project.entry-points."modelway.dialects"]
 other = "broken:DIALECT"
+acme = "broken:ACME"
 [project.entry-points."modelway.policy"]
 lost = "broken:POLICY"
 [tool.setuptools]
@@ -207,6 +212,7 @@ from dataclasses import replace
 from engine.dialects.openai import DIALECT
 from engine.plugins import StagePolicy
 
+ACME = replace(DIALECT, name="acme")
 WRONG_TYPE = {}
 POLICY = StagePolicy(schema={"type": "string"}, read=str, build=None)
 NOT_A_SCHEMA = StagePolicy(schema={"type": "riddle"}, read=str, build=None)
@@ -274,3 +280,13 @@ def test_one_that_a_config_uses_is_an_error_there(
     (error,) = [each for each in noted if each["level"] == "error"]
     assert f"'{name}' {OF}" in error["message"]
     assert error["line"] == line
+
+
+def test_a_dialect_beside_them_can_be_used(folder: Path, broken: dict[str, str]) -> None:
+    config = PLAIN.replace("dialect: openai", "dialect: acme")
+    status, noted = problems(folder, broken, config % (", dialect: acme", "", ""))
+    assert status == 0, noted
+    (brought,) = [each["message"] for each in noted if each["code"] == "MW114"]
+    assert "dialect 'acme'" in brought
+    without, _ = problems(folder, {}, config % (", dialect: acme", "", ""))
+    assert without == 1
