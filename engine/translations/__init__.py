@@ -2,6 +2,11 @@
 reads and writes the neutral form (`neutral/`) and knows no other language. One that no caller
 speaks only writes requests and reads answers. `embeddings/languages/` has those of embeddings.
 Read `language.py` first, then `translation.py`.
+
+Modules of one name do the same in each language: `request_shapes.py` declares what is read of
+requests, `request_reader.py` and `content_reader.py` read them, `request_writer.py` and
+`content_writer.py` write them; `answer_fields.py` declares what is read of answers, which
+`answer_reader.py` and `answer_writer.py` read and write; `models.py` has what models accept.
 """
 
 from __future__ import annotations

@@ -37,11 +37,12 @@ _WORDS = {mode: word for word, mode in _MODES.items()}
 
 
 def read_tool_choice(
-    raw: Raw, request: ChatRequest, read: Callable[[Members], ToolChoice | None]
+    raw: Raw, request: ChatRequest, name_of: Callable[[Members], str | None], allowed_in: str = ""
 ) -> None:
-    """Read `tool_choice`, which may be absent. `read` reads an object; it returns None for the
-    choice of a tool that is not a function, which only the same language supports. The object is
-    stored in `extra` for that."""
+    """Read `tool_choice`, which may be absent. `name_of` is the name of the function that a tool
+    is, None for another tool, the choice of which only the same language supports: an object is
+    stored in `extra` for that. `allowed_in`: the member of the object with the allowed tools, ""
+    for the object itself."""
     name = "tool_choice"
     if present(raw) is None:
         return
@@ -51,16 +52,22 @@ def read_tool_choice(
             raise WrongType(name, "none, auto, required or an object")
         request.tool_choice = ToolChoice(mode)
         return
-    request.tool_choice = read(Members(raw, name))
+    request.tool_choice = _read_choice(Members(raw, name), name_of, allowed_in)
     request.extra[name] = raw
     if request.tool_choice is None:
         request.unread.append(name)
 
 
-def read_allowed_tools(
-    allowed: Members, name_of: Callable[[Members], str | None]
+def _read_choice(
+    choice: Members, name_of: Callable[[Members], str | None], allowed_in: str
 ) -> ToolChoice | None:
-    """The choice among some tools; `name_of` is the name of a function, None for another tool."""
+    """The choice of one tool, or among some; None if one of them is no function."""
+    if choice.peek("type") != b'"allowed_tools"':
+        name = name_of(choice)
+        return None if name is None else ToolChoice("any", (name,))
+    allowed = choice.members(allowed_in) if allowed_in else choice
+    if allowed is None:
+        raise choice.wrong(allowed_in, "an object")
     names = [name_of(tool) for tool in allowed.objects("tools")]
     if None in names:
         return None

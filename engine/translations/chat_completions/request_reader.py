@@ -44,15 +44,9 @@ from engine.translations.neutral.request import (
     Role,
     Thinking,
     Tool,
-    ToolChoice,
     any_object,
 )
-from engine.translations.openai_request_fields import (
-    other_members,
-    read_allowed_tools,
-    read_schema,
-    read_tool_choice,
-)
+from engine.translations.openai_request_fields import other_members, read_schema, read_tool_choice
 from engine.values.json_edit import JsonPath
 
 _PLACES = {
@@ -98,7 +92,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         unread=unread,
         extra=extra,
     )
-    read_tool_choice(members.tool_choice, request, _read_choice)
+    read_tool_choice(members.tool_choice, request, _function_name, "allowed_tools")
     _read_output(members.response_format, request)
     _read_sampling(members, request)
     _keep_others(members, request)
@@ -200,16 +194,6 @@ def _read_tool(
         declaration.cache = read_cache_mark(tool.extra) or read_cache_mark(function.extra)
         declaration.extra = {**extra_inside("function", function.extra), **tool.extra}
     return declaration
-
-
-def _read_choice(choice: Members) -> ToolChoice | None:
-    if choice.peek("type") == b'"allowed_tools"':
-        allowed = choice.members("allowed_tools")
-        if allowed is None:
-            raise choice.wrong("allowed_tools", "an object")
-        return read_allowed_tools(allowed, _function_name)
-    name = _function_name(choice)
-    return None if name is None else ToolChoice("any", (name,))
 
 
 def _function_name(tool: Members) -> str | None:

@@ -133,8 +133,8 @@ class CandidateReader:
             if text is not None:
                 self._sign(Signature(NAME, THOUGHT + text), events)
             return
-        has_text_or_call = part.text is not None or call is not None
-        if text is not None and (has_text_or_call or _has_media(part)):  # others are kept whole
+        # Any other part is kept whole, with its signature.
+        if text is not None and (part.text is not None or call is not None or _has_media(part)):
             self._signature = read_signature(text)
             if part.text == "" and call is None and not _has_media(part):
                 return  # citations of the text before it may follow

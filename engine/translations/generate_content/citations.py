@@ -135,7 +135,9 @@ class CitationReader:
         if metadata is not None:
             name = next((n for n in ("citationSources", "citations") if n in metadata), "citations")
             for source in metadata.objects(name):
-                yield self._cite(_source(source), source)
+                citation = _source(source)
+                citation.start, citation.end = self._span(source)
+                yield Cite(citation, self._candidate, self._late)
 
     def _support(self, support: Members, chunks: list[Citation]) -> Iterator[Cite]:
         segment = support.members("segment") or Members(b"{}")
@@ -146,10 +148,6 @@ class CitationReader:
                 chunk = chunks[index]
                 citation = Citation(chunk.url, chunk.title, chunk.cited, start, end)
                 yield Cite(citation, self._candidate, self._late)
-
-    def _cite(self, citation: Citation, span: Members) -> Cite:
-        citation.start, citation.end = self._span(span)
-        return Cite(citation, self._candidate, self._late)
 
     def _span(self, segment: Members) -> tuple[int | None, int | None]:
         """The characters of the open block; None twice where they are not known."""

@@ -35,7 +35,8 @@ from engine.translations.neutral.request import (
 
 _JSON = "application/json"
 _PLACE = "generationConfig"
-CONFIG_PLACES = {
+_PLACES = {
+    "messages": "contents",
     "max_tokens": f"{_PLACE}.maxOutputTokens",
     "candidates": f"{_PLACE}.candidateCount",
     "temperature": f"{_PLACE}.temperature",
@@ -136,7 +137,6 @@ def _read_modalities(config: Members) -> None:
 _NO_FILTER = ("BLOCK_NONE", "OFF")
 _SEARCH = "googleSearch"
 _CACHE = "cachedContent"
-_PLACES = {"messages": "contents", **CONFIG_PLACES}
 _REQUEST = ObjectReader(RequestObject)
 
 

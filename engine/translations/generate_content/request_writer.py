@@ -170,7 +170,9 @@ def write_turns(
     if same_language:
         contents = [_content(turn, writer.parts(turn.blocks)) | turn.extra for turn in turns]
     else:
-        _lose_names(turns, losses)
+        for turn in turns:
+            if turn.name:
+                losses.add(f"{turn.place}.name", "speakers have no names", hint=True)
         turns = _without_prefill(merged(turns), model, losses)
         contents = [
             _content(turn, parts) for turn in turns if (parts := writer.ordered_parts(turn.blocks))
@@ -194,12 +196,6 @@ def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> 
     if contents[-1]["role"] == "model" and turns[-1].role == "user":
         return WrongType(turns[-1].place, "a last turn with content for this model")
     return None
-
-
-def _lose_names(messages: list[Message], losses: Losses) -> None:
-    for message in messages:
-        if message.name:
-            losses.add(f"{message.place}.name", "speakers have no names", hint=True)
 
 
 def _without_prefill(messages: list[Message], model: Model, losses: Losses) -> list[Message]:

@@ -32,7 +32,6 @@ from engine.translations.messages.request_shapes import (
 from engine.translations.neutral.content import (
     Block,
     Changes,
-    Citation,
     Extra,
     Foreign,
     Inline,
@@ -87,14 +86,10 @@ def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> Bloc
 def _read_text(block: TextBlock, place: str, unread: list[str]) -> Text:
     text = Text(text=block.text)
     if (citations := present(block.citations)) is not None:
-        text.citations = _read_citations(citations, f"{place}.citations")
+        shapes = read_shape(_CITATIONS, citations, f"{place}.citations") or ()
+        text.citations = [each for each in map(read_citation, shapes) if each is not None]
         text.extra = {"citations": citations}  # whole for the vendor that made them
     return text
-
-
-def _read_citations(raw: Raw, place: str) -> list[Citation]:
-    citations = map(read_citation, read_shape(_CITATIONS, raw, place) or ())
-    return [citation for citation in citations if citation is not None]
 
 
 def _read_image(block: ImageBlock, place: str, unread: list[str]) -> Block:

@@ -164,14 +164,13 @@ class Assembly(Law):
         self._check_end(event)
         self._end = event
 
-
-Assembly._before = {Start: Assembly._add_start}
-Assembly._between = {
-    Open: Assembly._add_open,
-    Delta: Assembly._add_delta,
-    Sign: Assembly._add_sign,
-    Cite: Assembly._add_cite,
-    Tokens: Assembly._add_tokens,
-    Close: Assembly._add_close,
-    End: Assembly._add_end,
-}
+    _before = {Start: _add_start}
+    _between = {
+        Open: _add_open,
+        Delta: _add_delta,
+        Sign: _add_sign,
+        Cite: _add_cite,
+        Tokens: _add_tokens,
+        Close: _add_close,
+        End: _add_end,
+    }

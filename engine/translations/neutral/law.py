@@ -69,11 +69,6 @@ class Law:
     """
 
     ended = False
-    _before: ClassVar[Checks]
-    _between: ClassVar[Checks]
-    """The handlers of events before the Start, and between it and the End; Delta is handled
-    apart."""
-
     _blocks = _citations = _arguments_length = 0
 
     def __init__(
@@ -190,16 +185,18 @@ class Law:
         if not self._any_arguments:
             self._arguments.setdefault(event.candidate, []).append(event.text)
 
+    _before: ClassVar[Checks] = {Start: _check_start}
+    _between: ClassVar[Checks] = {
+        Open: _check_open,
+        Sign: _check_inside,
+        Cite: _check_inside,
+        Tokens: lambda law, event: None,
+        Close: _check_close,
+        End: _check_end,
+    }
+    """The handlers of events before the Start, and between it and the End; Delta is handled
+    apart."""
 
-Law._before = {Start: Law._check_start}
-Law._between = {
-    Open: Law._check_open,
-    Sign: Law._check_inside,
-    Cite: Law._check_inside,
-    Tokens: lambda law, event: None,
-    Close: Law._check_close,
-    End: Law._check_end,
-}
 
 _PLAIN = (Text, Refusal, Reasoning)
 _INSIDE: dict[type[Event], tuple[type[Block], ...]] = {

@@ -22,15 +22,9 @@ from engine.translations.neutral.request import (
     Message,
     MissingTurns,
     Thinking,
-    ToolChoice,
     any_object,
 )
-from engine.translations.openai_request_fields import (
-    other_members,
-    read_allowed_tools,
-    read_schema,
-    read_tool_choice,
-)
+from engine.translations.openai_request_fields import other_members, read_schema, read_tool_choice
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
 from engine.translations.responses.content_reader import read_item
@@ -95,7 +89,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     if members.instructions is not None:
         request.system = [Text(text=members.instructions, place="instructions")]
     request.tools = read_tools(members.tools, "tools", request)
-    read_tool_choice(members.tool_choice, request, _read_choice)
+    read_tool_choice(members.tool_choice, request, _function_name)
     if members.text:
         _read_text(members.text, request)
     if members.reasoning:
@@ -125,13 +119,6 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
         name = min(stored)
         request.missing_turns.append(MissingTurns(name, _STORED[name]))
     request.extra |= others
-
-
-def _read_choice(choice: Members) -> ToolChoice | None:
-    if choice.peek("type") == b'"allowed_tools"':
-        return read_allowed_tools(choice, _function_name)
-    name = _function_name(choice)
-    return None if name is None else ToolChoice("any", (name,))
 
 
 def _function_name(tool: Members) -> str | None:
