@@ -17,7 +17,7 @@ by layer, and the relay reads the outermost. Each layer is there only if it has 
                                               Amazon's messages         as an array or as it is
     EditedResponse         any of these       attempt: the target has   edits see the upstream's
                                               transforms of responses   format
-    TranslatedResponse,    any of these       attempt: the target       the caller gets its own
+    TranslatedBody,        any of these       attempt: the target       the caller gets its own
     TranslatedStream                          speaks another language   format, errors included
 
 Invariants:

@@ -1,7 +1,6 @@
 """Hedged requests: a second attempt while a slow first one runs; the first one with content wins.
 
-The other attempt is cancelled: its connection is closed. What an attempt learns is in its result,
-so that neither changes what the other one reads.
+The other attempt is cancelled: its connection is closed.
 
 The delay of the second attempt is fixed, or a percentile of the last times to the first content of
 the target, in this worker and on this route. Until SAMPLES of them are known, nothing is hedged.
@@ -16,8 +15,9 @@ next target that needs no wait is the second side; without one the first goes on
 
 and if both failed, the last to fail is the result. Invariants:
 
-- A race has one result, and exactly one side writes to the exchange of the request, in `_join`,
-  which also runs if the caller left: then no side has won, but what was sent is counted.
+- A race has one result. What a side learns is in its own result; `_record` adds both sides to the
+  record, and names the target of the one that won.
+- If the caller leaves, no side has won. What was sent is counted, by each attempt as it ends.
 - The time of the race is waiting time of the request once, not once for each side.
 - Places of the side that lost are given back at once, those of the winner when the request ends.
 - A cancelled time is a lower bound, and still noted: without it, a target that is always cancelled
