@@ -48,6 +48,10 @@ class Purpose(Enum):
     RESPONSE = "response"
 
 
+class NestedTooDeeply(Exception):
+    """A schema is nested too deeply to be translated."""
+
+
 def plain_files(library: Library, purpose: Purpose) -> dict[str, PlainFile]:
     """Every file of a library by its URI; relaxed ones a second time, not relaxed, for the schemas
     that must not be."""
@@ -113,7 +117,7 @@ class PlainFile:
 
     def at(self, path: Path) -> Any:
         """The translated value at a path; items of lists by index, which may be a text. Raises
-        KeyError, IndexError, ValueError and TypeError if there is none."""
+        KeyError, IndexError, ValueError and TypeError if there is none, and NestedTooDeeply."""
         path = tuple(map(str, path))
         part = _part_of(path)
         if part not in self._parts:
@@ -134,7 +138,10 @@ class PlainFile:
                 exact = exact or (self._is_lenient and step in EXACT)
             names = not names and step in NAMING
         if not is_literal and self._translation.may_change(value):
-            value = self._copy(value, names, exact)
+            try:
+                value = self._copy(value, names, exact)
+            except RecursionError as error:
+                raise NestedTooDeeply from error
         for removed in self._removed:
             if removed == part[: len(removed)]:
                 raise KeyError(removed[-1])

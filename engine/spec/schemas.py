@@ -57,7 +57,7 @@ class Schemas:
 
     def validator(self, node: Node) -> SchemaValidator:
         """The validator of the schema at `node`. Raises ValueError for a broken schema, and
-        RecursionError for one that is nested too deeply."""
+        NestedTooDeeply."""
         key = (node.uri, node.path)
         validator = self._validators.get(key)
         if validator is None:

@@ -18,7 +18,7 @@ from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
 from engine.spec.operation import Operation, recompile
 from engine.spec.operation_reader import OperationReader
-from engine.spec.plain_files import Purpose
+from engine.spec.plain_files import NestedTooDeeply, Purpose
 from engine.spec.request_writer import RequestWriter
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
@@ -148,7 +148,7 @@ def read(
     try:
         reader = OperationReader(name, library, schemas, tuple(mounts), findings)
         reader.read()
-    except RecursionError:
+    except NestedTooDeeply:
         message = "schemas cannot be read: they are nested too deeply"
         findings.error(library.document.source, (), "MW204", message)
         return None

@@ -18,7 +18,7 @@ from engine.cli import config_file, explain, formats, routes, unexpected_errors
 from engine.cli import diff as diff_command
 from engine.cli import test as test_command
 from engine.plan import operations
-from engine.spec import spec
+from engine.spec import operation_reader
 from tests.support.commands import modelway
 from tests.support.each import each
 
@@ -136,7 +136,7 @@ def test_the_place_is_that_of_the_operation(folder: Path, monkeypatch: pytest.Mo
     def compile_operation(declaration: Any, *arguments: object) -> NoReturn:
         raise RecursionError
 
-    monkeypatch.setattr(spec, "compile_operation", compile_operation)
+    monkeypatch.setattr(operation_reader, "compile_operation", compile_operation)
     result = modelway("check", "--format", "json")
     (problem,) = json.loads(result.stdout)["problems"]
     assert (problem["file"], problem["line"], problem["code"]) == ("shop.yaml", 5, CODE)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.spec import discriminators
-from engine.spec.plain_files import Purpose, plain_files
+from engine.spec.plain_files import NestedTooDeeply, Purpose, plain_files
 from tests.support.documents import document, library
 from tests.support.each import each
 
@@ -100,3 +100,14 @@ def test_what_is_removed_is_gone_from_every_part() -> None:
     with pytest.raises(KeyError):
         plain.at((*schemas, "Hidden", "properties"))
     assert "Hidden" not in plain.at(())["components"]["schemas"]
+
+
+def test_what_is_nested_too_deeply_cannot_be_translated() -> None:
+    schema: dict[str, Any] = {"nullable": True}
+    for _ in range(600):
+        schema = {"items": schema}
+    value = document(openapi="3.0.3", components={"schemas": {"Deep": schema, "A": {}}})
+    (plain,) = plain_files(library(value), Purpose.REQUEST).values()
+    with pytest.raises(NestedTooDeeply):
+        plain.at(("components", "schemas", "Deep"))
+    assert plain.at(("components", "schemas", "A")) == {}
