@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from engine.source.problem import Findings
 from engine.spec.document.load import load
-from engine.spec.document.node import operations_of
+from engine.spec.document.path_items import operations_of
 
 ROOT = Path(__file__).resolve().parent.parent
 _CONFIG = """\

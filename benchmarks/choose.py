@@ -21,7 +21,7 @@ from engine.config.models import Choice
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
-from engine.stores.machine_state import SharedState
+from engine.machine.state import SharedState
 from engine.upstream import choose
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import OpenAttempt

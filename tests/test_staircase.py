@@ -52,7 +52,7 @@ EDGES = {
     "lmdb": (
         "stores.admission.shared_queue",
         "stores.counters.memory",
-        "stores.counters.shared_memory",
+        "machine.shared_memory",
     ),
     "redis": ("stores.counters.redis",),
     "hiredis": ("stores.counters.redis.connection",),

@@ -20,8 +20,8 @@ from engine.config.routes import Policy
 from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
+from engine.machine.state import SharedState
 from engine.plan.route import CannotConnect, Plan
-from engine.stores.machine_state import SharedState
 from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
 from engine.upstream import choose

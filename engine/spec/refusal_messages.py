@@ -61,6 +61,7 @@ _EXPECTATIONS = {
     "multipleOf": "expected a multiple of {multiple_of}",
 }
 """What a value must be, by the keyword that refuses it; the members of the error are filled in."""
+_COUNTED = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _MOST_ERRORS = 50
 _LONGEST = 80
 _ACTUAL = ", got "
@@ -231,6 +232,8 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
     if name == "not":
         return f"Invalid value for {subject}: this value is excluded, {actual}."
     expected = _EXPECTATIONS.get(name, f"it does not satisfy '{name}'").format(**details)
+    if details.get("limit") == 1 and name in _COUNTED:
+        expected = expected.removesuffix("s")
     return f"Invalid value for {subject}: {expected}, {actual}."
 
 

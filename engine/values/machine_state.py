@@ -1,6 +1,6 @@
 """Numbers shared by the workers of one machine: requests in flight, averages, leaders of tasks.
 
-`LocalState` serves a single process, `stores/machine_state.py` all processes of a machine.
+`LocalState` serves a single process, `machine/state.py` all processes of a machine.
 """
 
 from __future__ import annotations

@@ -104,13 +104,13 @@ def field(schema: Any, value: Any, version: str = "3.1.0") -> Refusal:
             {"minItems": 2},
             [1],
             "array_below_min_length",
-            "Invalid value for 'x': expected at least 2 items, got an array of 1 items.",
+            "Invalid value for 'x': expected at least 2 items, got an array of 1 item.",
         ),
         (
             {"maxItems": 1},
             [1, 2],
             "array_above_max_length",
-            "Invalid value for 'x': expected at most 1 items, got an array of 2 items.",
+            "Invalid value for 'x': expected at most 1 item, got an array of 2 items.",
         ),
         (
             {"minProperties": 2},

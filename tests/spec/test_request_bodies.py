@@ -247,4 +247,4 @@ def test_one_warning_names_all_unchecked_bodies_of_a_range(tmp_path: Path) -> No
     }
     _, problems = read(tmp_path, document(paths=paths))
     (problem,) = [note for note in problems if note.code == "MW241"]
-    assert problem.message.startswith("b and 1 more operations: bodies under '*/*' and 'applica")
+    assert problem.message.startswith("b and 1 more operation: bodies under '*/*' and 'applica")

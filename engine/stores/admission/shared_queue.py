@@ -14,15 +14,13 @@ from typing import TypeVar, overload
 
 import lmdb
 
+from engine.machine.shared_memory import Attachment, SharedMemory
 from engine.stores.admission.queue import QueueState
-from engine.stores.counters.shared_memory import SharedMemory, attach, detach
 from engine.values.admission import Figures, Served
 from engine.values.runtime_dir import prepare
 from engine.values.throttle import LogThrottle
 
 SIZE = 64 << 20
-_CHECK_INTERVAL = 1.0
-"""Seconds between two checks that the database is still the one at its path."""
 T = TypeVar("T")
 _Change = Callable[[QueueState, SharedMemory, int], T]
 
@@ -37,9 +35,7 @@ class QueueFolder:
 
     def __init__(self, path: Path, clock: Callable[[], int] = clock, size: int = SIZE) -> None:
         self.clock = clock
-        self._path, self._size = path, size
-        self._memory: SharedMemory | None = None
-        self._next_check = 0
+        self._path, self._attachment = path, Attachment(path, size)
         self._throttle = LogThrottle()
         prepare(path)
 
@@ -49,25 +45,14 @@ class QueueFolder:
 
     def memory(self) -> SharedMemory:
         """The database of this process. Raises OSError, lmdb.Error."""
-        memory, now = self._memory, self.clock()
-        if memory is not None and memory.usable:
-            if now < self._next_check:
-                return memory
-            self._next_check = now + round(_CHECK_INTERVAL * 1e6)
-            if memory.is_current():
-                return memory
-        self._memory = None
-        self._memory = attach(self._path, self._size)
-        return self._memory
+        return self._attachment.memory()
 
     def warn(self, error: Exception) -> None:
         """Log that the queues are unavailable, once a minute."""
         self._throttle.log("admission: %s: requests pass uncounted: %s", self._path, error)
 
     def close(self) -> None:
-        if self._memory is not None:
-            detach(self._memory)
-            self._memory = None
+        self._attachment.close()
 
 
 class SharedQueue:

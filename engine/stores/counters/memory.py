@@ -15,15 +15,15 @@ from types import MappingProxyType
 
 import lmdb
 
-from engine.stores.counters import calendars, slots, windows
-from engine.stores.counters.memory_locations import CALENDAR, Location, is_slots, locations_of
-from engine.stores.counters.shared_memory import (
+from engine.machine.holders import alive_counts, read
+from engine.machine.shared_memory import (
     WORKER_NUMBER,
+    Attachment,
     SharedMemory,
     Transaction,
-    attach,
-    detach,
 )
+from engine.stores.counters import calendars, slots, windows
+from engine.stores.counters.memory_locations import CALENDAR, Location, is_slots, locations_of
 from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
 from engine.values.runtime_dir import prepare
@@ -31,8 +31,6 @@ from engine.values.throttle import LogThrottle
 
 SIZE = 256 << 20
 _SWEEP_COUNT, _SWEEP_COUNT_WHEN_FULL = 4, 100
-_CHECK_INTERVAL = 1.0
-"""Seconds between two checks that the database is still the one at its path."""
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
 
 
@@ -85,8 +83,7 @@ class MemoryCounters:
     ) -> None:
         self._path, self._clock, self._size = path, clock, size
         self._wall_clock, self._windows = wall_clock, CalendarWindows()
-        self._memory: SharedMemory | None = None
-        self._next_check = 0.0
+        self._attachment = Attachment(path, size)
         self._throttle = LogThrottle()
         self._swept_to = b""
         self._full = False
@@ -131,9 +128,7 @@ class MemoryCounters:
             self._warn(f"the costs of a request are not corrected: {error}")
 
     def close(self) -> None:
-        if self._memory is not None:
-            detach(self._memory)
-            self._memory = None
+        self._attachment.close()
 
     def _take(
         self,
@@ -253,24 +248,15 @@ class MemoryCounters:
                     txn.put(key, adjusted)
                 expired = not windows.read(record, now // tick)[0]
             else:
-                expired = not slots.alive_slots(slots.read(record), memory.alive)
+                expired = not alive_counts(read(record), memory.alive)
             if expired:
                 txn.delete(key)
 
     def _attached(self) -> SharedMemory:
-        memory, now = self._memory, time.monotonic()
-        if memory is not None and memory.usable:
-            if now < self._next_check:
-                return memory
-            self._next_check = now + _CHECK_INTERVAL
-            if memory.is_current():
-                return memory
-        self._memory = None
         try:
-            self._memory = attach(self._path, self._size)
+            return self._attachment.memory()
         except (OSError, lmdb.Error) as error:
             raise CountersAway(str(error)) from error
-        return self._memory
 
     def _warn(self, message: str) -> None:
         self._throttle.log("counters in %s: %s", self._path, message)

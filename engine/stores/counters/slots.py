@@ -1,33 +1,16 @@
 """Concurrency slots by worker, as a small record of bytes.
 
-A record is a pair of uint64 for each worker that holds slots: the worker's number and its count.
-Slots of a dead worker are free: `take` checks which workers are alive if the record is full, or if
-the worker is not in it. All functions take and return values.
+A record has the slots of each worker (`engine.machine.holders`). Those of a dead worker are free:
+`take` checks which workers are alive if the record is full, or if the worker is not in it. All
+functions take and return values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from struct import Struct
+from collections.abc import Callable
 
+from engine.machine.holders import PAIR, alive_counts, read, write
 from engine.values.counters import SLOT_RETRY, LimitState
-
-PAIR = Struct("<QQ")
-
-
-def read(record: bytes | None) -> dict[int, int]:
-    """Slots held, by the number of the worker."""
-    return dict(PAIR.iter_unpack(record)) if record else {}
-
-
-def write(counts: Mapping[int, int]) -> bytes:
-    """The record of these slots."""
-    return b"".join([PAIR.pack(worker, count) for worker, count in counts.items()])
-
-
-def alive_slots(counts: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
-    """The slots of workers that are alive."""
-    return {worker: count for worker, count in counts.items() if count and alive(worker)}
 
 
 def take(
@@ -43,7 +26,7 @@ def take(
             return PAIR.pack(worker, count), amount - count, 0.0
     counts = read(record)
     if worker not in counts or sum(counts.values()) + need > amount:
-        counts = alive_slots(counts, alive)
+        counts = alive_counts(counts, alive)
     free = amount - sum(counts.values())
     if free < need:
         return None
@@ -53,7 +36,7 @@ def take(
 
 def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bool]) -> LimitState:
     """The state of a limit without taking; `wait` is 0 if `cost` would pass."""
-    free = amount - sum(alive_slots(read(record), alive).values())
+    free = amount - sum(alive_counts(read(record), alive).values())
     return LimitState(max(free, 0), 0.0, 0.0 if free >= (cost or 1) else SLOT_RETRY)
 
 

@@ -8,8 +8,8 @@ import shutil
 import lmdb
 import pytest
 
+from engine.machine.shared_memory import SharedMemory
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.shared_memory import SharedMemory
 from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
 from tests.support.clock import MicrosecondClock

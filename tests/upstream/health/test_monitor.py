@@ -12,7 +12,7 @@ from engine import dialects
 from engine.config.models import Model, TargetConfig
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
-from engine.stores.machine_state import SharedState
+from engine.machine.state import SharedState
 from engine.telemetry.metrics.upstreams import ANSWER, BREAKER, upstream_collector
 from engine.upstream import choose
 from engine.upstream.client.dial_order import Address, Share

@@ -7,17 +7,16 @@ count. So no count is lost, and there are never more files than there were worke
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from engine.machine.worker_locks import lock_number, try_lock
 from engine.values import runtime_dir
 
 _NAME = re.compile(r"modelway-metrics-(\d+)-(\d+)-(\d+)")
-_MAX_SLOTS = 100_000
 
 
 def folder_of(master: int, base: Path | None = None) -> Path:
@@ -39,12 +38,8 @@ class Slot:
     def __init__(self, folder: Path) -> None:
         _make(folder)
         self.folder = folder
-        for number in range(_MAX_SLOTS):
-            fd = _lock(folder, number)
-            if fd is not None:
-                self.number, self._fd = number, fd
-                break
-        remove_gauges(folder, number)
+        self.number, self._fd = lock_number(lambda number: _lock_file(folder, number))
+        remove_gauges(folder, self.number)
 
     def close(self) -> None:
         """Release the slot: its gauges are removed, its counters and histograms remain. If the
@@ -59,7 +54,7 @@ class Slot:
 def remove_dead_gauges(folder: Path) -> None:
     """Remove the gauges of workers that died without closing their slot."""
     for number in {int(p.stem.rpartition("_")[2]) for p in folder.glob("gauge_live*.db")}:
-        fd = _lock(folder, number)
+        fd = try_lock(_lock_file(folder, number))
         if fd is not None:
             remove_gauges(folder, number)
             os.close(fd)
@@ -77,15 +72,9 @@ def _make(folder: Path) -> None:
         raise PermissionError(f"{folder} belongs to another user")
 
 
-def _lock(folder: Path, number: int) -> int | None:
-    """The descriptor of a slot's lock, or None while another process holds it."""
-    fd = os.open(folder / f"{number}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return None
-    return fd
+def _lock_file(folder: Path, number: int) -> Path:
+    """The file whose lock is that of a slot."""
+    return folder / f"{number}.lock"
 
 
 def _remove_stale(base: Path) -> None:

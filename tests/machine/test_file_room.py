@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.values.file_room import reserve
+from engine.machine.file_room import reserve
 
 
 @pytest.fixture

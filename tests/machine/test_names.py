@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.stores.machine_names import NamePlaces, digest_of
-from engine.stores.mapped_numbers import locked
+from engine.machine.names import NamePlaces, digest_of
+from engine.machine.worker_locks import locked
 
 RING = 4
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, MutableSequence, Sequence
-from itertools import count
 from pathlib import Path
 
-from engine.stores.mapped_numbers import PLACES, MappedNumbers, View
+from engine.machine.mapped_numbers import PLACES, MappedNumbers, View
+from engine.machine.worker_locks import lock_number, try_lock
 from engine.values.machine_state import WIDTH
 
 
@@ -35,12 +35,9 @@ class WorkerSlots:
         self._others: dict[tuple[int, int], MappedNumbers] = {}  # by slot and chunk
         self._views: dict[int, list[View]] = {}  # of all slots, by chunk
         self._marks: dict[int, list[View]] = {}
-        for slot in count():
-            with contextlib.suppress(BlockingIOError):
-                mapping = self._open(slot, 0, lock=True)
-                break
-        self._slot = slot
-        self._clear(slot)
+        self._slot, fd = lock_number(lambda slot: self._path(slot, 0))
+        mapping = self._open(self._slot, 0, fd)
+        self._clear(self._slot)
         self._add(0, mapping)
 
     @property
@@ -81,11 +78,10 @@ class WorkerSlots:
     def release_dead(self) -> None:
         """Set the cells of workers that ended to 0. Call it with the lock of the folder."""
         for slot in {slot for slot, _ in self._others}:
-            try:
-                first = self._open(slot, 0, lock=True)
-            except BlockingIOError:
+            fd = try_lock(self._path(slot, 0))
+            if fd is None:
                 continue  # its worker lives
-            with contextlib.closing(first):
+            with contextlib.closing(self._open(slot, 0, fd)):
                 self._clear(slot)
 
     def unmarked(self, chunks: int) -> list[int]:
@@ -144,9 +140,11 @@ class WorkerSlots:
         names = (path.name.split(".") for path in self._folder.iterdir())
         return [(int(name[1]), int(name[2])) for name in names if name[0] == "cells"]
 
-    def _open(self, slot: int, chunk: int, *, lock: bool = False) -> MappedNumbers:
-        path = self._folder / f"cells.{slot}.{chunk}"
-        return MappedNumbers(path, "q", bytes_too=True, lock=lock)
+    def _path(self, slot: int, chunk: int) -> Path:
+        return self._folder / f"cells.{slot}.{chunk}"
+
+    def _open(self, slot: int, chunk: int, fd: int | None = None) -> MappedNumbers:
+        return MappedNumbers(self._path(slot, chunk), "q", bytes_too=True, fd=fd)
 
 
 class Chunk:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.stores.machine_state import SharedState
-from engine.stores.mapped_numbers import PLACES
+from engine.machine.mapped_numbers import PLACES
+from engine.machine.state import SharedState
 from engine.values.machine_state import WIDTH
 
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import lmdb
 
-from engine.values.file_room import reserve
+from engine.machine.file_room import reserve
 from engine.values.runtime_dir import prepare
 
 Transaction = Any
@@ -32,6 +33,8 @@ _LOCK_FILE_SIZE = 8192
 """That of LMDB's file of locks, for its default of 126 readers."""
 _RESERVE_STEP = 1 << 20
 _RESERVE_AHEAD = 1 << 20
+_CHECK_INTERVAL = 1.0
+"""Seconds between two checks that the database is still the one at its path."""
 
 
 class SharedMemory:
@@ -138,6 +141,35 @@ def _reserve_lock_file(folder: Path) -> None:
 
 def _no_room(folder: Path) -> OSError:
     return OSError(f"{folder}: no room for {_RESERVE_STEP} bytes of counters; make some")
+
+
+class Attachment:
+    """The use of the database at a path by one owner, who asks for it before each transaction. It
+    is attached at the first one; again in a child process, and if it was removed."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._path, self._size = path, size
+        self._memory: SharedMemory | None = None
+        self._next_check = 0.0
+
+    def memory(self) -> SharedMemory:
+        """The database of this process. Raises OSError, lmdb.Error."""
+        memory, now = self._memory, time.monotonic()
+        if memory is not None and memory.usable:
+            if now < self._next_check:
+                return memory
+            self._next_check = now + _CHECK_INTERVAL
+            if memory.is_current():
+                return memory
+        self._memory = None
+        self._memory = attach(self._path, self._size)
+        return self._memory
+
+    def close(self) -> None:
+        """End the use of the database."""
+        if self._memory is not None:
+            detach(self._memory)
+            self._memory = None
 
 
 _attached: dict[Path, SharedMemory] = {}

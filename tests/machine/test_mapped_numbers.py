@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 
-import pytest
-
-from engine.stores.mapped_numbers import CHUNK, PLACES, MappedNumbers
+from engine.machine.mapped_numbers import CHUNK, PLACES, MappedNumbers
+from engine.machine.worker_locks import try_lock
 
 
 def test_two_mappings_of_a_file_have_the_same_numbers(tmp_path):
@@ -19,10 +19,10 @@ def test_two_mappings_of_a_file_have_the_same_numbers(tmp_path):
         assert (one.view[CHUNK - 1], one.bytes[PLACES - 1]) == (0, 0)
 
 
-def test_one_mapping_at_a_time_has_the_lock(tmp_path):
-    with closing(MappedNumbers(tmp_path / "a", "d", lock=True)), pytest.raises(BlockingIOError):
-        MappedNumbers(tmp_path / "a", "d", lock=True)
-    MappedNumbers(tmp_path / "a", "d", lock=True).close()
+def test_a_mapping_has_the_lock_of_its_file_until_it_is_closed(tmp_path):
+    with closing(MappedNumbers(tmp_path / "a", "d", fd=try_lock(tmp_path / "a"))):
+        assert try_lock(tmp_path / "a") is None
+    os.close(try_lock(tmp_path / "a"))
 
 
 def test_a_file_has_all_its_room_before_it_is_written(tmp_path):

@@ -1,7 +1,7 @@
 """Counters and numbers that the workers of one machine share, in mapped files of one folder.
 
-`names` says which name has which place (`machine_names`): a few counters and numbers side by side.
-Counters are in the cells of each worker's slot (`machine_slots`), `numbers.<chunk>` are written by
+`names` says which name has which place (`names`): a few counters and numbers side by side.
+Counters are in the cells of each worker's slot (`slots`), `numbers.<chunk>` are written by
 all. Where another file would be needed although half of one is used by no worker, places are given
 to new names, and start at 0: so what was known of addresses that went away takes no room for ever.
 
@@ -12,15 +12,15 @@ microseconds. To add to a counter is one write to memory, and to read it one rea
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from engine.stores.machine_names import NamePlaces, digest_of
-from engine.stores.machine_slots import Chunk, Record, WorkerSlots
-from engine.stores.mapped_numbers import PLACES, MappedNumbers, locked
+from engine.machine.mapped_numbers import PLACES, MappedNumbers
+from engine.machine.names import NamePlaces, digest_of
+from engine.machine.slots import Chunk, Record, WorkerSlots
+from engine.machine.worker_locks import locked, try_lock
 from engine.values.machine_state import WIDTH, LocalState, SharedRecord
 from engine.values.runtime_dir import prepare
 from engine.values.throttle import LogThrottle
@@ -59,14 +59,10 @@ class SharedState:
         if task in self._tasks:
             return True
         try:
-            path = self._folder / f"task.{digest_of(task).hex()}"
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fd = try_lock(self._folder / f"task.{digest_of(task).hex()}")
         except OSError as error:
             return self._without_room(error).leads(task)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(fd)
+        if fd is None:
             return False
         self._tasks[task] = fd
         return True

@@ -9,8 +9,8 @@ from pathlib import Path
 import lmdb
 import pytest
 
+from engine.machine.shared_memory import SharedMemory, attach, detach
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.shared_memory import SharedMemory, attach, detach
 from engine.values.counters import CountersAway
 from engine.values.runtime_dir import runtime_directory
 from tests.support.clock import MicrosecondClock
@@ -159,6 +159,6 @@ def test_a_database_is_not_opened_without_room_for_its_locks(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    monkeypatch.delattr("engine.stores.counters.shared_memory.lmdb.open")
+    monkeypatch.delattr("engine.machine.shared_memory.lmdb.open")
     with pytest.raises(OSError, match="no room"):
         SharedMemory(path, 1 << 20)

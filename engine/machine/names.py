@@ -11,7 +11,7 @@ import errno
 import os
 from hashlib import blake2b
 
-from engine.stores.mapped_numbers import View
+from engine.machine.mapped_numbers import View
 
 _SIZE = 16
 """The bytes of a record."""

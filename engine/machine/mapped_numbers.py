@@ -1,16 +1,14 @@
-"""Files of numbers that processes map, and the locks of files."""
+"""Files of numbers that processes map."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import mmap
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.values.file_room import reserve
+from engine.machine.file_room import reserve
+from engine.machine.worker_locks import open_file
 from engine.values.machine_state import WIDTH
 
 CHUNK = 4096
@@ -25,8 +23,8 @@ View = Any
 
 class MappedNumbers:
     """A file of `CHUNK` numbers, mapped: integers ("q") or floats ("d"); with `bytes_too` there is
-    a byte for each place behind them, as `bytes`. With `lock`, this mapping owns the file until it
-    is closed; BlockingIOError if another one does.
+    a byte for each place behind them, as `bytes`. `fd` is the descriptor of a file that is open
+    already, as of one that is locked: the mapping takes it over, and its lock ends with it.
 
     Room is reserved before a file is mapped, because writing to a page for which the file system
     has no room ends the process: OSError if there is none.
@@ -38,13 +36,11 @@ class MappedNumbers:
         form: Literal["q", "d"],
         *,
         bytes_too: bool = False,
-        lock: bool = False,
+        fd: int | None = None,
     ) -> None:
         size = CHUNK * 8 + (PLACES if bytes_too else 0)
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = open_file(path) if fd is None else fd
         try:
-            if lock:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(fd).st_size != size:
                 reserve(fd, 0, size)
             self._map = mmap.mmap(fd, size)  # which has a descriptor of its own, and the lock
@@ -65,14 +61,3 @@ class MappedNumbers:
         for view in (self.view, self.bytes, self._numbers, self._whole):
             view.release()
         self._map.close()
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[int]:
-    """Hold the lock of a file; its descriptor is given."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield fd
-    finally:
-        os.close(fd)

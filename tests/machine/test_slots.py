@@ -8,8 +8,8 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from engine.stores.machine_slots import Chunk, Record, WorkerSlots
-from engine.stores.mapped_numbers import PLACES, MappedNumbers
+from engine.machine.mapped_numbers import PLACES, MappedNumbers
+from engine.machine.slots import Chunk, Record, WorkerSlots
 
 
 @pytest.fixture
