@@ -9,12 +9,9 @@ makes with one (`InternalConnection`).
 from __future__ import annotations
 
 import io
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from engine.edge.router import Application
 from engine.exchange.caller_connection import (
@@ -23,14 +20,11 @@ from engine.exchange.caller_connection import (
     InternalConnection,
     WSGIConnection,
 )
-from engine.exchange.environ_headers import environ_key
+from engine.exchange.request import HERE, Request, environ_of
 from engine.plan.route import Plan, Route
 from engine.relay.request_headers import NEVER_SENT
 from engine.spec.request_writer import RequestValues, RequestWriter
 
-Pairs = Sequence[tuple[str, str]]
-
-_HERE = "127.0.0.1"
 _REFUSED_HEADERS = NEVER_SENT | {"content-type"}
 _WHY_REFUSED = "it says who calls or how the body is sent; write `caller` or `media_type` instead"
 
@@ -38,18 +32,6 @@ _WHY_REFUSED = "it says who calls or how the body is sent; write `caller` or `me
 class CannotCall(ValueError):
     """An operation cannot be called from inside, or not with these values; `str` gives the
     reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request as a caller would send it. `target` is the path with its query, as on the wire;
-    `address` is the caller's IP address."""
-
-    method: str
-    target: str
-    headers: Pairs = ()
-    body: bytes = b""
-    address: str = _HERE
 
 
 class InternalResponse:
@@ -109,7 +91,7 @@ def call(
     caller: InternalCaller,
     values: RequestValues,
     *,
-    address: str = _HERE,
+    address: str = HERE,
 ) -> InternalResponse:
     """Call an operation as `caller` does, who is at this IP address. Returns when the head of the
     response is known. Errors of the gateway are responses in the dialect of the operation.
@@ -149,39 +131,3 @@ def send(
 
     pieces = app.serve(environ, start_response, connection)
     return InternalResponse(status, headers, pieces)
-
-
-def environ_of(request: Request) -> dict[str, Any]:
-    """The WSGI environ of a request, without its body. Raises ValueError."""
-    path, _, query = request.target.partition("?")
-    if not path.startswith("/"):
-        raise ValueError(f"the path '{path}' does not begin with '/'")
-    if not request.target.isascii() or not request.target.isprintable() or " " in request.target:
-        raise ValueError("the path contains a character that must be percent-encoded")
-    environ: dict[str, Any] = {
-        "REQUEST_METHOD": request.method.upper(),
-        "RAW_URI": request.target,
-        "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
-        "QUERY_STRING": query,
-        "SCRIPT_NAME": "",
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": "80",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "REMOTE_ADDR": request.address,
-        "HTTP_HOST": "localhost",
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
-        "wsgi.errors": sys.stderr,
-        "wsgi.multithread": False,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
-    }
-    fields: dict[str, str] = {}
-    for name, value in request.headers:
-        if not name or not value.isprintable() or "_" in name:
-            raise ValueError(f"header '{name}' cannot be sent")
-        key = environ_key(name)
-        fields[key] = f"{fields[key]},{value}" if key in fields else value
-    if request.body:
-        fields.setdefault("CONTENT_LENGTH", str(len(request.body)))
-    return {**environ, **fields}

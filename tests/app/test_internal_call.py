@@ -8,9 +8,10 @@ from contextlib import closing
 import pytest
 
 from engine.app.build import build
-from engine.app.internal_call import CannotCall, Request, call, callable_operation, send
+from engine.app.internal_call import CannotCall, call, callable_operation, send
 from engine.app.stores import services_of
 from engine.exchange.caller_connection import InternalCaller
+from engine.exchange.request import Request
 from engine.spec.request_writer import RequestValues
 from engine.stores.counters.memory import MemoryCounters
 from engine.values.caller import Caller

@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from engine.app.internal_call import Request
 from engine.config import json_schema, schema_check
 from engine.config.config import Config
+from engine.exchange.request import Request
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.plan.route import Plan, PlanResult

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from engine.app.build import build
-from engine.app.internal_call import Request, send
+from engine.app.internal_call import send
 from engine.app.parts import MOST_MADE
 from engine.app.stores import prepare, services_of
 from engine.app.telemetry import telemetry_of
@@ -26,6 +26,7 @@ from engine.config.config import Config
 from engine.edge.router import Application
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import MISSING
+from engine.exchange.request import Request
 from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import capture_log

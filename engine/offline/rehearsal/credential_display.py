@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from engine.app.internal_call import Pairs
 from engine.config.config import Config
 from engine.config.transforms import TransformConfig
 from engine.config.upstreams import UpstreamConfig
+from engine.exchange.request import Pairs
 from engine.policies import transform_of
 from engine.source.problem import Path, Source, part_of
 from engine.source.reader import SourceDocument

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from engine.app.internal_call import Pairs, Request
 from engine.exchange.exchange import Exchange
+from engine.exchange.request import Pairs, Request
 from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.plan.route import Route
 from engine.spec.security import Carrier

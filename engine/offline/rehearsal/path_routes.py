@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from engine.app.internal_call import Request
+from engine.exchange.request import Request
 from engine.plan.route import Plan, PlanResult, Route
 from engine.spec.operation import Operation
 from engine.spec.path_templates import PathMatch, PathTree, variables

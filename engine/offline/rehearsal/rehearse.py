@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from engine.app.build import build
-from engine.app.internal_call import Request, environ_of, send
+from engine.app.internal_call import send
 from engine.config.default_prices import default_prices
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.request import Request, environ_of
 from engine.exchange.services import Services
 from engine.offline.rehearsal.observation import Rehearsal, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrow_plan

@@ -100,7 +100,7 @@ def test_an_incomplete_line_is_skipped_and_reported(tmp_path: Path, url: str) ->
         end.write(b'["req_half", 17')
     result = ship(folder, url)
     assert (result.exit_code, entered(url)) == (0, 3)
-    assert "1 incomplete lines skipped" in result.output
+    assert "1 incomplete line skipped" in result.output
 
 
 def test_files_stay_while_the_database_is_unreachable(tmp_path: Path) -> None:
