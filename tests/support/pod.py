@@ -161,7 +161,8 @@ def main() -> None:
     for path, folder in specification["mounts"].items():
         if folder:
             _bind(root, folder, path)
-    for path in (*SYSTEM, *DEVICES, sys.prefix, sys.base_prefix, str(ROOT)):
+    # The repository first: the virtual environment may be in it.
+    for path in (*SYSTEM, *DEVICES, str(ROOT), sys.prefix, sys.base_prefix):
         _bind(root, path, path)
     _bind(root, str(ROOT / "openapi"), "/opt/modelway/openapi")
     (root / "proc").mkdir()
