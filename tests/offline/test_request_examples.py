@@ -108,7 +108,7 @@ SCHEMA = "this {} does not match its schema: "
             member({"type": "string", "maxLength": 1, "examples": ["a", "bc"]}),
             "3.1.0",
             [(SCHEMA.format("example") + "Invalid value for 'example': expected at most 1 "
-              "characters, got the string 'bc'.", "bc")],
+              "character, got the string 'bc'.", "bc")],
         ),
         (member({"type": "string", "nullable": True, "example": "ab"}), "3.0.3", []),
         (member({"type": "array", "items": {"type": "boolean", "example": True}}), "3.0.3", []),
