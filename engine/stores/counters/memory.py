@@ -90,8 +90,9 @@ class MemoryCounters:
         prepare(path)
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
-        memory, locations = self._attached(), locations_of(limits)
+        locations = locations_of(limits)
         try:
+            memory = self._attachment.memory()
             with memory.begin() as txn:
                 result = self._take(memory, txn, locations, costs)
         except lmdb.MapFullError:
@@ -100,6 +101,8 @@ class MemoryCounters:
             result = TakeResult(None, amounts, [0.0] * len(amounts))
         except lmdb.Error as error:
             raise CountersAway(f"{self._path}: {error}") from error
+        except OSError as error:
+            raise CountersAway(str(error)) from error
         if self._full:  # logged after the transaction, because other workers wait for its end
             self._full = False
             self._warn(f"counters are full ({self._size} bytes), some requests pass uncounted")
@@ -120,11 +123,11 @@ class MemoryCounters:
         if not corrections:
             return
         try:
-            memory = self._attached()
+            memory = self._attachment.memory()
             if memory.file == receipt.file:  # another database has not counted the request
                 with memory.begin() as txn:
                     self._correct(memory, txn, receipt, corrections)
-        except (lmdb.Error, CountersAway) as error:
+        except (OSError, lmdb.Error) as error:
             self._warn(f"the costs of a request are not corrected: {error}")
 
     def close(self) -> None:
@@ -251,12 +254,6 @@ class MemoryCounters:
                 expired = not alive_counts(read(record), memory.alive)
             if expired:
                 txn.delete(key)
-
-    def _attached(self) -> SharedMemory:
-        try:
-            return self._attachment.memory()
-        except (OSError, lmdb.Error) as error:
-            raise CountersAway(str(error)) from error
 
     def _warn(self, message: str) -> None:
         self._throttle.log("counters in %s: %s", self._path, message)
