@@ -14,14 +14,9 @@ from gunicorn.errors import HaltServer
 from engine.server.boot_backoff import BootBackoff
 from engine.server.reloadable_app import ReloadableApp
 from engine.server.service_manager import ServiceManager
-from engine.server.shutdown import SIGNALS
+from engine.server.shutdown import SIGNALS, in_order
 from engine.server.watchdog import Watchdog
 from engine.server.worker_states import WorkerStates
-
-_ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
-"""Signals that end the master, the most urgent first."""
-_REPEATABLE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
-"""Signals that are handled once when they arrive several times."""
 
 
 class _Interrupted(Exception):
@@ -67,7 +62,7 @@ class Master(Arbiter):
         self._watchdog = Watchdog(self.timeout, clock)
 
     def signal(self, sig: int, frame: Any) -> None:
-        if sig in _ENDING:
+        if sig in SIGNALS:
             self._ending = True
             self.app.interrupt()
         super().signal(sig, frame)
@@ -75,10 +70,7 @@ class Master(Arbiter):
     def wait_for_signals(self, timeout: float = 1.0) -> list[int]:
         """The signals since the last call: those that end the master first, and repeatable ones,
         like SIGHUP, once."""
-        received = super().wait_for_signals(timeout)
-        repeatable = dict.fromkeys(sig for sig in received if sig in _REPEATABLE)
-        signals = [*repeatable, *(sig for sig in received if sig not in _REPEATABLE)]
-        return sorted(signals, key=lambda sig: _ENDING.get(sig, len(_ENDING)))
+        return in_order(super().wait_for_signals(timeout))
 
     def handle_hup(self) -> None:
         if not self.app.renew():

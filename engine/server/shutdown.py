@@ -13,11 +13,17 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
-"""The signals that end a worker."""
+_URGENCY: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
+
+SIGNALS = frozenset(_URGENCY)
+"""The signals that end a worker, or the master."""
+
+_REPEATABLE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
+"""Signals that are handled once when they arrive several times."""
 
 DUMP_SIGNAL = signal.SIGUSR2
 """The signal on which a worker writes the stacks of its threads to standard error."""
@@ -28,6 +34,14 @@ LEAST_GRACE = 2
 _MARGIN = 2.0
 _PER_REQUEST = 0.001
 """Seconds to end one request: the response, the ledger entry and the log line."""
+
+
+def in_order(signals: Sequence[int]) -> list[int]:
+    """The signals that a master has received, in the order in which it handles them: those that end
+    it first, the most urgent at the front, and repeatable ones once."""
+    repeatable = dict.fromkeys(sig for sig in signals if sig in _REPEATABLE)
+    distinct = [*repeatable, *(sig for sig in signals if sig not in _REPEATABLE)]
+    return sorted(distinct, key=lambda sig: _URGENCY.get(sig, len(_URGENCY)))
 
 
 class ShutdownDeadlines(NamedTuple):

@@ -22,7 +22,7 @@ from engine.spec.document import overlay
 from engine.spec.document.node import Library
 from engine.spec.document.path_items import declared_parameters, operations_of
 from engine.spec.document.repairs.path_keys import read
-from engine.spec.document.structure import (
+from engine.spec.document.unusable_values import (
     HALF_CHARACTER,
     TOO_DEEP,
     deep_places,

@@ -9,8 +9,6 @@ a mistake is served with what is left of it.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path as FilePath
@@ -25,6 +23,12 @@ from engine.spec.document.node import Library, Node, path_order
 from engine.spec.document.object_walk import WalkedObject, objects
 from engine.spec.document.objects import OBJECTS
 from engine.spec.document.path_items import METHODS
+from engine.spec.document.unusable_values import (
+    HALF_CHARACTER,
+    TOO_DEEP,
+    deep_places,
+    half_characters,
+)
 from engine.spec.parameter_readers import STYLES
 
 _META_30 = "http://json-schema.org/draft-04/schema"
@@ -48,12 +52,6 @@ _TYPES_OF_OTHERS = {
     **dict.fromkeys(("map", "dict", "json", "hash"), "object"),
     **dict.fromkeys(("none", "nil"), "null"),
 }
-_HALF = re.compile("[\ud800-\udfff]")
-HALF_CHARACTER = "half of a surrogate pair, which is no character", "write the whole character"
-"""The message and hint for a text that no JSON in UTF-8 can have."""
-MAX_DEPTH = 250
-TOO_DEEP = f"nested more than {MAX_DEPTH} deep", "give inner parts names under components"
-"""The message and hint for a value that is nested deeper than jsonschema_rs can report."""
 
 
 _TEXT: Schema = {"type": "string"}
@@ -138,35 +136,6 @@ def _is_outlined(path: Path) -> bool:
     return path[:1] == ("paths",) or (
         path[:1] == ("components",) and len(path) > 1 and path[1] in OBJECTS["components"].forms
     )
-
-
-def deep_places(value: Any, depth: int = MAX_DEPTH) -> Iterator[Path]:
-    """The path of each mapping or list at a depth."""
-    stack: list[tuple[Path, Any]] = [((), value)]
-    while stack:
-        path, value = stack.pop()
-        if len(path) >= depth:
-            yield path
-        elif isinstance(value, dict | list):
-            entries = [*(value.items() if isinstance(value, dict) else enumerate(value))]
-            below = [(key, child) for key, child in entries if isinstance(child, dict | list)]
-            stack += [((*path, key), child) for key, child in reversed(below)]
-
-
-def half_characters(value: Any) -> Iterator[Path]:
-    """The path of each value with half of a surrogate pair as its name or text."""
-    stack: list[tuple[Path, Any]] = [((), value)]
-    while stack:
-        path, value = stack.pop()
-        if _has_half(path[-1] if path else "") or _has_half(value):
-            yield path
-        elif isinstance(value, dict | list):
-            entries = [*(value.items() if isinstance(value, dict) else enumerate(value))]
-            stack += [((*path, key), child) for key, child in reversed(entries)]
-
-
-def _has_half(text: Any) -> bool:
-    return isinstance(text, str) and _HALF.search(text) is not None
 
 
 _LEFT_OUT = "; it is left out"
