@@ -209,3 +209,13 @@ def test_half_of_a_surrogate_pair_in_a_description_is_read(tmp_path: Path) -> No
     specification, problems = read(tmp_path, document(paths=paths))
     assert specification is not None
     assert problems == []
+
+
+def test_a_document_whose_paths_cannot_be_read_says_that_nothing_of_it_is_served(
+    tmp_path: Path,
+) -> None:
+    served, problems = read(tmp_path, document(paths=[1]))
+    assert served is None
+    (problem,) = [each for each in problems if each.code == "MW204"]
+    assert "without it nothing of the document can be served" in problem.message
+    assert "left out" not in problem.message
