@@ -161,8 +161,10 @@ def main() -> None:
     for path, folder in specification["mounts"].items():
         if folder:
             _bind(root, folder, path)
-    # The repository first: the virtual environment may be in it.
-    for path in (*SYSTEM, *DEVICES, str(ROOT), sys.prefix, sys.base_prefix):
+    # Of the repository not the hidden folders: the environment may be in one that only root may
+    # enter (tox gives .tox the mode 700).
+    repository = (str(path) for path in ROOT.iterdir() if not path.name.startswith("."))
+    for path in (*SYSTEM, *DEVICES, sys.prefix, sys.base_prefix, *repository):
         _bind(root, path, path)
     _bind(root, str(ROOT / "openapi"), "/opt/modelway/openapi")
     (root / "proc").mkdir()
