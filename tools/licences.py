@@ -15,7 +15,7 @@ These are installed with it and its extras `aws`, `azure`, `google` and `otel`.
 |---|---|"""
 _CLASSIFIER = "License :: OSI Approved :: "
 _NO_NAMES = {"UNKNOWN", "Dual License"}
-_LONGEST = 60
+_MAX_LENGTH = 60
 """Some projects give the text of the licence in place of its name."""
 
 
@@ -23,7 +23,7 @@ def licence(entry: Distribution) -> str:
     """The name of a licence, as the distribution gives it; "" if it gives none."""
     facts = entry.metadata
     stated = facts.get("License-Expression") or facts.get("License") or ""
-    if stated and len(stated) <= _LONGEST and stated not in _NO_NAMES:
+    if stated and len(stated) <= _MAX_LENGTH and stated not in _NO_NAMES:
         return str(stated)
     names = [text for text in facts.get_all("Classifier") or [] if text.startswith(_CLASSIFIER)]
     return " and ".join(name.removeprefix(_CLASSIFIER) for name in names)

@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.app.alternatives import Alternatives
 from engine.app.own_pages import OwnPages
-from engine.app.parts import MOST_MADE, Parts, WrapStages, identity, is_observed, parts_of
+from engine.app.parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import responder_of
 from engine.app.stores import open_shared, services_of
 from engine.callers.revocation import sweep
@@ -50,7 +50,7 @@ def build(
 ) -> Application:
     """The application that serves a plan: one Falcon route with one handler for each path. In a
     worker that serves, routes and models are made at their first request, unless metrics show
-    them earlier; a trial makes them at once, of thousands the first `MOST_MADE`.
+    them earlier; a trial makes them at once, of thousands the first `MAX_MADE`.
 
     `client` makes the clients of upstreams, `open_credential` their credentials, and `wrap_stages`
     changes the stages of a route: a rehearsal of the same application passes its own. `shown` is
@@ -73,7 +73,7 @@ def build(
     )
     places, resources = _places(plan), list[Resource]()
     for number, route in enumerate(plan.routes):
-        tried = not parts.services.background and number < MOST_MADE
+        tried = not parts.services.background and number < MAX_MADE
         resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
     link_overlaps(resources)
     for path, handler in console_pages(shown or plan, parts.services):

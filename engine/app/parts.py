@@ -31,7 +31,7 @@ from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Upstream
 from engine.upstream.translations import TranslationTables
 
-MOST_MADE = 1_000
+MAX_MADE = 1_000
 """Routes, and models, that a trial makes. Of more, it makes those for which it plays requests: each
 kind of route."""
 
@@ -95,7 +95,7 @@ def parts_of(
     strategy = partial(choose.build, services)
     catalog = build_catalog(config.models, upstreams, strategy, listed, health.watch)
     for number, model in enumerate(config.models.values()):
-        tried = not services.background and number < MOST_MADE
+        tried = not services.background and number < MAX_MADE
         if tried or is_observed(model.to, model.choose, config):
             catalog.model(model.name)
     server, origins = config.server, config.origins

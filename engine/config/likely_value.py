@@ -33,7 +33,7 @@ _MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_00
 _DAYS = {"w": 7, "mo": 30, "y": 365}
 _ISO_8601 = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?", re.IGNORECASE)
 _CLOCK = re.compile(r"(\d{1,3}):(\d\d):(\d\d)")
-_LONGEST_IN_SECONDS = 120_000
+_MAX_IN_SECONDS = 120_000
 """Up to these milliseconds, a number of milliseconds is suggested in seconds."""
 
 _BYTES = {"b": "B", "k": "KB", "m": "MB", "g": "GB", "ki": "KiB", "mi": "MiB", "gi": "GiB"}
@@ -108,7 +108,7 @@ def milliseconds(value: Any) -> str:
     if re.fullmatch(r"[1-9][0-9]{3,8}", text) is None:
         return ""
     number = int(text)
-    if number <= _LONGEST_IN_SECONDS and number % 1000 == 0:
+    if number <= _MAX_IN_SECONDS and number % 1000 == 0:
         return f"{number // 1000}s"
     return _of_milliseconds(number)
 

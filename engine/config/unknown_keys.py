@@ -17,7 +17,7 @@ from engine.source.problem import Path
 from engine.source.suggestion import did_you_mean, distance, near
 
 _POLICIES = "policies"
-_MOST_PLACES = 2
+_MAX_PLACES = 2
 
 
 class Meaning(NamedTuple):
@@ -149,7 +149,7 @@ def _belongs(key: str, parents: Iterable[Path], here: Path) -> str:
     """The sentence that names the mappings to which a key belongs; `here` is the path of the one
     that it is in."""
     names = list(dict.fromkeys(_place(parent[len(here) :]) for parent in parents))
-    return f"'{key}' belongs {' or '.join(names[:_MOST_PLACES])}"
+    return f"'{key}' belongs {' or '.join(names[:_MAX_PLACES])}"
 
 
 def _place(path: Path) -> str:

@@ -36,7 +36,7 @@ _DETAILS = {
     "cache_creation": ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
     "output_tokens_details": ("thinking_tokens",),
 }
-_MOST_ITERATIONS = 100
+_MAX_ITERATIONS = 100
 _TYPES = {
     401: "authentication_error",
     402: "billing_error",
@@ -107,7 +107,7 @@ def _usage_of(document: Any) -> Usage | None:
     counts = _counts(document)
     total = _usage_in(counts)
     iterations = counts.get("iterations")
-    for run in iterations[:_MOST_ITERATIONS] if isinstance(iterations, list) else ():
+    for run in iterations[:_MAX_ITERATIONS] if isinstance(iterations, list) else ():
         if isinstance(run, dict) and run.get("type") == "compaction":
             compaction = _usage_in(run)
             total = total + compaction if total and compaction else total or compaction

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from engine.dialects.interface.usage import MOST, OutputMembers, count
+from engine.dialects.interface.usage import MAX_COUNT, OutputMembers, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_edit import Buffer, value_end
 from engine.values.usage import NO_USAGE, OutputFields, Path, Takes, Usage
@@ -21,13 +21,13 @@ BYTES_PER_TOKEN = 4
 DEFAULT_OUTPUT = 1_024
 """Tokens of an answer whose length the request does not bound."""
 
-LEAST_FILE, MOST_FILE, BYTES_PER_FILE_TOKEN = 256, 4_096, 256
+MIN_FILE, MAX_FILE, BYTES_PER_FILE_TOKEN = 256, 4_096, 256
 """The fewest and the most tokens of a file in a request, and its bytes per token."""
 
 SAMPLE = 8_192
 """Bytes at the beginning of an answer from which its share of text is estimated."""
 
-_MOST_ANSWERS = 128
+_MAX_ANSWERS = 128
 _BLOCK = 4_096
 _UNSCANNED = 16_384
 
@@ -47,7 +47,7 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
     text = body.get(takes.speech) if takes.speech else ""
     images = 0
     if takes.images:
-        images = min(count(body.get(takes.images)) or 1, _MOST_ANSWERS)
+        images = min(count(body.get(takes.images)) or 1, _MAX_ANSWERS)
     return Usage(
         input=_input(exchange, body),
         output=_output(body, takes.output) if takes.output is not None else 0,
@@ -67,7 +67,7 @@ def _input(exchange: Exchange, fields: dict[str, Any]) -> int:
         return size // BYTES_PER_TOKEN
     else:
         tokens = input_tokens(exchange.body.buffer)
-    return min(tokens, MOST)
+    return min(tokens, MAX_COUNT)
 
 
 def input_tokens(buffer: Buffer) -> int:
@@ -87,7 +87,7 @@ def input_tokens(buffer: Buffer) -> int:
 
 
 def _file_tokens(size: int) -> int:
-    return min(max(size // BYTES_PER_FILE_TOKEN, LEAST_FILE), MOST_FILE)
+    return min(max(size // BYTES_PER_FILE_TOKEN, MIN_FILE), MAX_FILE)
 
 
 def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
@@ -113,12 +113,12 @@ def _output(body: dict[str, Any], fields: OutputFields) -> int:
         return DEFAULT_OUTPUT
     if len(present) == 1 and present <= fields.simple_limits:  # most requests
         limit = body[next(iter(present))]
-        if type(limit) is int and 0 <= limit <= MOST:
+        if type(limit) is int and 0 <= limit <= MAX_COUNT:
             return limit
     limit = _first_count(body, fields.limits, DEFAULT_OUTPUT)
     answers = _first_count(body, fields.answers, 1)
     return min(
-        (DEFAULT_OUTPUT if limit is None else limit) * min(answers or 1, _MOST_ANSWERS), MOST
+        (DEFAULT_OUTPUT if limit is None else limit) * min(answers or 1, _MAX_ANSWERS), MAX_COUNT
     )
 
 

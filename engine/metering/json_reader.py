@@ -24,7 +24,7 @@ PARSED_BODY = 16_384
 """The longest JSON answer, in bytes, that is parsed; in a longer one the members are searched near
 its end and its beginning, which costs less than parsing vectors and images."""
 
-MOST_IMAGES = 1_000
+MAX_IMAGES = 1_000
 
 _MENTIONS = 8
 """The most occurrences of a key that are tried."""
@@ -81,7 +81,7 @@ class JsonReader:
         if not document and not self._head and b'"%b"' % self._meter.key.encode() in buffer:
             return self._meter.usage_of(json_or_none(buffer))
         if key := self._image_key:
-            images = min(self._images + buffer.count(key), MOST_IMAGES)
+            images = min(self._images + buffer.count(key), MAX_IMAGES)
             document["data"] = [{self._meter.image: ""}] * images
         return self._meter.usage_of(document)
 

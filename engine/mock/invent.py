@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.spec.document.node import Node
 
-_DEEPEST = 12
+_MAX_DEPTH = 12
 _SHALLOW = 6
 _MAX_VALUES = 10_000
 _MAX_NESTED = 100
@@ -109,7 +109,7 @@ class _Inventor:
 
     def _array(self, schema: Node, depth: int) -> list[Any]:
         min_items = _count(schema, "minItems", _MAX_ITEMS // self.copies)
-        if depth >= _SHALLOW and (not min_items or depth >= _DEEPEST):
+        if depth >= _SHALLOW and (not min_items or depth >= _MAX_DEPTH):
             return []
         count = max(min_items, 1)
         self.copies *= count
@@ -118,7 +118,7 @@ class _Inventor:
         return [item] * count
 
     def _object(self, schema: Node, depth: int) -> dict[str, Any]:
-        if depth >= _DEEPEST:
+        if depth >= _MAX_DEPTH:
             return {}
         required = schema.value.get("required")
         names = required if isinstance(required, list) else []

@@ -19,7 +19,7 @@ from engine.spec.spec import Specification
 from engine.spec.spec import read as read_document
 from engine.values.wildcard import matches
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +195,12 @@ def _nothing(specification: Specification, filters: Filters, tags: Collection[li
     known = sorted({tag for each in tags for tag in each})
     for tag in filters.tags:
         if tag not in known:
-            listed = ", ".join(known[:_MOST_NAMED]) or "none"
+            listed = ", ".join(known[:_MAX_NAMED]) or "none"
             hint = did_you_mean(tag, known, f"there are {listed}")
             return f"no operation has the tag '{tag}': {hint}"
     paths = sorted({operation.path for operation in specification.operations.values()})
     for path in filters.paths:
         if not any(_has_path(each, path) for each in specification.operations.values()):
-            hint = did_you_mean(path, paths, f"paths are like {', '.join(paths[:_MOST_NAMED])}")
+            hint = did_you_mean(path, paths, f"paths are like {', '.join(paths[:_MAX_NAMED])}")
             return f"no path matches '{path}': {hint}; `*` stands for any text"
     return "no operation has both one of the tags and one of the paths"

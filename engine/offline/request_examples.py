@@ -27,10 +27,10 @@ from engine.spec.schemas import Schemas
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError, Malformed
 
-MOST_EXAMPLES = 5_000
+MAX_EXAMPLES = 5_000
 """Examples of one document that are judged."""
-_MOST_SCHEMAS = 50_000
-_MOST_COMPILED = 1_000
+_MAX_SCHEMAS = 50_000
+_MAX_COMPILED = 1_000
 """Schemas of one document that are visited for examples, and that are compiled for them."""
 
 _READ_ONLY = "it is read-only and must not be sent."
@@ -116,7 +116,7 @@ class RequestExamples:
         """The refused examples and defaults of a schema of requests and of the schemas in it. Those
         of a parameter's own schema may be written as in a request."""
         stack = [root]
-        while stack and len(self._schemas) < _MOST_SCHEMAS:
+        while stack and len(self._schemas) < _MAX_SCHEMAS:
             schema = stack.pop()
             key = (schema.uri, schema.path)
             if not isinstance(schema.value, dict) or key in self._schemas:
@@ -138,7 +138,7 @@ class RequestExamples:
     def _schema_refusal(self, schema: Node, value: Any, name: str) -> str | None:
         """The words of the refusal by a schema; None for a broken one, which is reported where it
         is used."""
-        if self._compiled >= _MOST_COMPILED:
+        if self._compiled >= _MAX_COMPILED:
             self.is_cut = True
             return None
         self._compiled += 1
@@ -155,7 +155,7 @@ class RequestExamples:
             key = (example.uri, example.path)
             if key in self._seen:
                 continue
-            if self._judged >= MOST_EXAMPLES:
+            if self._judged >= MAX_EXAMPLES:
                 self.is_cut = True
                 return
             self._seen.add(key)

@@ -14,7 +14,7 @@ from engine.spec.spec import Specification
 from engine.values.units import format_count
 from engine.values.wildcard import matches
 
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _leave_out(
     pattern: str, names: list[str], config: Config, at: Path, findings: Findings
 ) -> None:
     """Note that a wildcard matches operations that cannot be served."""
-    names_text = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    names_text = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
     message = f"'{pattern}' leaves out {len(names)} that cannot be served: {names_text}"
     findings.note(config.source, at, Level.WARNING, "MW308", message)
 
@@ -134,7 +134,7 @@ def _note_unserved(
         names = [op.id for op in specification.operations.values() if op.id not in claims]
         if not names:
             continue
-        names_text = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+        names_text = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
         total = format_count(len(specification.operations), "operation")
         message = f"no route serves {len(names)} of {total}: {names_text}"
         source = specification.library.document.source

@@ -16,10 +16,10 @@ from uuid import UUID
 from zlib import crc32
 
 MEDIA_TYPE = "application/vnd.amazon.eventstream"
-MOST_HEADERS = 128 * 1024
+MAX_HEADERS = 128 * 1024
 """Bytes of one message's headers."""
 
-MOST_PAYLOAD = 24 * 1024 * 1024
+MAX_PAYLOAD = 24 * 1024 * 1024
 """Bytes of one message's payload."""
 
 _PRELUDE = struct.Struct("!III")
@@ -96,10 +96,10 @@ def _checked_size(data: bytearray) -> int:
     if crc32(data[:8]) != crc:
         raise BrokenMessage("has a message with a wrong checksum of its lengths")
     payload = size - headers - _FRAME
-    if headers > MOST_HEADERS:
-        raise BrokenMessage(f"has a message with over {MOST_HEADERS} bytes of headers")
-    if payload > MOST_PAYLOAD:
-        raise BrokenMessage(f"has a message with over {MOST_PAYLOAD} bytes of payload")
+    if headers > MAX_HEADERS:
+        raise BrokenMessage(f"has a message with over {MAX_HEADERS} bytes of headers")
+    if payload > MAX_PAYLOAD:
+        raise BrokenMessage(f"has a message with over {MAX_PAYLOAD} bytes of payload")
     if payload < 0:
         raise BrokenMessage("has a message that is shorter than its headers")
     return int(size)

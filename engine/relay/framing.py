@@ -11,8 +11,8 @@ from engine.values.errors import EventTooLarge
 
 _BOM = b"\xef\xbb\xbf"
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:")
-_LONGEST = max(map(len, _FIELDS))
-_MOST_BLANK = 1_024
+_MAX_FIELD = max(map(len, _FIELDS))
+_MAX_BLANK = 1_024
 """Bytes of white space after which an answer has no framing that is known."""
 
 _LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
@@ -35,8 +35,8 @@ def framing_of(start: bytes) -> Framing | None:
     if first == b":" or text.startswith(_FIELDS):
         return Framing.EVENTS
     if not text:
-        return None if len(start) <= _MOST_BLANK else Framing.UNKNOWN
-    if len(text) < _LONGEST and any(field.startswith(text) for field in _FIELDS):
+        return None if len(start) <= _MAX_BLANK else Framing.UNKNOWN
+    if len(text) < _MAX_FIELD and any(field.startswith(text) for field in _FIELDS):
         return None
     return Framing.UNKNOWN
 

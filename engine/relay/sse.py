@@ -19,7 +19,7 @@ from engine.values.event_json import json_or_none
 MAX_EVENT = 16_000_000
 """The most bytes of one event; images are sent as events of several megabytes."""
 
-_MOST_LINES = 10_000
+_MAX_LINES = 10_000
 _FIELD = re.compile(rb"[A-Za-z][\w-]*:")
 _FIELD_START = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
@@ -156,8 +156,8 @@ class Cleaner:
     def _event(self, block: bytes) -> bytes:
         if block.startswith(b"data: {") and block.find(b"\n") < 0:
             return block + b"\n\n"
-        if block.count(b"\n") > _MOST_LINES:
-            raise EventTooLarge(f"an event of more than {_MOST_LINES} lines")
+        if block.count(b"\n") > _MAX_LINES:
+            raise EventTooLarge(f"an event of more than {_MAX_LINES} lines")
         name = b""
         data: list[bytes] = []
         comments: list[bytes] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-_LONGEST = 2_000
+_MAX_MESSAGE = 2_000
 """Bytes of one message. A pipe writes up to 4096 atomically, so that two never mix."""
 
 
@@ -40,7 +40,7 @@ class BootPipe:
         self._tell(f"crashed {os.getpid()} {' '.join(reason.split())}")
 
     def _tell(self, message: str) -> None:
-        data = message.encode(errors="backslashreplace")[:_LONGEST] + b"\n"
+        data = message.encode(errors="backslashreplace")[:_MAX_MESSAGE] + b"\n"
         with contextlib.suppress(OSError):  # the master is gone
             os.write(self._write, data)
 

@@ -18,7 +18,7 @@ from engine.server.boot_pipe import BootPipe
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
 from engine.server.master import Master
-from engine.server.shutdown import LEAST_GRACE
+from engine.server.shutdown import MIN_GRACE
 from engine.server.worker_states import WorkerState
 from engine.values import runtime_dir
 
@@ -157,7 +157,7 @@ def settings(server: Server) -> dict[str, Any]:
         "worker_class": "engine.server.worker.Worker",
         "worker_connections": server.connections,
         "keepalive": int(server.keepalive),
-        "graceful_timeout": max(math.ceil(server.delay + server.grace), LEAST_GRACE),
+        "graceful_timeout": max(math.ceil(server.delay + server.grace), MIN_GRACE),
         "forwarded_allow_ips": "",
         "limit_request_line": 8190,
         "limit_request_fields": 100,

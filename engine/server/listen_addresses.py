@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
 from engine.values.listen_address import ListenAddress
 
-_LONGEST_PATH = 100
+_MAX_PATH = 100
 """The most bytes in the path of a Unix socket: the limit of macOS (104) and Linux (108), rounded
 down."""
 
@@ -68,8 +68,8 @@ def _bind_error(listen: str, shared: bool) -> str | None:
 def _path_error(path: str) -> str | None:
     """As `_bind_error`, for a socket in the file system."""
     folder = os.path.dirname(os.path.abspath(path))
-    if len(os.fsencode(path)) > _LONGEST_PATH:
-        return f"the path is longer than {_LONGEST_PATH} bytes"
+    if len(os.fsencode(path)) > _MAX_PATH:
+        return f"the path is longer than {_MAX_PATH} bytes"
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
         return f"this user cannot write in the folder {folder}"
     if os.path.lexists(path) and not Path(path).is_socket():

@@ -28,7 +28,7 @@ _REPEATABLE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
 DUMP_SIGNAL = signal.SIGUSR2
 """The signal on which a worker writes the stacks of its threads to standard error."""
 
-LEAST_GRACE = 2
+MIN_GRACE = 2
 """The shortest grace period in seconds: a worker needs it to record how its requests ended."""
 
 _MARGIN = 2.0

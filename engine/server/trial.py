@@ -26,7 +26,7 @@ from engine.values.units import format_count
 SECONDS = 60.0
 """How long planning and starting a config may take."""
 
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 _ENDING = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 """Signals that end a process, besides SIGINT, for which Python has a handler."""
 
@@ -117,7 +117,7 @@ def _try_out(
 
 def _problems(result: PlanResult) -> str:
     errors = result.findings.errors
-    texts = [render(error, result.texts) for error in errors[:_MOST_SHOWN]]
+    texts = [render(error, result.texts) for error in errors[:_MAX_SHOWN]]
     omitted = len(errors) - len(texts)
     return "\n".join(
         [*texts, *([f"... and {format_count(omitted, 'more error')}"] if omitted else [])]

@@ -32,7 +32,7 @@ from engine.server.http1.request import Limits
 from engine.server.listener import Admission, IdleConnections, Listener
 from engine.server.shutdown import (
     DUMP_SIGNAL,
-    LEAST_GRACE,
+    MIN_GRACE,
     SIGNALS,
     ShutdownDeadlines,
     deadlines,
@@ -44,7 +44,7 @@ from engine.values import file_descriptors
 _POLL_SECONDS = 0.25
 _LAST_REQUEST = 1.0
 """The idle timeout in seconds of connections while the worker stops."""
-_LEAST_CUT = 1.0
+_MIN_CUT = 1.0
 """The least time in seconds for callers to receive the end of their response."""
 _KILL_TIMEOUT = 0.5
 _UNUSED = r".*\(NOT patched\): \['redis\.asyncio\.connection \([^']*\)'\]"
@@ -206,7 +206,7 @@ class Worker(GeventWorker):
     def _grace(self) -> float:
         """The grace period in seconds: gunicorn's `graceful_timeout` less the delay."""
         period: float = self.cfg.graceful_timeout
-        return max(period - self._delay, LEAST_GRACE)
+        return max(period - self._delay, MIN_GRACE)
 
     def init_signals(self) -> None:
         super().init_signals()
@@ -246,7 +246,7 @@ class Worker(GeventWorker):
         connections = self._admission.connected if self._admission is not None else 0
         seconds = deadlines(grace, connections)
         self._accept_until = now = time.monotonic() + delay
-        cut = max(seconds.cut, _LEAST_CUT)
+        cut = max(seconds.cut, _MIN_CUT)
         self.deadlines = ShutdownDeadlines(now + seconds.interrupt, now + cut)
         self.alive = False
         if self._loaded and not self._has_successor:

@@ -15,7 +15,7 @@ from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
 from engine.server.http1.response import Headers, ResponseWriter, chunk
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_LONGEST_DRAIN = 65_536
+_MAX_DRAIN = 65_536
 """An unread body of at most so many bytes is read, so that the connection can be reused."""
 _CHUNKS_PER_TURN = 64
 
@@ -100,11 +100,7 @@ class WorkerConnection:
             return False
         if body.complete:
             return True
-        if (
-            self._awaits_continue
-            or not isinstance(body, LengthBody)
-            or body.remaining > _LONGEST_DRAIN
-        ):
+        if self._awaits_continue or not isinstance(body, LengthBody) or body.remaining > _MAX_DRAIN:
             return False  # the body may never come (100-continue), or is too long to read
         self.read(body.remaining)
         return body.complete

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-_MOST_FAILED = 8
+_MAX_FAILED = 8
 """Failed workers that are remembered, the last ones."""
 
 
@@ -70,7 +70,7 @@ class WorkerStates:
             else:
                 self._enter(pid, Phase.FAILED, "it died")
         failed = [pid for pid, state in self._states.items() if state.phase is Phase.FAILED]
-        for pid in failed[:-_MOST_FAILED]:
+        for pid in failed[:-_MAX_FAILED]:
             del self._states[pid]
 
     def forget_failures(self) -> None:

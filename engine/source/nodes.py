@@ -18,7 +18,7 @@ _PARTS_OF_DEEP = (" " * 200, "- - ", "- ? ", "? - ", "? ? ")
 """Every match of _DEEP has one of these, which are found in a tenth of its time."""
 _BRACKET = re.compile(r"[\[\]{}]")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
-_DEEPEST = 200
+_MAX_DEPTH = 200
 _OTHER_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 
 
@@ -62,7 +62,7 @@ for _name, _pattern, _first in (
 
 def compose(text: str) -> yaml.Node | None:
     """The node tree. Raises RecursionError for nesting too deep for libyaml's stack."""
-    if _may_be_deep(text) and _depth(text) > _DEEPEST:
+    if _may_be_deep(text) and _depth(text) > _MAX_DEPTH:
         raise RecursionError
     loader = Loader(text)
     try:
@@ -103,13 +103,13 @@ def _nodes(root: yaml.Node) -> Iterator[yaml.Node]:
 def _may_be_deep(text: str) -> bool:
     """A cheap test: deep nesting needs deeply indented lines or many open brackets."""
     steps = map(_STEPS.__getitem__, _BRACKET.findall(text))
-    if max(accumulate(steps), default=0) > _DEEPEST:
+    if max(accumulate(steps), default=0) > _MAX_DEPTH:
         return True
     return any(part in text for part in _PARTS_OF_DEEP) and _DEEP.search(text) is not None
 
 
 def _depth(text: str) -> int:
-    """The depth of the nesting; counting stops above _DEEPEST.
+    """The depth of the nesting; counting stops above _MAX_DEPTH.
 
     libyaml reads ahead of its events, so its own limit (since 0.2.6) may be reached first.
     """
@@ -119,12 +119,12 @@ def _depth(text: str) -> int:
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 deepest = max(deepest, depth)
-                if deepest > _DEEPEST:
+                if deepest > _MAX_DEPTH:
                     break
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
     except yaml.MarkedYAMLError as error:
         if "maximum nesting depth" not in (error.problem or ""):
             raise
-        return _DEEPEST + 1
+        return _MAX_DEPTH + 1
     return deepest

@@ -17,21 +17,21 @@ _NEIGHBOURS = 30
 """Candidates on each side of the name, in the sorting by beginnings and in that by ends."""
 _COMPARED = 5
 """Candidates compared letter by letter: those that share most letters at both ends."""
-_LONGEST = 200
-_MOST_EDITS = 8
+_MAX_LENGTH = 200
+_MAX_EDITS = 8
 """The most wrong letters of a long name."""
 
 
 def near(name: object, names: Iterable[str]) -> str | None:
     """The name of `names` closest to `name`, or None if none is close. A very long name has
     none."""
-    if len(str(name)) > _LONGEST:
+    if len(str(name)) > _MAX_LENGTH:
         return None
     by_folded = {str(candidate).casefold(): candidate for candidate in reversed(list(names))}
     folded = str(name).casefold()
     edits: dict[str, int] = {}
     for candidate in difflib.get_close_matches(folded, list(by_folded), n=_COMPARED, cutoff=0.6):
-        most = min(max(len(folded), len(candidate)) // 3, _MOST_EDITS)
+        most = min(max(len(folded), len(candidate)) // 3, _MAX_EDITS)
         if (wrong := distance(folded, candidate, most)) <= most:
             edits[candidate] = wrong
     if not edits:
@@ -48,7 +48,7 @@ def _of_short_names(word: str, name: str) -> bool:
     )
 
 
-def distance(word: str, target: str, most: int = _LONGEST) -> int:
+def distance(word: str, target: str, most: int = _MAX_LENGTH) -> int:
     """The number of insertions, deletions, substitutions and swaps of neighbours (optimal string
     alignment distance); a number above `most` stands for any."""
     beyond = most + 1
@@ -94,7 +94,7 @@ class Suggestions:
 
     def near(self, name: str, usable: Callable[[str], bool]) -> str | None:
         """The `usable` name closest to this one, or None."""
-        if len(name) > _LONGEST:
+        if len(name) > _MAX_LENGTH:
             return None
         folded = name.casefold()
         by_start, by_end = self._sorted

@@ -17,9 +17,9 @@ Expand = Callable[[str], str]
 NO_TAGS: frozenset[str] = frozenset()
 
 _NULL, _BOOL, _INT, _FLOAT = (f"{TAG}{name}" for name in ("null", "bool", "int", "float"))
-_LONGEST_NUMBER = 400
+_MAX_NUMBER = 400
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]{1,15}")
-_MOST_BY_ALIAS = 300_000
+_MAX_BY_ALIAS = 300_000
 """The most values that all aliases may expand to: a few lines can expand to billions."""
 
 
@@ -92,13 +92,13 @@ class Values:
     def _alias(self, node: yaml.Node) -> Any:
         value, size = self.by_node[id(node)], self._sizes[id(node)]
         before = self._by_alias
-        if before <= _MOST_BY_ALIAS:
+        if before <= _MAX_BY_ALIAS:
             self._count += size
             self._by_alias += size
-        if self._by_alias <= _MOST_BY_ALIAS:
+        if self._by_alias <= _MAX_BY_ALIAS:
             return value
-        if before <= _MOST_BY_ALIAS:  # report it once
-            message = f"aliases expand to more than {_MOST_BY_ALIAS:,} values"
+        if before <= _MAX_BY_ALIAS:  # report it once
+            message = f"aliases expand to more than {_MAX_BY_ALIAS:,} values"
             self._note(node, "MW004", message, "write this without aliases of aliases")
         return type(value)()
 
@@ -149,7 +149,7 @@ class Values:
             return None
         if tag == _BOOL:
             return text[0] in "tT"
-        if tag == _INT and len(text) <= _LONGEST_NUMBER:
+        if tag == _INT and len(text) <= _MAX_NUMBER:
             if self.expand is not None and _LEADING_ZERO.fullmatch(node.value):
                 message = f"'{node.value}' begins with 0: some programs read it as octal"
                 self._note(node, "MW004", message, f"write {int(text)}; a text goes in quotes")
@@ -158,7 +158,7 @@ class Values:
             return _float(text)
         if tag == _INT:
             message = f"a number of {len(text)} digits"
-            hint = f"write at most {_LONGEST_NUMBER} digits, or put it in quotes"
+            hint = f"write at most {_MAX_NUMBER} digits, or put it in quotes"
         else:
             message = f"tag '{node.tag}' is not supported"
             hint = did_you_mean(node.tag, self.known_tags, "write a plain value")

@@ -17,14 +17,14 @@ GUARD = "x-modelway-named-by-discriminator"
 """Marks the schemas that guards refuse, for messages."""
 
 KEYWORDS = ("oneOf", "anyOf")
-_MOST_NAMES = 40_000
+_MAX_NAMES = 40_000
 """Names in the guards of one schema, at most: a guard has the names of all other branches."""
 
 
 def guard(schema: Node, copy: dict[str, Any]) -> None:
     """Put guards around the branches of the plain copy of a schema with a discriminator."""
     tags = tags_of(schema)
-    if tags is None or sum(map(len, tags.values())) * len(tags) > _MOST_NAMES:
+    if tags is None or sum(map(len, tags.values())) * len(tags) > _MAX_NAMES:
         return
     for keyword in KEYWORDS:
         alternatives = copy.get(keyword)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-MOST_ITEMS = 100
-_MOST_LISTS = 20
+MAX_ITEMS = 100
+_MAX_LISTS = 20
 
 Path = tuple[str | int, ...]
 
@@ -40,10 +40,10 @@ def narrow(is_valid: Callable[[Any], bool], value: Any) -> Narrowed | None:
     if not is_valid(short):
         return Narrowed(short)
     long = False
-    for path, items in islice(_long_lists(value, ()), _MOST_LISTS):
+    for path, items in islice(_long_lists(value, ()), _MAX_LISTS):
         long = True
-        for offset in range(MOST_ITEMS, len(items), MOST_ITEMS):
-            part = [_shorten(item) for item in items[offset : offset + MOST_ITEMS]]
+        for offset in range(MAX_ITEMS, len(items), MAX_ITEMS):
+            part = [_shorten(item) for item in items[offset : offset + MAX_ITEMS]]
             candidate = _with(short, path, part)
             if not is_valid(candidate):
                 return Narrowed(candidate, path, offset)
@@ -52,21 +52,21 @@ def narrow(is_valid: Callable[[Any], bool], value: Any) -> Narrowed | None:
 
 def _shorten(value: Any) -> Any:
     if isinstance(value, list):
-        return [_shorten(item) for item in value[:MOST_ITEMS]]
+        return [_shorten(item) for item in value[:MAX_ITEMS]]
     if isinstance(value, dict):
-        return {key: _shorten(member) for key, member in islice(value.items(), MOST_ITEMS)}
+        return {key: _shorten(member) for key, member in islice(value.items(), MAX_ITEMS)}
     return value
 
 
 def _long_lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:
-    """The arrays of more than MOST_ITEMS items whose path is in the shortened value too."""
+    """The arrays of more than MAX_ITEMS items whose path is in the shortened value too."""
     if isinstance(value, list):
-        if len(value) > MOST_ITEMS:
+        if len(value) > MAX_ITEMS:
             yield path, value
-        for index, item in enumerate(value[:MOST_ITEMS]):
+        for index, item in enumerate(value[:MAX_ITEMS]):
             yield from _long_lists(item, (*path, index))
     elif isinstance(value, dict):
-        for key, member in islice(value.items(), MOST_ITEMS):
+        for key, member in islice(value.items(), MAX_ITEMS):
             yield from _long_lists(member, (*path, key))
 
 

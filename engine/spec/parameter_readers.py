@@ -36,7 +36,7 @@ _DELIMITERS = {
     "tsv": re.compile(r"\t|%09"),
     "pipes": re.compile(r"\||%7[Cc]"),
 }
-_MOST_NESTED = 8
+_MAX_NESTED = 8
 _SWAGGER = ("ssv", "tsv", "pipes")
 """Styles of documents that were written for Swagger 2.0; `csv` is one of form fields only."""
 SWAGGER_STYLES = {
@@ -138,7 +138,7 @@ def _inner_splits(schema: object, resolve: Resolve) -> list[Split]:
     """How the items of a list are split that are lists themselves, as only Swagger 2.0 says."""
     splits: list[Split] = []
     item = items_of(schema, resolve)
-    while len(splits) < _MOST_NESTED and isinstance(item, Mapping):
+    while len(splits) < _MAX_NESTED and isinstance(item, Mapping):
         delimiter = _DELIMITERS.get(str(item.get("collectionFormat")))
         if delimiter is None:
             break

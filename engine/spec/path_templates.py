@@ -18,7 +18,7 @@ from urllib.parse import unquote
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_MOST_DECODINGS = 4
+_MAX_DECODINGS = 4
 _REMEMBERED = 128
 """Paths with variables whose templates are remembered: most requests name one of few models."""
 Spans = Mapping[str, tuple[int, int]]
@@ -125,7 +125,7 @@ def unsafe(path: str) -> str | None:
 
 def _has_dot_segment(path: str) -> bool:
     """Whether a path has a dot segment now, or after more decoding, as an upstream may do it."""
-    for _ in range(_MOST_DECODINGS):
+    for _ in range(_MAX_DECODINGS):
         segments = re.split(r"[/\\]", path)
         if any(segment.partition(";")[0] in (".", "..") for segment in segments):
             return True

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from engine.source.problem import path_in
 from engine.source.suggestion import near
 from engine.spec.discriminators import GUARD
-from engine.spec.narrow_failure import MOST_ITEMS, Narrowed, narrow
+from engine.spec.narrow_failure import MAX_ITEMS, Narrowed, narrow
 from engine.spec.schema_validator import SchemaValidator, TooManyErrors
 from engine.values.errors import GatewayError
 from engine.values.units import format_count
@@ -62,11 +62,11 @@ _EXPECTATIONS = {
 }
 """What a value must be, by the keyword that refuses it; the members of the error are filled in."""
 _COUNTED = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-_MOST_ERRORS = 50
-_LONGEST = 80
+_MAX_ERRORS = 50
+_MAX_LENGTH = 80
 _ACTUAL = ", got "
-_DEEPEST = 20
-_MOST_OPTIONS = 200
+_MAX_DEPTH = 20
+_MAX_OPTIONS = 200
 """The most values of an `enum` that are compared with a misspelt value."""
 
 
@@ -111,7 +111,7 @@ def explain_distance(validator: Validator, value: Any, root: str = "") -> Explan
         narrowed = Narrowed(value) if is_expensive else narrow(validator.is_valid, value)
         if narrowed is None:
             return Explanation(_unexplained(root))
-        errors = list(islice(validator.iter_errors(narrowed.value), _MOST_ERRORS))
+        errors = list(islice(validator.iter_errors(narrowed.value), _MAX_ERRORS))
     except TooManyErrors:
         return Explanation(_unexplained(root, ", and has too many alternatives to name the place"))
     except (ValueError, RecursionError):  # jsonschema_rs copies values of at most 255 levels
@@ -143,9 +143,9 @@ def _unexplained(root: str, reason: str = "") -> Refusal:
 def place(path: Sequence[str | int], root: str = "") -> str:
     """`["messages", 0, "role"]` -> `messages[0].role`."""
     text = root
-    for step in path[:_DEEPEST]:
-        if isinstance(step, str) and len(step) > _LONGEST:
-            step = step[:_LONGEST] + "..."
+    for step in path[:_MAX_DEPTH]:
+        if isinstance(step, str) and len(step) > _MAX_LENGTH:
+            step = step[:_MAX_LENGTH] + "..."
         if isinstance(step, int):
             text += f"[{step}]"
         else:
@@ -223,7 +223,7 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
     if name == "enum":
         options = [str(option) for option in details["options"]]
         text = error.instance if isinstance(error.instance, str | int) else ""
-        suggestion = near(text, options[:_MOST_OPTIONS])
+        suggestion = near(text, options[:_MAX_OPTIONS])
         hint = f" Did you mean '{suggestion}'?" if suggestion else ""
         expected = f"one of {', '.join(options[:20])}"
         return f"Invalid value for {subject}: expected {expected}, {actual}.{hint}"
@@ -251,7 +251,7 @@ def _description(value: Any) -> str:
     if isinstance(value, int | float):
         return f"got {value}"
     if isinstance(value, str):
-        short = value if len(value) <= _LONGEST else value[:_LONGEST] + "..."
+        short = value if len(value) <= _MAX_LENGTH else value[:_MAX_LENGTH] + "..."
         return f"got the string {short!r}" if value else "got an empty string"
     if isinstance(value, list):
         return (
@@ -279,7 +279,7 @@ def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
 def _near_miss(error: Any, details: dict[str, Any]) -> str:
     """A hint if a member has a name similar to the missing one."""
     value, missing = error.instance, details["property"]
-    suggestion = near(missing, islice(value, MOST_ITEMS)) if isinstance(value, dict) else None
+    suggestion = near(missing, islice(value, MAX_ITEMS)) if isinstance(value, dict) else None
     if suggestion is None:
         return ""
     # Two letters may differ; a name with more differences is another field.

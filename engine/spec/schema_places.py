@@ -8,7 +8,7 @@ from typing import NamedTuple
 from engine.spec.document.node import Node
 
 _COMBINED = ("allOf", "anyOf", "oneOf")
-_MOST = 500
+_MAX_PLACES = 500
 
 
 class SchemaPlace(NamedTuple):
@@ -86,7 +86,11 @@ def _reachable(schemas: Iterable[Node], keys: Sequence[str]) -> list[Node]:
     queue = [node.resolved() for node in schemas]
     parts: dict[int, Node] = {}
     for node in queue:
-        if isinstance(node.value, dict) and id(node.value) not in parts and len(parts) < _MOST:
+        if (
+            isinstance(node.value, dict)
+            and id(node.value) not in parts
+            and len(parts) < _MAX_PLACES
+        ):
             parts[id(node.value)] = node
             queue += [branch for key in keys for branch in node.get(key).elements()]
     return list(parts.values())

@@ -3,7 +3,7 @@
 A compiled schema takes twenty times the memory of its JSON. A config may have thousands of
 operations, of which most are hardly ever requested, and of which many have equal schemas. So a
 validator keeps the JSON of its schema, equal schemas share one validator, and only the
-`MOST_COMPILED` validators that were compiled last stay compiled.
+`MAX_COMPILED` validators that were compiled last stay compiled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_ERROR_STEPS = 30_000
 TOO_EXPENSIVE = "validation_too_expensive"
 """The code of the refusal of a request whose validation would take too long."""
 
-MOST_COMPILED = 1_000
+MAX_COMPILED = 1_000
 """Of all plans of this process, also former ones. Compiling a small schema again takes 50 us."""
 
 _ROOT = "x-modelway-root"
@@ -120,7 +120,7 @@ class SchemaValidator:
         if not (known or cheap) and may_be_expensive(self._text, (p.text for p in self._parts)):
             self.is_expensive = self.cost.most > EXPENSIVE
             self._cost = self._cost if self.is_expensive else None
-        if not (known and (_on_use.get() or len(_compiled) >= MOST_COMPILED)):
+        if not (known and (_on_use.get() or len(_compiled) >= MAX_COMPILED)):
             self.compile()
 
     @property
@@ -148,7 +148,7 @@ class SchemaValidator:
         bounded = _BoundedValidator(compiled, self.cost) if self.is_expensive else compiled
         self._compiled, self._is_proven = bounded, True
         _compiled.append(self)
-        while len(_compiled) > MOST_COMPILED:
+        while len(_compiled) > MAX_COMPILED:
             freed = _compiled.popleft()
             freed._compiled = None
             freed._cost = freed._cost if freed.is_expensive else None

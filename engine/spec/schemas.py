@@ -21,7 +21,7 @@ from engine.values.shared_values import SharedValues
 
 T = TypeVar("T")
 
-_MOST_BROKEN = 100
+_MAX_BROKEN = 100
 
 
 class Schemas:
@@ -73,7 +73,7 @@ class Schemas:
         """The compiled validator of a schema, without the keywords that cannot be compiled."""
         if self._parts is None:
             self._parts = SchemaParts(plain_files(self._library, self._purpose))
-        for _ in range(_MOST_BROKEN):
+        for _ in range(_MAX_BROKEN):
             text, parts = self._parts.of(uri, path)
             validator = validator_of(self.is_30, uri, text, parts)
             try:
@@ -88,7 +88,7 @@ class Schemas:
                 self.left_out.append(broken)
             else:
                 return validator
-        raise ValueError(f"more than {_MOST_BROKEN} of its keywords cannot be compiled")
+        raise ValueError(f"more than {_MAX_BROKEN} of its keywords cannot be compiled")
 
     def release_files(self) -> None:
         """Free the copies of the files: they are made again for another schema."""

@@ -12,7 +12,7 @@ from engine.values.json_edit import JsonPath
 
 _BAD_ESCAPE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
-_LONGEST_REASON = 60
+_MAX_REASON = 60
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 
 JsonName = Callable[[str], str]
@@ -138,7 +138,7 @@ def _parse_query(text: str) -> Place:
     try:
         query = jsonpath.JSONPathEnvironment(strict=True).compile(text)
     except jsonpath.JSONPathError as error:
-        reason = str(error).splitlines()[0][:_LONGEST_REASON]
+        reason = str(error).splitlines()[0][:_MAX_REASON]
         raise ValueError(f"'{text}' is not a JSONPath: {reason}") from error
     if not query.segments:
         raise ValueError("'$' is the whole body, which no edit can name")

@@ -25,7 +25,7 @@ STALE_HEADERS = frozenset(
 """Headers about a body that are wrong once it is edited."""
 
 _EVENT_END = re.compile(rb"\r?\n\r?\n|\r\r")
-_LONGEST_END = 4
+_MAX_END = 4
 _DATA = re.compile(rb"^data:[ ]?([^\r\n]*)", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -93,7 +93,7 @@ class EventEditor:
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes. Raises EventTooLarge."""
-        searched = max(len(self._partial_event) - _LONGEST_END + 1, 0)
+        searched = max(len(self._partial_event) - _MAX_END + 1, 0)
         data = self._partial_event + data if self._partial_event else data
         at = 0
         events = []

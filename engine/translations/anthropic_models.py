@@ -80,11 +80,11 @@ def most_tokens(name: str) -> int | None:
     return None if model is _UNKNOWN else model.max_tokens
 
 
-SMALLEST_BUDGET = 1024
+MIN_BUDGET = 1024
 
 
 _DEFAULT_EFFORT = "high"
-_SMALLEST_TOP_P_WITH_THOUGHTS = 0.95
+_MIN_TOP_P_WITH_THOUGHTS = 0.95
 _OPAQUE = re.compile(r"(?=.*[a-zA-Z])[a-zA-Z0-9_-]{1,256}")
 
 
@@ -147,12 +147,12 @@ class ParameterWriter(LimitedWriter[Model]):
         """A budget below `max_tokens`; at most half of that if the caller gave an effort instead of
         a number."""
         if thinking.budget is not None:
-            budget = min(max(thinking.budget, SMALLEST_BUDGET), max_tokens - 1)
+            budget = min(max(thinking.budget, MIN_BUDGET), max_tokens - 1)
         else:
             budget = min(budget_of(thinking.effort or _DEFAULT_EFFORT), max_tokens // 2)
-            budget = max(budget, SMALLEST_BUDGET)
-        if not SMALLEST_BUDGET <= budget < max_tokens:
-            reason = f"{max_tokens} tokens leave no room for thoughts of {SMALLEST_BUDGET}"
+            budget = max(budget, MIN_BUDGET)
+        if not MIN_BUDGET <= budget < max_tokens:
+            reason = f"{max_tokens} tokens leave no room for thoughts of {MIN_BUDGET}"
             self._lose("thinking", reason, hint=True)
             return {}
         return {"thinking": {"type": "enabled", "budget_tokens": budget}}
@@ -171,7 +171,7 @@ class ParameterWriter(LimitedWriter[Model]):
             if members and self._model.sampling == "one":
                 self._lose("top_p", "the model takes a temperature or top_p, not both")
             else:
-                low = top_p < _SMALLEST_TOP_P_WITH_THOUGHTS
+                low = top_p < _MIN_TOP_P_WITH_THOUGHTS
                 self._sample(members, "top_p", thinks=thinks and low)
         if top_k is not None and top_k > 0:
             self._sample(members, "top_k", thinks=thinks)

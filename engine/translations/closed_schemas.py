@@ -30,7 +30,7 @@ _NO_BOUNDS = ("default", "example", "examples", "deprecated", "readOnly", "write
 """Keywords that exclude no value."""
 
 _NO_MEANING = ("$schema", "$id", "$comment", "$anchor")
-_LARGEST_CACHED = 20_000
+_MAX_CACHED = 20_000
 _WORDS: dict[type[Any], str] = {dict: "an object", list: "a list"}
 _TYPES = {"properties": "object", "items": "array"}
 """The types of schemas without a type, by a keyword."""
@@ -58,7 +58,7 @@ def closed_schema(schema: Raw, place: str) -> ClosedSchema:
     """The schema at `place` in the subset. Raises WrongType for one that is no JSON Schema."""
     text = bytes(schema)
     try:
-        return _cached(text) if len(text) <= _LARGEST_CACHED else _close(text)
+        return _cached(text) if len(text) <= _MAX_CACHED else _close(text)
     except WrongType as error:
         raise WrongType(place, error.expected) from error
 

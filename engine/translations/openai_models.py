@@ -37,7 +37,7 @@ _NOT_TAKEN = frozenset(
 _SAY_TYPE = frozenset(("type", "anyOf", "$ref", "enum", "const"))
 _DOCUMENT = Decoder(dict[str, Any])
 _MAPS = ("properties", "$defs", "definitions")
-_LARGEST_CACHED = 20_000
+_MAX_CACHED = 20_000
 
 
 def is_strict(schema: Raw | None) -> bool:
@@ -45,7 +45,7 @@ def is_strict(schema: Raw | None) -> bool:
     if schema is None:
         return False
     text = bytes(schema)
-    return _cached(text) if len(text) <= _LARGEST_CACHED else _is_strict(text)
+    return _cached(text) if len(text) <= _MAX_CACHED else _is_strict(text)
 
 
 def _is_strict(text: bytes) -> bool:

@@ -27,20 +27,20 @@ UNREADABLE = (ValueError, OverflowError, RecursionError)
 """The exceptions of reading or writing untrusted values: wrong types (WrongType), invalid JSON or
 UTF-8, numbers out of bounds, excessive depth. Nothing else may be raised."""
 
-MOST_OBJECTS = 100_000
+MAX_OBJECTS = 100_000
 """The largest number of JSON objects in a request that is translated: about a second of CPU."""
 
-MOST_TEXTS = 20_000
+MAX_TEXTS = 20_000
 """The largest number of texts in a request for embeddings that is translated: vendors take 2,048 at
 most."""
 
 _OBJECT = re.compile(rb'\{\s*+["}]')
 _NEXT_TEXT = re.compile(rb'"\s*+,\s*+"')
 _SEND_LESS = "Send less of it."
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 Details = Mapping[str, Any]
 _NO_DETAILS: Mapping[str, Details] = MappingProxyType({})
-_LONGEST_REASON = 200
+_MAX_REASON = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,19 @@ def check_text(data: bytes) -> bytes:
 
 
 def check_objects(body: bytes) -> None:
-    """Raise GatewayError 400 for a request with more than MOST_OBJECTS JSON objects: each takes
+    """Raise GatewayError 400 for a request with more than MAX_OBJECTS JSON objects: each takes
     some microseconds, for which the other requests of the worker wait."""
-    if has_more_objects(body, MOST_OBJECTS):
-        message = f"The request has over {MOST_OBJECTS} JSON objects. So many are not translated "
+    if has_more_objects(body, MAX_OBJECTS):
+        message = f"The request has over {MAX_OBJECTS} JSON objects. So many are not translated "
         message += "for a model of another vendor: send fewer messages, parts or tools."
         raise GatewayError(400, "request_too_complex", message)
 
 
 def check_texts(body: bytes) -> None:
-    """Raise GatewayError 400 for a request with more than MOST_TEXTS texts in lists: each becomes
+    """Raise GatewayError 400 for a request with more than MAX_TEXTS texts in lists: each becomes
     an object where it is written for another vendor."""
-    if body.count(b",") >= MOST_TEXTS and _has_more(_NEXT_TEXT, body, MOST_TEXTS - 1):
-        message = f"The request has over {MOST_TEXTS} texts. So many are not translated for a "
+    if body.count(b",") >= MAX_TEXTS and _has_more(_NEXT_TEXT, body, MAX_TEXTS - 1):
+        message = f"The request has over {MAX_TEXTS} texts. So many are not translated for a "
         message += "model of another vendor: send fewer in a request."
         raise GatewayError(400, "request_too_complex", message)
 
@@ -162,7 +162,7 @@ def _too_large(error: TooLarge) -> GatewayError:
 
 def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -> GatewayError:
     """The refusal of a request, which names the first of its losses."""
-    names = [_loss_name(loss) for loss in losses[:_MOST_NAMED]]
+    names = [_loss_name(loss) for loss in losses[:_MAX_NAMED]]
     more = len(losses) - len(names)
     last = f"{more} more" if more else names.pop()
     fields = f"{', '.join(names)} and {last}" if names else last
@@ -178,7 +178,7 @@ def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -
 
 
 def _loss_name(loss: Loss) -> str:
-    reason = f" ({loss.reason[:_LONGEST_REASON]})" if loss.reason else ""
+    reason = f" ({loss.reason[:_MAX_REASON]})" if loss.reason else ""
     return f"'{visible_place(loss.place)}'{reason}"
 
 

@@ -22,7 +22,7 @@ from engine.translations.language import (
     TargetRequest,
 )
 from engine.translations.neutral.answer import Assembly
-from engine.translations.neutral.calls import LARGEST as LARGEST_NAMES
+from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
 from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import (
@@ -53,10 +53,10 @@ from engine.translations.refusals import (
     unreadable_request,
 )
 
-LARGEST = 32_000_000
+MAX_ANSWER = 32_000_000
 """The largest complete answer that is translated, in bytes."""
 
-MOST_ANSWER_OBJECTS = 500_000
+MAX_ANSWER_OBJECTS = 500_000
 """JSON objects of such an answer: 20,000 tokens with the 20 most likely in place of each."""
 
 
@@ -119,8 +119,8 @@ class TranslatedExchange(Struct, frozen=True):
         """Translate a complete answer, to a stream if the caller requested one. `usage` is what the
         caller is told. Raises BrokenAnswer or UpstreamError.
         """
-        if has_more_objects(body, MOST_ANSWER_OBJECTS):
-            raise BrokenAnswer(f"the upstream's answer has over {MOST_ANSWER_OBJECTS} objects")
+        if has_more_objects(body, MAX_ANSWER_OBJECTS):
+            raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER_OBJECTS} objects")
         output = _output(self, usage)
         try:
             text = check_text(body)
@@ -230,8 +230,8 @@ class _Changes:
         """The caller's name of a tool. Raises BrokenAnswer if they become too many bytes."""
         original = self._names.get(name, name)
         self._restored += len(original)
-        if self._restored > LARGEST_NAMES:
-            words = f"over {LARGEST_NAMES} characters of the names of tools"
+        if self._restored > MAX_NAMES:
+            words = f"over {MAX_NAMES} characters of the names of tools"
             raise BrokenAnswer(f"the upstream's answer has {words}")
         return original
 
@@ -290,8 +290,8 @@ class _WholeOutput:
 
     def add(self, events: Iterable[Event], size: int) -> None:
         self._size += size
-        if self._size > LARGEST:
-            raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
+        if self._size > MAX_ANSWER:
+            raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER} bytes")
         self.law.add(events if self._changes is None else self._changes.undo(events))
 
     def take(self) -> bytes:

@@ -22,7 +22,7 @@ from engine.relay.framing import framing_of
 from engine.relay.sse import NotAnEvent
 from engine.translations import AnyExchange
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource
-from engine.translations.translation import LARGEST
+from engine.translations.translation import MAX_ANSWER
 from engine.upstream.amazon_response import error_code
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
@@ -203,7 +203,7 @@ class TranslatedBody(_TranslatedResponse):
 
     def _read_whole(self, beat: float | None) -> None:
         """Read and translate an answer in one piece."""
-        text = self._read_all(LARGEST, beat, self._reader.feed)
+        text = self._read_all(MAX_ANSWER, beat, self._reader.feed)
         self._ended = True
         try:
             self._body = self._exchange.answer(text, self._usage_source)

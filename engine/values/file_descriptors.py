@@ -17,7 +17,7 @@ from engine.values.throttle import LogThrottle
 RESERVE = 64
 """Descriptors for what is neither a caller nor an upstream."""
 
-_LEAST_RESERVE = 22
+_MIN_RESERVE = 22
 """Metrics, records and the state shared by workers open 14 descriptors on first use."""
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
@@ -39,7 +39,7 @@ def capacity() -> tuple[int, int]:
     """How many callers may connect to this process, given its limit and the open descriptors, and
     how many descriptors are reserved for other uses."""
     free = max(0, _limit() - _open())
-    reserve = min(RESERVE, max(_LEAST_RESERVE, free // 4))
+    reserve = min(RESERVE, max(_MIN_RESERVE, free // 4))
     return max(1, (free - reserve) // 2), reserve
 
 

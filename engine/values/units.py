@@ -17,7 +17,7 @@ _BYTES = {
     "GiB": 1024**3,
 }
 
-LONGEST = 36_500 * 86_400.0
+MAX_DURATION = 36_500 * 86_400.0
 """Seconds of a hundred years: the longest that `seconds` returns. The clocks and timers of the
 system overflow after 292 years."""
 
@@ -27,11 +27,11 @@ SIZE = r"^[0-9]{1,12}(\.[0-9]{1,9})?(B|KB|MB|GB|KiB|MiB|GiB)$"
 
 
 def seconds(text: str) -> float:
-    """`"10m"` -> 600.0, at most LONGEST. Raises ValueError for anything DURATION does not match."""
+    """`"10m"` -> 600.0, at most MAX_DURATION. ValueError for what DURATION does not match."""
     if not re.fullmatch(DURATION, text):
         raise ValueError(f"'{text}' is not a duration like 250ms, 3s, 10m, 1h or 90d")
     number = text.rstrip("mshd")
-    return min(float(number) * _SECONDS[text[len(number) :]], LONGEST)
+    return min(float(number) * _SECONDS[text[len(number) :]], MAX_DURATION)
 
 
 def duration_text(seconds: float) -> str:

@@ -52,7 +52,7 @@ def test_a_worker_makes_the_handler_of_a_route_once_at_its_first_request(tmp_pat
 
 @pytest.mark.parametrize("most", [1, 1000])
 def test_a_trial_makes_every_handler_and_of_thousands_the_first(tmp_path, monkeypatch, most):
-    monkeypatch.setattr("engine.app.build.MOST_MADE", most)
+    monkeypatch.setattr("engine.app.build.MAX_MADE", most)
     routes = []
     plan = planned(tmp_path, CONFIG).plan
     services = replace(services_of(plan), background=False)

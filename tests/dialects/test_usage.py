@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.dialects.interface.usage import MOST, Meter
+from engine.dialects.interface.usage import MAX_COUNT, Meter
 from engine.mock.examples import examples, fill
 from engine.values.usage import Usage
 from tests.support import paths
@@ -110,13 +110,13 @@ def test_any_document_is_read_within_bounds(name, documents):
         tally.take(document)
     usage = tally.usage()
     if usage is not None:
-        assert 0 <= usage.cached + usage.cache_write <= usage.input <= 400 * MOST
+        assert 0 <= usage.cached + usage.cache_write <= usage.input <= 400 * MAX_COUNT
         assert 0 <= usage.audio_input + usage.image_input <= usage.input
         assert 0 <= usage.cache_write_1h <= usage.cache_write
         assert 0 <= usage.cached_audio + usage.cached_image <= usage.cached
         assert usage.cached_audio <= usage.audio_input
         assert usage.cached_image <= usage.image_input
-        assert 0 <= usage.output <= 400 * MOST
+        assert 0 <= usage.output <= 400 * MAX_COUNT
         assert 0 <= usage.reasoning + usage.audio_output + usage.image_output <= usage.output
         assert usage.seconds >= 0
         assert usage.source == "upstream"

@@ -15,7 +15,7 @@ from tests.documents.requests import EXAMPLE, INVALID, VALID
 from tests.documents.trial import Result, trial
 
 _KINDS = ("crash", "error", "refused valid", "refused example", "changed", "let through")
-_MOST_SHOWN = 3
+_MAX_SHOWN = 3
 
 
 def main() -> int:
@@ -54,7 +54,7 @@ def _row(name: str, result: Result) -> str:
     lines = [
         f"    {kind}: {words}"
         for kind, all_words in reasons.items()
-        for words in all_words[:_MOST_SHOWN]
+        for words in all_words[:_MAX_SHOWN]
     ]
     lines += [f"    not judged, {n} times: {why}" for why, n in result.not_judged.most_common(3)]
     return "\n".join([row, *lines])

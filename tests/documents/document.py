@@ -21,7 +21,7 @@ from referencing.jsonschema import DRAFT4, DRAFT202012
 from tests.documents.swagger import with_bodies_of_3
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-_MOST_REFERENCES = 32
+_MAX_REFERENCES = 32
 
 
 def _required(
@@ -86,7 +86,7 @@ class Part:
     def resolved(self) -> Part:
         """The target of its references. Raises NotJudged without one."""
         part = self
-        for _ in range(_MOST_REFERENCES):
+        for _ in range(_MAX_REFERENCES):
             ref = part.value.get("$ref") if isinstance(part.value, dict) else None
             if not isinstance(ref, str):
                 return part

@@ -13,7 +13,7 @@ from tests.documents.document import Document, NotJudged, Part
 from tests.documents.values import near_misses, values
 
 VALID, EXAMPLE, INVALID = "valid", "example", "invalid"
-_MOST_VALID, _MOST_EXAMPLES, _MOST_INVALID = 3, 3, 8
+_MAX_VALID, _MAX_EXAMPLES, _MAX_INVALID = 3, 3, 8
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 _NO_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
 
@@ -53,7 +53,7 @@ def requests(
         else:
             yield plain
         return
-    accepted = list(islice(values(schema), _MOST_VALID))
+    accepted = list(islice(values(schema), _MAX_VALID))
     if not accepted:
         raise NotJudged("no valid body was found")
     if _essence(name) == _FORM:
@@ -62,14 +62,14 @@ def requests(
     typed = replace(plain, headers=(*plain.headers, ("Content-Type", _JSON)))
     for value in accepted:
         yield _with_body(typed, VALID, value)
-    for value in islice(_examples(content[name], schema), _MOST_EXAMPLES):
+    for value in islice(_examples(content[name], schema), _MAX_EXAMPLES):
         yield _with_body(typed, EXAMPLE, value)
     if has_alternatives:
         return
     misses = list(near_misses(accepted[-1]))
-    step = max(len(misses) // (4 * _MOST_INVALID), 1)
+    step = max(len(misses) // (4 * _MAX_INVALID), 1)
     refused = (value for value in misses[::step] if _refuses(schema, value))
-    for value in islice(refused, _MOST_INVALID):
+    for value in islice(refused, _MAX_INVALID):
         yield _with_body(typed, INVALID, value)
 
 

@@ -14,7 +14,7 @@ from hypothesis.errors import HypothesisException
 
 from tests.documents.document import NotJudged, Part
 
-_DEEPEST = 5
+_MAX_DEPTH = 5
 _TEXTS = {
     "date": "2027-01-31",
     "date-time": "2027-01-31T12:00:00Z",
@@ -61,7 +61,7 @@ def _value(schema: Part, full: bool, branch: int, depth: int) -> Any:
             return _object(keywords, full, branch, depth)
         case "array":
             items = keywords.get("items")
-            count = max(int(keywords.get("minItems", 0)), int(depth < _DEEPEST))
+            count = max(int(keywords.get("minItems", 0)), int(depth < _MAX_DEPTH))
             item = _value(items, full, branch, depth + 1) if isinstance(items, Part) else "text"
             return [copy.deepcopy(item) for _ in range(min(count, 50))]
         case "integer" | "number":
@@ -76,7 +76,7 @@ def _value(schema: Part, full: bool, branch: int, depth: int) -> Any:
 def _merged(schema: Part, branch: int, depth: int) -> dict[str, Any]:
     """The keywords of a schema with those of its `$ref`, `allOf`, and a branch of its unions.
     `properties` and `items` are parts."""
-    if depth > 3 * _DEEPEST or not isinstance(schema.value, dict):
+    if depth > 3 * _MAX_DEPTH or not isinstance(schema.value, dict):
         return {}
     result: dict[str, Any] = {}
     parts = [schema.target()] if isinstance(schema.value.get("$ref"), str) else []
@@ -101,7 +101,7 @@ def _names(value: Any) -> list[str]:
 
 
 def _object(keywords: dict[str, Any], full: bool, branch: int, depth: int) -> dict[str, Any]:
-    if depth >= 2 * _DEEPEST:
+    if depth >= 2 * _MAX_DEPTH:
         return {}
     properties, required = keywords["properties"], keywords["required"]
     optional = [name for name in properties if name not in required]

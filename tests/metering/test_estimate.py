@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.dialects.interface.usage import MOST
+from engine.dialects.interface.usage import MAX_COUNT
 from engine.exchange.body import receive
-from engine.metering.estimate import DEFAULT_OUTPUT, MOST_FILE, estimate, input_tokens
+from engine.metering.estimate import DEFAULT_OUTPUT, MAX_FILE, estimate, input_tokens
 from engine.spec.multipart import boundary_of, parse
 from engine.values.usage import Takes, Usage
 from tests.support.documents import exchange, form_data
@@ -48,7 +48,7 @@ def test_text_counts_by_its_bytes():
         ({"max_tokens": 5, "n": "0"}, 5),
         ({"max_tokens": 5.0}, 5),
         ({"max_tokens": 10**30}, DEFAULT_OUTPUT),
-        ({"max_tokens": MOST, "n": 128}, MOST),
+        ({"max_tokens": MAX_COUNT, "n": 128}, MAX_COUNT),
         ({"max_tokens": 5, "n": 3}, 15),
         ({"max_tokens": 5, "n": 0}, 5),
         ({"max_tokens": 5, "n": 10**6}, 640),
@@ -98,9 +98,9 @@ def test_an_image_in_base64_is_not_counted_as_text():
     url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
     text = {"type": "text", "text": "what is this " * 100}
     usage = estimate_of({"messages": [{"role": "user", "content": [text, url]}]})
-    assert 300 < usage.input < MOST_FILE + 3000
+    assert 300 < usage.input < MAX_FILE + 3000
     both = estimate_of({"messages": [{"role": "user", "content": [url, text, *[text] * 9, url]}]})
-    assert MOST_FILE * 2 < both.input < MOST_FILE * 2 + 6000
+    assert MAX_FILE * 2 < both.input < MAX_FILE * 2 + 6000
 
 
 @pytest.mark.parametrize("text", ["some words here ", "日本語のテキスト。", "x, "])
@@ -166,4 +166,4 @@ def test_any_value_is_estimated(value):
     request = exchange(b"x")
     request.value = value
     for takes in (CHAT, GEMINI, Takes(speech="input", images="n")):
-        assert 0 <= estimate(request, takes).output <= MOST
+        assert 0 <= estimate(request, takes).output <= MAX_COUNT

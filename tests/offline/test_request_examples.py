@@ -167,6 +167,6 @@ def test_each_of_many_examples_is_named(tmp_path):
 
 
 def test_no_more_than_a_number_of_examples_is_judged(tmp_path, monkeypatch):
-    monkeypatch.setattr(request_examples, "MOST_EXAMPLES", 2)
+    monkeypatch.setattr(request_examples, "MAX_EXAMPLES", 2)
     examples = {f"e{n}": {"value": {"x": n}} for n in range(9)}
     assert len(findings(tmp_path, body(NAMED, examples=examples))) == 2

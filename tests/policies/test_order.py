@@ -31,7 +31,7 @@ SCHEMA: dict[str, Any] = {
 TYPES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 BOUNDARY = "xYx"
 RENAME = {"transform": {"request": {"body": {"rename": {"max_tokens": "max_completion_tokens"}}}}}
-MOST = {"deny": {"if": {"body": {"max_completion_tokens": {"exclusiveMinimum": 4096}}}}}
+AT_MOST = {"deny": {"if": {"body": {"max_completion_tokens": {"exclusiveMinimum": 4096}}}}}
 OLD_NAME: Any = {"deny": {"if": {"body": {"max_tokens": {}}}}}
 TO: dict[str, Any] = {"to": [{"upstream": "main"}]}
 BY_MODEL = {"model": "$request.body#/model"}
@@ -100,13 +100,13 @@ def outcome(rehearsal: Rehearsal) -> str:
 @each(
     ("policies", "code"),
     [
-        ([RENAME, MOST], "request_denied"),
-        ([MOST, RENAME], "sent"),
+        ([RENAME, AT_MOST], "request_denied"),
+        ([AT_MOST, RENAME], "sent"),
         ([RENAME, OLD_NAME], "sent"),
         ([OLD_NAME, RENAME], "request_denied"),
-        ([OLD_NAME, RENAME, MOST], "request_denied"),
-        ([MOST, RENAME, OLD_NAME], "sent"),
-        ([RENAME, {"rate_limit": {"requests": 9, "per": "1m"}}, MOST], "request_denied"),
+        ([OLD_NAME, RENAME, AT_MOST], "request_denied"),
+        ([AT_MOST, RENAME, OLD_NAME], "sent"),
+        ([RENAME, {"rate_limit": {"requests": 9, "per": "1m"}}, AT_MOST], "request_denied"),
     ],
 )
 @pytest.mark.parametrize("route", [TO, BY_MODEL], ids=["to", "model"])
@@ -134,7 +134,7 @@ def test_a_rename_leaves_no_other_spelling_of_the_old_name(
             for field, value in fields.items()
         )
         body, kind = f"{parts}--{BOUNDARY}--\r\n".encode(), f"{kind}; boundary={BOUNDARY}"
-    (request,) = played(tmp_path, [RENAME, MOST], body, kind=kind).sent_requests
+    (request,) = played(tmp_path, [RENAME, AT_MOST], body, kind=kind).sent_requests
     assert b"5000" not in request.body
 
 
@@ -270,7 +270,7 @@ def test_headers_and_queries_are_judged_as_they_were_edited(
 
 @each(
     ("first", "policies", "code"),
-    [([RENAME], [MOST], "request_denied"), ([MOST], [RENAME], "sent")],
+    [([RENAME], [AT_MOST], "request_denied"), ([AT_MOST], [RENAME], "sent")],
 )
 def test_the_policies_of_the_file_are_before_those_of_the_route(
     tmp_path: Path, first: list[Any], policies: list[Any], code: str
@@ -293,7 +293,7 @@ def test_of_two_refusals_the_first_one_written_answers(tmp_path: Path) -> None:
 def test_a_policy_does_not_see_the_edits_of_the_model_and_its_upstreams(tmp_path: Path) -> None:
     models = {"m": {**TO, **RENAME}}
     body = {"model": "m", "max_tokens": 5000}
-    rehearsal = played(tmp_path, [MOST], body, models=models, route=BY_MODEL)
+    rehearsal = played(tmp_path, [AT_MOST], body, models=models, route=BY_MODEL)
     assert outcome(rehearsal) == "sent"
     (sent,) = rehearsal.sent_requests
     assert json.loads(sent.body)["max_completion_tokens"] == 5000

@@ -173,11 +173,11 @@ def test_a_message_shorter_than_its_headers_is_an_error() -> None:
     assert "shorter than its headers" in broken(prelude(20, 100))
 
 
-@pytest.mark.parametrize(("bound", "size"), [("MOST_PAYLOAD", 5), ("MOST_HEADERS", 5)])
+@pytest.mark.parametrize(("bound", "size"), [("MAX_PAYLOAD", 5), ("MAX_HEADERS", 5)])
 def test_a_large_message_is_refused_by_its_prelude(
     bound: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    headers = [("name", "value")] if bound == "MOST_HEADERS" else []
+    headers = [("name", "value")] if bound == "MAX_HEADERS" else []
     data = message(headers, b"x" * 6)
     monkeypatch.setattr(amazon_event_stream, bound, size)
     assert "over 5 bytes" in broken(data[:12])

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec.narrow_failure import MOST_ITEMS, narrow
+from engine.spec.narrow_failure import MAX_ITEMS, narrow
 
 
 class Judge:
@@ -28,7 +28,7 @@ def test_the_wrong_item_is_in_the_part_and_keeps_its_place(before: int, after: i
     assert narrowed is not None
     at = narrowed.value["items"].index("wrong")
     assert narrowed.original_path(["items", at, "x"]) == ["items", before, "x"]
-    assert judge.longest <= MOST_ITEMS
+    assert judge.longest <= MAX_ITEMS
 
 
 def test_a_path_beside_the_array_stays() -> None:

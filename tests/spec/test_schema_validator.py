@@ -43,7 +43,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[SchemaValidator]:
         return compile_(self)
 
     monkeypatch.setattr(SchemaValidator, "compile", compile_and_note)
-    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 2)
+    monkeypatch.setattr(schema_validator, "MAX_COMPILED", 2)
     return calls
 
 
@@ -123,7 +123,7 @@ def test_a_schema_known_to_be_valid_is_compiled_while_there_is_room(
 ) -> None:
     others = validators({"multipleOf": 31, "minimum": most}, {"multipleOf": 37, "minimum": most})
     assert compiled == others
-    monkeypatch.setattr(schema_validator, "MOST_COMPILED", most)
+    monkeypatch.setattr(schema_validator, "MAX_COMPILED", most)
     validator = validator_of(False, URI, f'{{"multipleOf":41,"minimum":{most}}}', ())
     validator.prove(known=True)
     assert len(compiled) == number
@@ -198,7 +198,7 @@ def test_no_schema_of_the_shipped_documents_is_expensive(name: str) -> None:
 def test_what_is_known_to_be_sound_can_be_compiled_when_it_is_used(
     compiled: list[SchemaValidator], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 1_000)
+    monkeypatch.setattr(schema_validator, "MAX_COMPILED", 1_000)
     of_use, at_once = (validator_of(False, URI, f'{{"minimum": {n}}}', ()) for n in (71, 72))
     unknown = validator_of(False, URI, '{"minimum": 73}', ())
     with compile_on_use():

@@ -29,7 +29,7 @@ RECORDED: dict[str, tuple[Agent, str]] = {
 }
 """The files, with the agent and the model of each."""
 
-_LONGEST = 60
+_MAX_LENGTH = 60
 _WORD = "seven"
 """What the second command prints."""
 
@@ -54,7 +54,7 @@ def _plain(value: Any, names: dict[str, str]) -> Any:
         return [_plain(each, names) for each in value]
     if not isinstance(value, str):
         return value
-    if len(value) > _LONGEST:
+    if len(value) > _MAX_LENGTH:
         return f"A text with {_WORD}." if _WORD in value else "A text."
     return _NAMES.sub(lambda match: names.setdefault(match[0], str(len(names))), value)
 

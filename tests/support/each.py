@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-_LONGEST_NAME = 300
+_MAX_NAME = 300
 _Param = type(pytest.param())
 
 
@@ -36,7 +36,7 @@ def each(
         if labels:
             return labels[index]
         values_text = ", ".join(str(ids(v)) if callable(ids) else repr(v) for v in values)
-        return name or values_text[:_LONGEST_NAME]
+        return name or values_text[:_MAX_NAME]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)

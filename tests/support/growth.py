@@ -13,7 +13,7 @@ from benchmarks.counts.meters import Bytecodes
 
 LARGE = 320
 FACTOR = 16
-MOST_GROWTH = 1.2
+MAX_GROWTH = 1.2
 """The largest ratio that a linear cost has."""
 
 Work = Callable[[], object]

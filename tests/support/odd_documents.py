@@ -141,7 +141,7 @@ _POINTERS_OUT = (
     "api.json#/paths",
     "file:///dev/null",
 )
-_MOST_DEEP = 350
+_MAX_DEPTH = 350
 
 
 def write(folder: Path, document: Any, parts: Any = PARTS) -> None:
@@ -181,7 +181,7 @@ def _change(document: Any, dice: random.Random) -> str:
         new = {dice.choice(("not", "if", "items", "properties", "x")): old}
     elif kind == "deep":
         new = old
-        for _ in range(dice.randrange(_MOST_DEEP)):
+        for _ in range(dice.randrange(_MAX_DEPTH)):
             new = [new] if dice.random() < 0.1 else {"properties": {"a": new}}
     elif kind == "copy":
         source: Any = document

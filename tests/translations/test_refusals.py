@@ -10,7 +10,7 @@ import pytest
 
 from engine.translations import language, target_languages
 from engine.translations.language import RequestLine
-from engine.translations.refusals import MOST_OBJECTS, has_more_objects
+from engine.translations.refusals import MAX_OBJECTS, has_more_objects
 from engine.translations.translation import LossRules, Translation
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
@@ -193,7 +193,7 @@ def test_objects_are_counted_outside_of_words(text: bytes, more: bool) -> None:
 
 
 def test_a_request_of_too_many_objects_is_refused() -> None:
-    turns = b'{"role":"user","content":"Hi"},' * MOST_OBJECTS + b"{}"
+    turns = b'{"role":"user","content":"Hi"},' * MAX_OBJECTS + b"{}"
     body = b'{"model":"claude","messages":[' + turns + b"]}"
     translation = Translation(language("chat_completions"), language("messages"))
     with pytest.raises(GatewayError) as excinfo:

@@ -16,12 +16,12 @@ from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.limits import Losses, most_bytes
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.refusals import MOST_TEXTS, LossRules
+from engine.translations.refusals import MAX_TEXTS, LossRules
 from engine.translations.translation import Translation
 from engine.values.errors import GatewayError
 from tests.support.each import each
 
-MOST_MEMORY = 20_000_000
+MAX_MEMORY = 20_000_000
 OLD_GEMINI = "gemini-2.0-flash"
 LONG = "x" * 100_000
 REFERENCES = {
@@ -112,7 +112,7 @@ def test_a_request_that_grows_is_refused_by_its_place_before_it_is_in_memory(
     error, allocated = refusal(source, target, model, document)
     assert (error.status, error.param) == (400, place)
     assert f"'{place}'" in error.message
-    assert allocated < MOST_MEMORY
+    assert allocated < MAX_MEMORY
 
 
 def test_the_refusal_says_what_grows_and_what_to_do() -> None:
@@ -165,7 +165,7 @@ def test_a_language_that_writes_too_much_is_refused() -> None:
 
 
 def test_too_many_texts_are_refused_before_they_are_read() -> None:
-    document = {"input": ["a"] * (MOST_TEXTS + 1)}
+    document = {"input": ["a"] * (MAX_TEXTS + 1)}
     error, allocated = refusal("embeddings", "batch_embed_contents", "m", document)
     assert (error.status, error.code) == (400, "request_too_complex")
     assert allocated < 1_000_000

@@ -11,8 +11,8 @@ from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.translation import (
-    LARGEST,
-    MOST_ANSWER_OBJECTS,
+    MAX_ANSWER,
+    MAX_ANSWER_OBJECTS,
     LossRules,
     StreamTranslator,
     TranslatedExchange,
@@ -144,15 +144,15 @@ def test_names_of_the_upstream_are_bounded_in_the_message() -> None:
 def test_an_answer_in_one_piece_may_have_a_bounded_size() -> None:
     stream = ask().stream()
     text = "x" * 8_000_000
-    for _ in range(LARGEST // len(chunk(content=text))):
+    for _ in range(MAX_ANSWER // len(chunk(content=text))):
         stream.event(chunk(content=text))
-    with pytest.raises(BrokenAnswer, match=f"over {LARGEST} bytes"):
+    with pytest.raises(BrokenAnswer, match=f"over {MAX_ANSWER} bytes"):
         stream.event(chunk(content=text))
 
 
 def test_an_answer_of_too_many_objects_is_broken() -> None:
-    with pytest.raises(BrokenAnswer, match=f"over {MOST_ANSWER_OBJECTS} objects"):
-        ask().answer(b'{"choices":[' + b"{}," * MOST_ANSWER_OBJECTS + b"{}]}")
+    with pytest.raises(BrokenAnswer, match=f"over {MAX_ANSWER_OBJECTS} objects"):
+        ask().answer(b'{"choices":[' + b"{}," * MAX_ANSWER_OBJECTS + b"{}]}")
 
 
 def test_what_waits_for_an_answer_holds_no_messages() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.values import units
-from engine.values.units import DURATION, LONGEST, SIZE, seconds, size
+from engine.values.units import DURATION, MAX_DURATION, SIZE, seconds, size
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,13 @@ def test_an_absurd_number_is_refused_and_never_another_exception():
 
 @given(st.integers(0, 10**9 - 1), st.sampled_from(["ms", "s", "m", "h", "d"]))
 def test_every_whole_number_with_a_unit_is_a_duration(number, unit):
-    expected = min(number * seconds(f"1{unit}"), LONGEST)
+    expected = min(number * seconds(f"1{unit}"), MAX_DURATION)
     assert seconds(f"{number}{unit}") == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("text", ["999999999d", "999999999h", "36501d"])
 def test_a_duration_is_never_more_than_a_timer_can_hold(text):
-    assert seconds(text) == LONGEST
+    assert seconds(text) == MAX_DURATION
     with socket.socket() as sock:
         sock.settimeout(seconds(text))
 

@@ -17,7 +17,7 @@ from engine.source.problem import Level, Problem
 
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 _CONTEXT = 1
-_MOST_OF_A_CODE = 3
+_MAX_PER_CODE = 3
 _NO_CALLERS = "`modelway token new NAME` prints an entry for `tokens`, which has none yet"
 
 Paint = Callable[..., str]
@@ -48,7 +48,7 @@ def _blocks(level: Level, report: Report, paint: Paint) -> Iterator[str]:
         if problem.level is level:
             by_code.setdefault(problem.code, []).append(problem)
     for code, problems in by_code.items():
-        shown = problems if report.complete else problems[:_MOST_OF_A_CODE]
+        shown = problems if report.complete else problems[:_MAX_PER_CODE]
         yield from (_problem(problem, report, paint) for problem in shown)
         if hidden := len(problems) - len(shown):
             nouns = f"{level}{'s' if hidden > 1 else ''}"

@@ -11,9 +11,9 @@ from engine.source.excerpt import printable
 Document = dict[str, Any]
 
 _MARK = "*"
-_MOST_LISTED = 5
+_MAX_LISTED = 5
 """The most names of a provider's models in a row on a terminal."""
-_MOST_UPSTREAMS = 20
+_MAX_UPSTREAMS = 20
 """The most upstreams of a route on a terminal."""
 
 
@@ -28,7 +28,7 @@ def route_table(routes: Sequence[Document], *, brief: bool) -> Table:
                 route["path"],
                 route["operation"],
                 _model_source(route),
-                _goes_to(route, _MOST_UPSTREAMS if brief else None),
+                _goes_to(route, _MAX_UPSTREAMS if brief else None),
                 ", ".join(route["guards"]),
             )
             for route in routes
@@ -75,7 +75,7 @@ def model_table(models: Sequence[Document], *, brief: bool) -> Table:
         columns["AT ONE TIME"] = [text or "-" for text in bounds]
     if any(model["listed"] for model in models):
         columns["LISTED MODELS"] = [
-            _names(model["listed"], _MOST_LISTED if brief else None) for model in models
+            _names(model["listed"], _MAX_LISTED if brief else None) for model in models
         ]
     return _table(tuple(columns), zip(*columns.values(), strict=True))
 

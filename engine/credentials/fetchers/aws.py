@@ -20,7 +20,7 @@ from botocore.session import Session
 
 from engine.credentials.tokens.token import CredentialUnavailable
 
-_LONGEST = 129_600
+_MAX_LIFETIME = 129_600
 """The longest lifetime of temporary keys in seconds: 36 hours."""
 
 _TRANSIENT = (
@@ -66,7 +66,7 @@ def _expires(credentials: Credentials) -> float | None:
     only answers whether they expire within a given time."""
     if not isinstance(credentials, RefreshableCredentials):
         return None
-    low, high = 0, _LONGEST
+    low, high = 0, _MAX_LIFETIME
     while low < high:
         middle = (low + high) // 2
         if credentials.refresh_needed(refresh_in=middle):

@@ -17,7 +17,7 @@ from urllib.parse import quote_plus, urlencode
 from engine.credentials.tokens.token import CredentialUnavailable
 
 _SECONDS = 10.0
-_LARGEST = 1_000_000
+_MAX_ANSWER = 1_000_000
 """The most bytes of an answer that are read."""
 
 
@@ -66,7 +66,7 @@ def _headers(options: Mapping[str, Any]) -> dict[str, str]:
 
 def _document(response: IO[bytes]) -> Any:
     try:
-        return json.loads(response.read(_LARGEST))
+        return json.loads(response.read(_MAX_ANSWER))
     except ValueError:
         return None
 

@@ -17,7 +17,7 @@ FetchToken = Callable[[Mapping[str, Any]], tuple[Mapping[str, str], float | None
 """Fetches a token with the options of a credential: its texts by name, and the Unix time at which
 it expires, None if that is not known. Raises CredentialUnavailable."""
 
-_LONGEST = 500
+_MAX_MESSAGE = 500
 """The most characters of a token server's message."""
 
 
@@ -33,7 +33,7 @@ def run(module: str, options: Mapping[str, Any], now: float) -> bytes:
     except Exception as error:  # noqa: BLE001 - the parent reports it
         words, detail, lasting = "its token was not fetched", describe(error), False
     clean = Redaction(_secrets(options)).redact_text
-    failed = {"words": clean(words), "detail": clean(detail)[:_LONGEST], "lasting": lasting}
+    failed = {"words": clean(words), "detail": clean(detail)[:_MAX_MESSAGE], "lasting": lasting}
     return json.dumps(failed).encode()
 
 

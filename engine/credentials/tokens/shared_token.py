@@ -22,7 +22,7 @@ from engine.values.runtime_dir import prepare
 
 log = logging.getLogger("modelway")
 
-_LONGEST_LOCK = 35.0
+_MAX_LOCK = 35.0
 """The longest wait for another worker's fetch, in seconds."""
 _POLL_SECONDS = 0.05
 
@@ -56,7 +56,7 @@ class SharedToken:
         flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         lock = os.open(f"{self._path}.lock", flags, 0o600)
         try:
-            deadline = time.monotonic() + _LONGEST_LOCK
+            deadline = time.monotonic() + _MAX_LOCK
             while True:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

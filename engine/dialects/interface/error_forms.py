@@ -14,7 +14,7 @@ from typing import Any
 from engine.dialects.interface.streams import END_MARKER
 from engine.values.event_json import event_json
 
-LONGEST_TEXT = 500
+MAX_TEXT = 500
 """The most characters of an error's text that are quoted."""
 
 _ERROR_NAME = b"event: error\n"
@@ -52,9 +52,9 @@ _SEARCHED = 8_192
 _TITLE = re.compile(r"(?is)<title[^>]{0,99}>([^<]{1,300})|<h1[^>]{0,99}>(.{1,300}?)</h1")
 _TAG = re.compile(r"<[^>]*>")
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
-_MOST_NESTED = 4
-_MOST_ITEMS = 5
-_MOST_DETAILS = 20
+_MAX_NESTED = 4
+_MAX_ITEMS = 5
+_MAX_DETAILS = 20
 
 
 def event_document(event: bytes) -> Any:
@@ -112,8 +112,8 @@ def _members(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def error_text(document: Any) -> str:
-    """The text of an error in any form; "" if there is none. At most LONGEST_TEXT characters."""
-    return _text(document, 0)[:LONGEST_TEXT]
+    """The text of an error in any form; "" if there is none. At most MAX_TEXT characters."""
+    return _text(document, 0)[:MAX_TEXT]
 
 
 def wait_in(document: Any) -> float | None:
@@ -126,7 +126,7 @@ def wait_in(document: Any) -> float | None:
         return None
     error = document.get("error")
     details = (error if isinstance(error, dict) else document).get("details")
-    for detail in details[:_MOST_DETAILS] if isinstance(details, list) else ():
+    for detail in details[:_MAX_DETAILS] if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
         match = _DURATION.fullmatch(delay) if isinstance(delay, str) else None
         if match is not None and float(match[1]):
@@ -144,11 +144,11 @@ def message_in(error: Mapping[str, Any]) -> str:
 
 def _text(value: Any, depth: int) -> str:
     if isinstance(value, str):
-        return " ".join(value[: 4 * LONGEST_TEXT].split())
-    if depth > _MOST_NESTED:
+        return " ".join(value[: 4 * MAX_TEXT].split())
+    if depth > _MAX_NESTED:
         return ""
     if isinstance(value, list):
-        texts = [text for item in value[:_MOST_ITEMS] if (text := _item_text(item, depth + 1))]
+        texts = [text for item in value[:_MAX_ITEMS] if (text := _item_text(item, depth + 1))]
         return "; ".join(texts)
     if not isinstance(value, dict):
         return ""
@@ -167,7 +167,7 @@ def _item_text(item: Any, depth: int) -> str:
 
 def plain_text(body: bytes) -> str:
     """The text of an error that is no JSON, or the title of an HTML page; "" if there is none. At
-    most LONGEST_TEXT characters."""
+    most MAX_TEXT characters."""
     text = body[:_SEARCHED].decode("utf-8", "replace").strip()
     if text.startswith("<"):
         title = _TITLE.search(text)
@@ -175,4 +175,4 @@ def plain_text(body: bytes) -> str:
     elif text.startswith(("{", "[", '"')) or "\ufffd" in text:
         return ""
     words = "".join(char if char.isprintable() else " " for char in text).split()
-    return " ".join(words)[:LONGEST_TEXT]
+    return " ".join(words)[:MAX_TEXT]

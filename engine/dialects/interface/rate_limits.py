@@ -19,7 +19,7 @@ _DURATION = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:h|ms|m|us|\u00b5s|ns|s
 _PIECE = re.compile(r"([0-9.]+)(h|ms|m|us|\u00b5s|ns|s)")
 _UNITS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "\u00b5s": 1e-6, "ns": 1e-9}
 _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
-_LONGEST = 366 * 86_400
+_MAX_WAIT = 366 * 86_400
 _FIRST_UNIX_TIME = 1e8
 _FIRST_UNIX_MILLISECONDS = 1e11
 
@@ -107,7 +107,7 @@ def read_any_reset(text: str, now: float) -> float | None:
         number /= 1000
     if number >= _FIRST_UNIX_TIME:
         number = max(0.0, number - now)
-    return min(number, _LONGEST)
+    return min(number, _MAX_WAIT)
 
 
 def _count(text: str | None) -> int | None:
@@ -132,7 +132,7 @@ def read_duration(text: str, now: float) -> float | None:
         seconds = sum(float(number) * _UNITS[unit] for number, unit in _PIECE.findall(text))
     except ValueError:
         return None
-    return min(seconds, _LONGEST)
+    return min(seconds, _MAX_WAIT)
 
 
 def write_duration(seconds: float, now: float) -> str:
@@ -155,7 +155,7 @@ def read_timestamp(text: str, now: float) -> float | None:
         return None
     if time.tzinfo is None:
         return None
-    return min(max(time.timestamp() - now, 0.0), _LONGEST)
+    return min(max(time.timestamp() - now, 0.0), _MAX_WAIT)
 
 
 def write_timestamp(seconds: float, now: float) -> str:

@@ -20,16 +20,16 @@ from msgspec import Meta, Struct, ValidationError, convert
 from engine.values.json_edit import Buffer
 from engine.values.usage import OutputFields, Usage
 
-MOST = 500_000_000
+MAX_COUNT = 500_000_000
 """The largest count that is accepted."""
 
-MOST_SECONDS = 10_000_000.0
+MAX_SECONDS = 10_000_000.0
 
-_MOST_DIGITS = 20
+_MAX_DIGITS = 20
 
 log = logging.getLogger("modelway")
 
-Count = Annotated[int, Meta(ge=0, le=MOST)] | None
+Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)] | None
 """A count in a JSON object, None if it is absent or not valid: see `counts_in`."""
 
 
@@ -202,13 +202,13 @@ def token_usage(
 
 
 def count(value: Any) -> int | None:
-    """A whole number from 0 to MOST; None for anything else. 12.0 is one too, and so is "12", as
-    form fields have it, and as Protocol Buffers write large numbers."""
+    """A whole number from 0 to MAX_COUNT; None for anything else. 12.0 is one too, and so is "12",
+    as form fields have it, and as Protocol Buffers write large numbers."""
     if type(value) is int:
-        return value if 0 <= value <= MOST else None
+        return value if 0 <= value <= MAX_COUNT else None
     if type(value) is float and value.is_integer():
         return count(int(value))
-    if type(value) is str and len(value) <= _MOST_DIGITS and value.strip().isdecimal():
+    if type(value) is str and len(value) <= _MAX_DIGITS and value.strip().isdecimal():
         return count(int(value))
     return None
 
@@ -219,7 +219,7 @@ _KINDS = {"str": "a string", "list": "a list", "dict": "an object", "bool": "tru
 @lru_cache(maxsize=256)
 def _ignore(member: str, kind: str) -> None:
     """Say in the log, once for each member and type, that a value is not read."""
-    words = _KINDS.get(kind, f"no whole number from 0 to {MOST}")
+    words = _KINDS.get(kind, f"no whole number from 0 to {MAX_COUNT}")
     log.warning("usage: '%s' in an upstream's answer is %s and is ignored", member, words)
 
 
@@ -244,8 +244,8 @@ def object_in(holder: dict[str, Any], *members: str) -> dict[str, Any]:
 
 
 def seconds(value: Any) -> float | None:
-    """A number of seconds from 0 to MOST_SECONDS; None for anything else."""
-    if type(value) in (int, float) and 0 <= value <= MOST_SECONDS:
+    """A number of seconds from 0 to MAX_SECONDS; None for anything else."""
+    if type(value) in (int, float) and 0 <= value <= MAX_SECONDS:
         return float(value)
     return None
 

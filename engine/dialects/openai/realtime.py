@@ -13,7 +13,7 @@ from engine.values.usage import Usage
 
 _USAGE_EVENTS = ("response.done", "conversation.item.input_audio_transcription.completed")
 _USAGE_EVENT = re.compile(rb'"(?:response\.done|[a-z._]+transcription\.completed)"')
-_LARGEST_EVENT = 1_000_000
+_MAX_EVENT = 1_000_000
 
 
 def socket_error(error: GatewayError, request_id: str) -> bytes:
@@ -24,7 +24,7 @@ def socket_error(error: GatewayError, request_id: str) -> bytes:
 
 def socket_usage(message: bytes | bytearray) -> Usage | None:
     """The usage that an event of a session reports: of a response, or of a transcription."""
-    if _USAGE_EVENT.search(message) is None or len(message) > _LARGEST_EVENT:
+    if _USAGE_EVENT.search(message) is None or len(message) > _MAX_EVENT:
         return None
     try:
         event = orjson.loads(message)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.dialects.interface.usage import (
-    MOST,
+    MAX_COUNT,
     NO_PARTS,
     Count,
     Meter,
@@ -25,7 +25,7 @@ from engine.values.usage import Usage
 
 _REPEATS = re.compile(rb'"type"\s*+:\s*+"response\.[a-z_.]+\.done"')
 _IMAGE_EVENTS = frozenset({"image_generation.completed", "image_edit.completed"})
-_MOST_IMAGES = 1_000
+_MAX_IMAGES = 1_000
 
 
 def usage_of(document: Any) -> Usage | None:
@@ -191,7 +191,7 @@ def _simple_usage(counts: Any) -> Usage | None:
     except KeyError:
         return None
     is_valid = type(prompt) is type(completion) is int and prompt >= 0 <= completion
-    if not is_valid or not prompt + completion == total <= MOST:
+    if not is_valid or not prompt + completion == total <= MAX_COUNT:
         return None
     return Usage(prompt, completion, source="upstream")
 
@@ -201,7 +201,7 @@ def _images(document: dict[str, Any]) -> int:
     if isinstance(kind, str) and kind in _IMAGE_EVENTS:
         return 1
     data = document.get("data")
-    if not isinstance(data, list) or len(data) > _MOST_IMAGES:
+    if not isinstance(data, list) or len(data) > _MAX_IMAGES:
         return 0
     return sum(
         isinstance(image, dict)

@@ -13,7 +13,7 @@ from engine.values.json_edit import Ambiguous, Buffer, span
 _ENABLED = b'{"include_usage":true}'
 _KEY = b'"usage"'
 _CHOICES = re.compile(rb'"choices"\s*+:\s*+\[\s*+\{')
-_LARGEST_EVENT = 65_536
+_MAX_EVENT = 65_536
 
 
 def enable(buffer: Buffer, value: Any) -> Edit | None:
@@ -60,7 +60,7 @@ def without_usage_event(events: bytes) -> bytes:
 
 def _is_usage_event(event: bytes) -> bool:
     """Whether an event has usage and no choices: an empty list, null, or none at all."""
-    if event.find(_KEY) < 0 or len(event) > _LARGEST_EVENT or _CHOICES.search(event) is not None:
+    if event.find(_KEY) < 0 or len(event) > _MAX_EVENT or _CHOICES.search(event) is not None:
         return False
     document = event_json(event)
     return (

@@ -19,7 +19,7 @@ import orjson
 
 from engine.app.build import build
 from engine.app.internal_call import send
-from engine.app.parts import MOST_MADE
+from engine.app.parts import MAX_MADE
 from engine.app.stores import prepare, services_of
 from engine.app.telemetry import telemetry_of
 from engine.config.config import Config
@@ -93,7 +93,7 @@ def _open_journal(plan: Plan) -> None:
 
 def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
     """Play one request of each kind, request each page, and check the stores. Pages show at most
-    MOST_MADE of the routes."""
+    MAX_MADE of the routes."""
     plan = replace(plan, config=_redirected(plan, folder))
     telemetry = telemetry_of(plan.config, folder, (), background=False)
     opened = services_of(plan, telemetry)
@@ -106,7 +106,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
             services,
             client=recorder([], UpstreamAnswers()),
             open_credential=placeholder,
-            shown=replace(plan, routes=plan.routes[:MOST_MADE]),
+            shown=replace(plan, routes=plan.routes[:MAX_MADE]),
         )
         requests = [*_requests(plan), *_pages(plan)]
         for request in requests:

@@ -7,7 +7,7 @@ from engine.offline.audit import AuditCase
 from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts
 
-_LONGEST = 600.0
+_MAX_IDLE = 600.0
 _SHORTEST = 1.0
 
 
@@ -26,7 +26,7 @@ def check(case: AuditCase) -> None:
 def _check(case: AuditCase, upstream: UpstreamConfig) -> None:
     timeouts = Timeouts(**upstream.timeouts)
     at = (*upstream.at, "timeouts", "idle")
-    if not _SHORTEST <= timeouts.idle <= _LONGEST:
+    if not _SHORTEST <= timeouts.idle <= _MAX_IDLE:
         consequence = (
             "cuts normal pauses" if timeouts.idle < _SHORTEST else "does not detect a dead stream"
         )

@@ -15,7 +15,7 @@ from websockets.frames import CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Frame, Opc
 from websockets.streams import StreamReader
 from websockets.typing import BytesLike
 
-LONGEST_CONTROL = 125
+MAX_CONTROL = 125
 """The most bytes in a control frame (RFC 6455 5.5)."""
 
 _SENDABLE = {1005: 1000, 1006: 1011, 1015: 1014}
@@ -40,7 +40,7 @@ def sendable(close: Close) -> Close:
 
 def truncate(reason: str) -> str:
     """A reason that fits a close frame: at most 123 bytes of UTF-8."""
-    return reason.encode()[: LONGEST_CONTROL - 2].decode(errors="ignore")
+    return reason.encode()[: MAX_CONTROL - 2].decode(errors="ignore")
 
 
 class FrameReader:
@@ -80,7 +80,7 @@ class FrameReader:
                     mask=self._masked,
                     # Control frames may interrupt a message that is at its limit; and 0 would
                     # mean no limit to the decompressor.
-                    max_size=max(self._limit - (self._size or 0), LONGEST_CONTROL),
+                    max_size=max(self._limit - (self._size or 0), MAX_CONTROL),
                     extensions=self._extensions,
                 )
                 self._check(frame)
@@ -123,7 +123,7 @@ def _check_head(first: int, second: int) -> None:
     """Check the first two bytes of a frame, before its payload is read."""
     if first & 0x30:
         raise ProtocolError("reserved bits must be 0")
-    if first & 0x08 and second & 0x7F > LONGEST_CONTROL:
+    if first & 0x08 and second & 0x7F > MAX_CONTROL:
         raise ProtocolError("control frame too long")
 
 

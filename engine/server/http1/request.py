@@ -27,7 +27,7 @@ _CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|(?<!\r)\n|\r(?!\n|\Z)")
 """What no beginning of a head has: a control character, or a line end that is not CRLF."""
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 _END = b"\r\n\r\n"
-_LONGEST_LENGTH = 100
+_MAX_LENGTH_DIGITS = 100
 """Digits of a Content-Length."""
 _SINGLE = frozenset(map(environ_key, SINGLE_HEADERS))
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
@@ -168,7 +168,7 @@ def _read_headers(head: RequestHead, parsed: list[tuple[str, str]]) -> None:
         head.content_length = None
     elif "CONTENT_LENGTH" in headers:
         length = headers["CONTENT_LENGTH"]
-        if not (length.isascii() and length.isdigit() and len(length) <= _LONGEST_LENGTH):
+        if not (length.isascii() and length.isdigit() and len(length) <= _MAX_LENGTH_DIGITS):
             raise InvalidRequest(400, "Content-Length is not a number")
         head.content_length = int(length)
 

@@ -14,10 +14,10 @@ _FORBIDDEN_TRAILERS = frozenset(
     (b"host", b"content-length", b"transfer-encoding", b"trailer", b"authorization", b"te")
 )
 """They would change framing, routing or authentication (RFC 9110 6.5.1)."""
-_LONGEST_CHUNK_LINE = 4096
-_LONGEST_TRAILERS = 16_384
-_MOST_TRAILERS = 100
-_MOST_TINY_CHUNKS = 10_000
+_MAX_CHUNK_LINE = 4096
+_MAX_TRAILERS = 16_384
+_MAX_TRAILERS = 100
+_MAX_TINY_CHUNKS = 10_000
 _TINY = 64
 
 
@@ -129,9 +129,9 @@ class ChunkedBody:
         """Raise InvalidFraming for a beginning that no valid line has."""
         if self._next is _Part.DATA_END and line not in (b"", b"\r"):
             raise InvalidFraming("a chunk does not end where its size says")
-        if self._next is _Part.CHUNK_LINE and len(line) > _LONGEST_CHUNK_LINE:
+        if self._next is _Part.CHUNK_LINE and len(line) > _MAX_CHUNK_LINE:
             raise InvalidFraming("a chunk's line is too long")
-        if len(line) > _LONGEST_TRAILERS:
+        if len(line) > _MAX_TRAILERS:
             raise InvalidFraming("the trailers are too long")
 
     def _read_line(self, line: bytes) -> None:
@@ -146,12 +146,12 @@ class ChunkedBody:
 
     def _read_chunk_line(self, line: bytes) -> None:
         match = _CHUNK_LINE.fullmatch(line)
-        if match is None or len(line) > _LONGEST_CHUNK_LINE:
+        if match is None or len(line) > _MAX_CHUNK_LINE:
             raise InvalidFraming("a chunk's line is malformed")
         self.chunks += 1
         self._remaining = int(match[1], 16)
         self._size += self._remaining
-        if self.chunks > _MOST_TINY_CHUNKS and self._size < self.chunks * _TINY:
+        if self.chunks > _MAX_TINY_CHUNKS and self._size < self.chunks * _TINY:
             raise InvalidFraming("the chunks are too small")
         self._next = _Part.DATA if self._remaining else _Part.TRAILERS
 
@@ -163,5 +163,5 @@ class ChunkedBody:
         if match is None or match[1].lower() in _FORBIDDEN_TRAILERS:
             raise InvalidFraming("a trailer is malformed or forbidden")
         self._trailers.append(len(line))
-        if len(self._trailers) > _MOST_TRAILERS or sum(self._trailers) > _LONGEST_TRAILERS:
+        if len(self._trailers) > _MAX_TRAILERS or sum(self._trailers) > _MAX_TRAILERS:
             raise InvalidFraming("the trailers are too long")

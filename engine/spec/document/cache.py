@@ -27,11 +27,11 @@ from engine.source.reader import SourceDocument
 from engine.spec.document import cache_folder, packed
 from engine.spec.document.node import Library
 
-SMALLEST = 200_000
+MIN_SIZE = 200_000
 """The fewest characters, in all files of a document, for which an entry is stored."""
 
-MOST_ENTRIES = 20
-MOST_FINDINGS = 100
+MAX_ENTRIES = 20
+MAX_FINDINGS = 100
 _ENGINE = FilePath(__file__).resolve().parents[2]
 _ROOMS = ("spec", "source")
 _ROOMS_OF_FINDINGS = ("offline", "exchange", "dialects", "values")
@@ -81,7 +81,7 @@ class CacheEntry:
         """Store a large library with its problems, unless the cache already has the same."""
         files = [*library.files.items(), *library.overlays.items()]
         places = sum(len(marked.positions) for _, marked in files)
-        if places == self._places or sum(len(marked.text) for _, marked in files) < SMALLEST:
+        if places == self._places or sum(len(marked.text) for _, marked in files) < MIN_SIZE:
             return
         order = {id(marked): index for index, (_, marked) in enumerate(files)}
         shells = [packed.separated(marked.value) for marked in library.files.values()]
@@ -107,7 +107,7 @@ class CacheEntry:
         try:
             head = json.dumps(entry, separators=(",", ":"))
             data = f"{head[:-1]},\n{_MEMBERS}{members}]}}\n".encode("ascii")
-            cache_folder.write(self._file, data, MOST_ENTRIES)
+            cache_folder.write(self._file, data, MAX_ENTRIES)
         except (OSError, TypeError) as error:
             log.info("%s is not cached: %s", library.root, error)
 
@@ -139,7 +139,7 @@ class CacheEntry:
         problems = [astuple(problem) for problem in findings.unsorted[before:]]
         try:
             data = json.dumps({"problems": problems}).encode("ascii")
-            cache_folder.write(file, data, MOST_FINDINGS)
+            cache_folder.write(file, data, MAX_FINDINGS)
         except OSError as error:
             log.info("findings are not cached: %s", error)
         return None

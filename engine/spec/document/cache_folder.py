@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path as FilePath
 
-_LARGEST = 200_000_000
+_MAX_SIZE = 200_000_000
 log = logging.getLogger("modelway")
 
 
@@ -34,12 +34,12 @@ def read(file: FilePath) -> bytes | None:
     with os.fdopen(descriptor, "rb") as opened:
         info = os.fstat(descriptor)
         untrusted = info.st_uid != os.geteuid() or bool(info.st_mode & 0o022)
-        if untrusted or not stat.S_ISREG(info.st_mode) or info.st_size > _LARGEST:
+        if untrusted or not stat.S_ISREG(info.st_mode) or info.st_size > _MAX_SIZE:
             log.warning(
                 "the cache entry %s is ignored: it must be a file of this user, at most %d "
                 "bytes, that no other user may write to",
                 file,
-                _LARGEST,
+                _MAX_SIZE,
             )
             return None
         return opened.read()

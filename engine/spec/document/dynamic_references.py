@@ -17,7 +17,7 @@ from engine.spec.document.node import Library, Node, target_of
 from engine.spec.document.reference_walk import all_references, references
 from engine.spec.document.schema_ids import Resource, SchemaIds
 
-MOST_COPIES = 500
+MAX_COPIES = 500
 
 _Place = tuple[FilePath, Path]
 _Scope = dict[str, _Place]
@@ -155,8 +155,8 @@ class _Copies:
             return self._places[key]
         uri, path = target
         original = self._library.at(*_pointer(self._library, target))
-        if len(self._places) >= MOST_COPIES:
-            message = f"there are more than {MOST_COPIES} ways to reach a '$dynamicRef'"
+        if len(self._places) >= MAX_COPIES:
+            message = f"there are more than {MAX_COPIES} ways to reach a '$dynamicRef'"
             at = (*node.path, keyword)
             hint = "write a $ref for each"
             self._findings.note(node.source, at, Level.WARNING, "MW202", message, hint)

@@ -59,7 +59,7 @@ _OF_MISTAKES = frozenset(
 """The keywords of which a schema with a mistake has one."""
 _NESTED = (dict, list)
 _COLON_VARIABLE = re.compile(r"/:([A-Za-z_]\w*)(?=/|$)")
-_MOST = 50
+_MAX_MISTAKES = 50
 
 
 class Mistake(NamedTuple):
@@ -76,7 +76,7 @@ def note_mistakes(library: Library, findings: Findings) -> None:
     """Note the mistakes in a document, at most fifty, each as a warning."""
     value = library.unpacked().document.value
     for count, mistake in enumerate(_mistakes(value)):
-        if count == _MOST:
+        if count == _MAX_MISTAKES:
             return
         source = library.source(library.root, mistake.path)
         note = (Level.WARNING, mistake.code, mistake.message, mistake.hint)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import jsonschema_rs
 
-_MOST_PATTERNS = 10_000
+_MAX_PATTERNS = 10_000
 _LONG = 1_000
 """Repetitions up to this are left to the engine, unless it refuses them for their size."""
 
@@ -36,7 +36,7 @@ class Reading(NamedTuple):
     is_exact: bool = True
 
 
-@lru_cache(maxsize=_MOST_PATTERNS)
+@lru_cache(maxsize=_MAX_PATTERNS)
 def read(pattern: str) -> Reading:
     """How the engine reads a pattern."""
     try:

@@ -30,8 +30,8 @@ from engine.spec.document.unusable_values import (
 )
 from engine.spec.path_templates import variables
 
-_MOST = 50
-_LONGEST = 200
+_MAX_FINDINGS = 50
+_MAX_LENGTH = 200
 _OF_SCHEMAS = frozenset({"type", "enum", "minimum", "maximum", "format", "pattern", "items"})
 """Keywords that stand beside a parameter's name in Swagger 2.0, and within its schema since."""
 
@@ -43,14 +43,14 @@ def breaches(library: Library, findings: Findings) -> None:
     value = (written if library.is_20 else plain).files[library.root].value
     count = 0
     try:
-        for error in islice(_validator(_version(plain)).iter_errors(value), _MOST):
+        for error in islice(_validator(_version(plain)).iter_errors(value), _MAX_FINDINGS):
             _note_error(written, _innermost(error), findings)
             count += 1
     except UnicodeEncodeError:
         _note(written, next(half_characters(value), ()), HALF_CHARACTER[0], findings)
     except ValueError:  # as in `structure.check`
         _note(written, next(deep_places(value), ()), TOO_DEEP[0], findings)
-    for path, words in islice(_undeclared(plain), _MOST - count):
+    for path, words in islice(_undeclared(plain), _MAX_FINDINGS - count):
         _note(library, path, words, findings)
 
 
@@ -136,7 +136,7 @@ def _message(error: Any) -> str:
     values = ", ".join(str(item) for items in lists for item in items if not isinstance(item, dict))
     where = f"'{error.instance_path[-1]}'" if error.instance_path else "the document"
     words = f"{where} breaks '{error.kind.name}'{f' ({values})' if values else ''}"
-    return " ".join(words.split())[:_LONGEST]
+    return " ".join(words.split())[:_MAX_LENGTH]
 
 
 def _undeclared(library: Library) -> Any:

@@ -41,7 +41,7 @@ INTERVAL = 1.0
 _PAUSE = 50
 """The pause between two, as a multiple of the time that the last one took, if that is more: a
 worker that has used thousands of targets takes them less often."""
-_LONGEST_PAUSE = 10.0
+_MAX_PAUSE = 10.0
 _RETRY_INTERVAL = 10.0
 """Seconds after which series for which the file system had no room are tried again."""
 _AT_ONCE = 500
@@ -207,7 +207,7 @@ class MetricsRecorder:
 
     def _run(self) -> None:
         while True:
-            gevent.sleep(max(INTERVAL, min(_LONGEST_PAUSE, _PAUSE * self.collect())))
+            gevent.sleep(max(INTERVAL, min(_MAX_PAUSE, _PAUSE * self.collect())))
             self.retry(time.monotonic())
 
     def _sample(self, numbers: Numbers, labels: tuple[str, ...], value: float) -> int:

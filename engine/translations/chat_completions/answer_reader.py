@@ -33,8 +33,8 @@ from engine.translations.neutral.events import (
 from engine.translations.neutral.members import WrongType
 from engine.translations.openai_content import ERRORS, read_logprobs
 
-_MOST_CANDIDATES = 128
-_LAST_INDEX = _MOST_CANDIDATES - 1
+_MAX_CANDIDATES = 128
+_LAST_INDEX = _MAX_CANDIDATES - 1
 _NO_USAGE = (b"", b"null", b"{}")
 
 

@@ -15,7 +15,7 @@ import msgspec
 from engine.translations.chat_completions.answer_fields import PREFIX, write_counts, write_finish
 from engine.translations.chat_completions.thoughts import write_detail
 from engine.translations.neutral.answer import Answer, Candidate
-from engine.translations.neutral.calls import LARGEST, answer_id
+from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -183,8 +183,8 @@ class _Choice:
     def _cite(self, citation: Citation, citations: list[Citation]) -> None:
         """Keep a citation until its text is complete. Raises BrokenAnswer for too much."""
         self._size += len(citation.url) + len(citation.title)
-        if self._size > LARGEST:
-            raise BrokenAnswer(f"the upstream's citations have over {LARGEST} characters")
+        if self._size > MAX_ARGUMENTS:
+            raise BrokenAnswer(f"the upstream's citations have over {MAX_ARGUMENTS} characters")
         citations.append(citation)
 
     def _open(self, block: Block) -> Json | None:

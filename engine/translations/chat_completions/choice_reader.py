@@ -30,7 +30,7 @@ from engine.translations.chat_completions.answer_fields import (
 )
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
-from engine.translations.neutral.calls import LARGEST, call_id
+from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -266,8 +266,10 @@ class ChoiceReader:
 
     def _count(self, size: int) -> None:
         self._size += size
-        if self._size > LARGEST:
-            raise BrokenAnswer(f"the upstream's answer has over {LARGEST} characters to be kept")
+        if self._size > MAX_ARGUMENTS:
+            raise BrokenAnswer(
+                f"the upstream's answer has over {MAX_ARGUMENTS} characters to be kept"
+            )
 
     def _in_call(self) -> bool:
         """Whether the open block is a call whose arguments are not complete."""

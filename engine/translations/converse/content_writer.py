@@ -65,7 +65,7 @@ _FORMATS: dict[str, dict[str, str]] = {
 
 _ILLEGAL = re.compile(r"[^A-Za-z0-9\s()\[\]-]+")
 _SPACE = re.compile(r"\s+")
-_LONGEST_NAME = 190  # of 200: a number may follow
+_MAX_NAME = 190  # of 200: a number may follow
 
 
 class MediaWriter:
@@ -115,7 +115,7 @@ class MediaWriter:
     def _name(self, block: Media) -> str:
         """The name of a document, of the characters that the vendor accepts, which no other one
         has."""
-        legal = _SPACE.sub(" ", _ILLEGAL.sub(" ", block.name)).strip()[:_LONGEST_NAME].strip()
+        legal = _SPACE.sub(" ", _ILLEGAL.sub(" ", block.name)).strip()[:_MAX_NAME].strip()
         base = name = legal or "document"
         while name in self._names:
             self._numbers[base] = self._numbers.get(base, 1) + 1
@@ -146,7 +146,7 @@ def _unknown(media_type: str) -> str:
     return f"the upstream takes no {media_type or 'content of an unknown type'}"
 
 
-MOST_CACHE_POINTS = 4
+MAX_CACHE_POINTS = 4
 
 
 class ContentWriter:
@@ -242,6 +242,6 @@ def limit_cache_points(contents: Sequence[list[Json]]) -> None:
     """Leave the last four of a request, which cover what those before them do. The lists of blocks
     are in the order in which the vendor caches them."""
     count = sum("cachePoint" in block for content in contents for block in content)
-    surplus = iter(range(count - MOST_CACHE_POINTS))
+    surplus = iter(range(count - MAX_CACHE_POINTS))
     for content in contents:
         content[:] = [o for o in content if "cachePoint" not in o or next(surplus, None) is None]

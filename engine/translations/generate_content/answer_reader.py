@@ -23,8 +23,8 @@ from engine.translations.neutral.members import WrongType, decode
 from engine.translations.refusals import is_error
 from engine.values.event_json import json_or_none
 
-_MOST_CANDIDATES = 128
-_LAST_INDEX = _MOST_CANDIDATES - 1
+_MAX_CANDIDATES = 128
+_LAST_INDEX = _MAX_CANDIDATES - 1
 _ITEMS = msgspec.json.Decoder(list[Raw])
 _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 

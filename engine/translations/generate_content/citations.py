@@ -8,15 +8,15 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from engine.translations.neutral.calls import LARGEST
+from engine.translations.neutral.calls import MAX_ARGUMENTS
 from engine.translations.neutral.content import Citation, Json
 from engine.translations.neutral.events import BrokenAnswer, Cite
 from engine.translations.neutral.members import Members
 
-MOST = 250_000
+MAX_RUNS = 250_000
 """Runs of characters with the same number of bytes whose places are kept, in 17 bytes each."""
 
-_MOST_PENDING = 4_000
+_MAX_PENDING = 4_000
 """Bytes of text that are kept before its runs are told apart: most texts have no sources."""
 
 _RUN = re.compile(
@@ -50,7 +50,7 @@ class TextOffsets:
     def add(self, text: str) -> None:
         """The next piece."""
         self._pending += text.encode()
-        if len(self._pending) > _MOST_PENDING:
+        if len(self._pending) > _MAX_PENDING:
             self._tell_runs()
 
     def _tell_runs(self) -> None:
@@ -75,7 +75,7 @@ class TextOffsets:
 
     def _begin_run(self, width: int) -> None:
         self._width = width
-        if len(self._widths) < MOST:
+        if len(self._widths) < MAX_RUNS:
             self._starts.append(self._characters)
             self._byte_starts.append(self._bytes)
             self._widths.append(width)
@@ -192,8 +192,8 @@ class GroundingWriter:
     def cite(self, citation: Citation, *, late: bool = False) -> None:
         """What the open block cites, or a block before it. Raises BrokenAnswer for too much."""
         self._size += len(citation.url) + len(citation.title) + 1
-        if self._size > LARGEST:
-            raise BrokenAnswer(f"the upstream's citations have over {LARGEST} characters")
+        if self._size > MAX_ARGUMENTS:
+            raise BrokenAnswer(f"the upstream's citations have over {MAX_ARGUMENTS} characters")
         if citation.url:
             (self._late if late else self._open).append(citation)
 

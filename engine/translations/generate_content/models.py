@@ -86,7 +86,7 @@ def most_tokens(name: str) -> int | None:
     return limit
 
 
-_MOST_STOPS = 5
+_MAX_STOPS = 5
 _PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
@@ -98,9 +98,9 @@ class ParameterWriter(LimitedWriter[Model]):
         config = {**self.sampling(self._request), **self._output()}
         if thinking := self._thinking():
             config["thinkingConfig"] = thinking
-        if len(self._request.stop) > _MOST_STOPS:
-            self._lose("stop", f"the upstream takes at most {_MOST_STOPS}")
-            config["stopSequences"] = self._request.stop[:_MOST_STOPS]
+        if len(self._request.stop) > _MAX_STOPS:
+            self._lose("stop", f"the upstream takes at most {_MAX_STOPS}")
+            config["stopSequences"] = self._request.stop[:_MAX_STOPS]
         self._drop_penalties(config)
         self._lose_the_rest()
         return config

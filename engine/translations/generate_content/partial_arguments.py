@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.calls import LARGEST
+from engine.translations.neutral.calls import MAX_ARGUMENTS
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.members import Members
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]")
-_DEEPEST = 64
+_MAX_DEPTH = 64
 _VALUES = ("numberValue", "boolValue")
 
 
@@ -34,8 +34,8 @@ class PartialArguments:
         path = partial.text("jsonPath") or ""
         text = partial.text("stringValue")
         self._size += len(path) + len(text or "")
-        if self._size > LARGEST:
-            raise BrokenAnswer(f"the upstream's tool call has over {LARGEST} characters")
+        if self._size > MAX_ARGUMENTS:
+            raise BrokenAnswer(f"the upstream's tool call has over {MAX_ARGUMENTS} characters")
         if path != self._path:
             self._end_string()
         if text is not None:
@@ -73,7 +73,7 @@ def _steps(path: str) -> list[str | int]:
     """The names and indexes of a path: `$.a[0]` -> `["a", 0]`."""
     steps: list[str | int] = []
     at = 1
-    while (match := _STEP.match(path, at)) is not None and len(steps) < _DEEPEST:
+    while (match := _STEP.match(path, at)) is not None and len(steps) < _MAX_DEPTH:
         name, index, quoted = match.groups()
         steps.append(int(index) if index is not None else name if name is not None else quoted)
         at = match.end()

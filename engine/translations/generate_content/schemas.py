@@ -12,7 +12,7 @@ from engine.translations.neutral.members import WrongType
 
 _CAPITALS = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 _COUNTS = ("maxItems", "minItems", "minProperties", "maxProperties", "minLength", "maxLength")
-DEEPEST = 64
+MAX_DEPTH = 64
 """Levels of schemas inside schemas."""
 
 
@@ -24,7 +24,7 @@ def to_json_schema(schema: Raw, place: str) -> Raw:
 def _json_schema(schema: Any, place: str, depth: int) -> Any:
     if not isinstance(schema, dict):
         return schema
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise too_deep(place)
     result: Json = {}
     for key, value in schema.items():
@@ -79,4 +79,4 @@ def encode_schema(schema: Any, place: str) -> Raw:
 
 def too_deep(place: str) -> WrongType:
     """The error of a schema of too many levels."""
-    return WrongType(place, f"a schema of at most {DEEPEST} levels")
+    return WrongType(place, f"a schema of at most {MAX_DEPTH} levels")

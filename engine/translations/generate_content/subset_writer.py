@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.schemas import (
-    DEEPEST,
+    MAX_DEPTH,
     decode_schema,
     encode_schema,
     too_deep,
@@ -36,13 +36,13 @@ _ABOUT = ("title", "description", "default", "nullable")
 _NULL = {"type": "null"}
 _ANY: Json = {"type": "OBJECT"}
 
-_MOST_REPEATS = 20_000
+_MAX_REPEATS = 20_000
 """How many schemas are written more than once, since references lead around in circles."""
 
 _SMALL = 65_536
 """The largest schema, in bytes, that is not measured unless it has references."""
 
-_MOST_TYPES = 16
+_MAX_TYPES = 16
 _NO_CUT = 1_000
 
 
@@ -90,7 +90,7 @@ class _Writer:
         self._written: dict[int, tuple[Json, int] | None] = {}
         """The subsets by the ids of their schemas, with their levels; None for one that is written
         again each time."""
-        self._repeats = _MOST_REPEATS
+        self._repeats = _MAX_REPEATS
         self._cut = _NO_CUT
         """The outermost reference that was cut, as its index in `inside`."""
         self._reached = 0
@@ -110,7 +110,7 @@ class _Writer:
             if self._repeats < 0:
                 raise TooLarge(self._place, self._most, _CIRCLES)
         levels = known[1] if known is not None else 0
-        if depth + levels > DEEPEST:
+        if depth + levels > MAX_DEPTH:
             raise too_deep(self._place)
         if known is not None and known is not _UNKNOWN:
             self._reached = max(self._reached, depth + levels)
@@ -167,7 +167,7 @@ class _Writer:
 
     def _type(self, value: Any, result: Json) -> None:
         types = value if isinstance(value, list) else [value]
-        if len(types) > _MOST_TYPES or not all(isinstance(each, str) for each in types):
+        if len(types) > _MAX_TYPES or not all(isinstance(each, str) for each in types):
             raise self._wrong("type", "a word or a list of words, 16 at most")
         names = [each.upper() for each in types if each != "null"]
         if "null" in types and names:

@@ -16,7 +16,7 @@ from engine.translations.messages.answer_fields import (
     write_usage,
 )
 from engine.translations.neutral.answer import Answer, complete_blocks
-from engine.translations.neutral.calls import LARGEST, answer_id, arguments_object, call_id
+from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_object, call_id
 from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
@@ -266,7 +266,7 @@ class Writer:
                 return b""
             if self._holds_thoughts:
                 self._held_size += len(text)
-                if self._held_size <= LARGEST:
+                if self._held_size <= MAX_ARGUMENTS:
                     self._texts.append(text)
                 return b""
             delta = {"type": "thinking_delta", "thinking": text}

@@ -21,7 +21,7 @@ from engine.translations.messages.answer_fields import (
     read_citation,
     read_signature,
 )
-from engine.translations.neutral.calls import LARGEST, arguments_of, call_id
+from engine.translations.neutral.calls import MAX_ARGUMENTS, arguments_of, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
 from engine.translations.neutral.members import NULL, OBJECT, WrongType, value_of
@@ -40,7 +40,7 @@ class ForeignBlock:
     def add(self, delta: Raw) -> None:
         """Take a delta: its texts go on those of the block. `partial_json` is the `input`."""
         self._size += len(bytes(delta))
-        if self._size > LARGEST:
+        if self._size > MAX_ARGUMENTS:
             raise BrokenAnswer(f"the upstream's answer has a {self._kind} that is too large")
         for name, raw in OBJECT.decode(delta).items():
             if name != "type" and bytes(raw)[:1] == b'"':

@@ -104,12 +104,12 @@ def _without_end_space(content: Any) -> Any:
 
 
 _PATH = "/messages"
-_LONGEST_NAME = 128
+_MAX_NAME = 128
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
-    names = ToolNames(_LONGEST_NAME)
+    names = ToolNames(_MAX_NAME)
     facts = model_called(model)
     same_language = request.language == NAME
     max_tokens = facts.max_tokens if request.max_tokens is None else request.max_tokens
@@ -123,7 +123,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         answer_tool = _write_parameters(request, body, names, facts, losses)
         losses.withdraw(CACHE_MARK_FIELDS)
         marks = writer.marks + sum(isinstance(o, Tool) and o.cache != "" for o in request.tools)
-        if marks > MOST_MARKS:
+        if marks > MAX_MARKS:
             limit_marks(body)
     return TargetRequest(
         encode_chat(body, request), _PATH, tool_names=names.originals, answer_tool=answer_tool
@@ -175,13 +175,13 @@ def _can_think_on(messages: list[Json]) -> bool:
     return bool(kinds) and kinds[0] in ("thinking", "redacted_thinking")
 
 
-MOST_MARKS = 4
+MAX_MARKS = 4
 
 
 def limit_marks(body: Json) -> None:
     """Leave the last four marks of a request, which cover what those before them do."""
     marked = [each for each in _markable(body) if "cache_control" in each]
-    for each in marked[:-MOST_MARKS]:
+    for each in marked[:-MAX_MARKS]:
         del each["cache_control"]
 
 

@@ -80,7 +80,7 @@ class ToolNames:
 
 _NOTHING = (b"", b"null", b"{}", b"[]")
 
-LARGEST = 4_000_000
+MAX_ARGUMENTS = 4_000_000
 """The largest sum of characters of all arguments in an answer; they are buffered until each call is
 complete."""
 

@@ -114,8 +114,8 @@ class End(Struct, kw_only=True):
 Event = Start | Open | Delta | Sign | Cite | Tokens | Close | End
 
 
-_LONGEST_MESSAGE = 4_000
-_LONGEST_WORD = 300
+_MAX_MESSAGE = 4_000
+_MAX_WORD = 300
 
 
 class BrokenAnswer(Exception):
@@ -124,7 +124,7 @@ class BrokenAnswer(Exception):
     characters."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message[:_LONGEST_WORD])
+        super().__init__(message[:_MAX_WORD])
 
 
 def uncarried(kind: str) -> BrokenAnswer:
@@ -143,9 +143,9 @@ class UpstreamError(Exception):
     def __init__(
         self, status: int, message: str, code: str = "", retry_after: float | None = None
     ) -> None:
-        super().__init__(message[:_LONGEST_MESSAGE])
-        self.status, self.message = status, message[:_LONGEST_MESSAGE]
-        self.code = code[:_LONGEST_WORD]
+        super().__init__(message[:_MAX_MESSAGE])
+        self.status, self.message = status, message[:_MAX_MESSAGE]
+        self.code = code[:_MAX_WORD]
         self.retry_after = retry_after
 
 

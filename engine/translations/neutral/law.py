@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from engine.translations.neutral.calls import LARGEST, are_object
+from engine.translations.neutral.calls import MAX_ARGUMENTS, are_object
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -51,7 +51,7 @@ from engine.translations.neutral.events import (
     uncarried,
 )
 
-MOST_BLOCKS = 10_000
+MAX_BLOCKS = 10_000
 """The largest number of blocks, and of citations, in one answer: each needs memory."""
 
 
@@ -126,8 +126,8 @@ class Law:
         if isinstance(block, ToolCall):
             self._callers.add(candidate)
         self._blocks += 1
-        if self._blocks > MOST_BLOCKS:
-            raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} blocks")
+        if self._blocks > MAX_BLOCKS:
+            raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} blocks")
 
     def _carried(self, block: Foreign) -> Block:
         """The block as the caller's language has it. Raises BrokenAnswer if it has none."""
@@ -140,8 +140,8 @@ class Law:
     def _check_inside(self, event: Delta | Sign | Cite) -> None:
         if isinstance(event, Cite):
             self._citations += 1
-            if self._citations > MOST_BLOCKS:
-                raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} citations")
+            if self._citations > MAX_BLOCKS:
+                raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} citations")
             if event.late:
                 return
         block = self._open.get(event.candidate)
@@ -180,8 +180,8 @@ class Law:
 
     def _add_arguments(self, event: Delta) -> None:
         self._arguments_length += len(event.text)
-        if self._arguments_length > LARGEST:
-            raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
+        if self._arguments_length > MAX_ARGUMENTS:
+            raise BrokenAnswer(f"the upstream's tool calls have over {MAX_ARGUMENTS} characters")
         if not self._any_arguments:
             self._arguments.setdefault(event.candidate, []).append(event.text)
 

@@ -22,10 +22,10 @@ from engine.translations.neutral.request import ChatRequest
 from engine.values.wildcard import Patterns
 
 _INDEX = re.compile(r"\[\d+\]")
-_LONGEST_PLACE = 200
-_MOST_FIELDS = 20
+_MAX_PLACE = 200
+_MAX_FIELDS = 20
 _SAFE = "".join(map(chr, range(0x21, 0x7F))).replace(",", "").replace("%", "")
-_PLAIN = re.compile(rf"[a-zA-Z0-9_.\[\]-]{{0,{_LONGEST_PLACE}}}")
+_PLAIN = re.compile(rf"[a-zA-Z0-9_.\[\]-]{{0,{_MAX_PLACE}}}")
 """Nearly every place."""
 
 _CUT_ESCAPE = re.compile(r"%.?$")
@@ -37,10 +37,10 @@ def visible_place(place: str) -> str:
     with "..."."""
     if _PLAIN.fullmatch(place):
         return place
-    text = quote(place[: _LONGEST_PLACE + 1], safe=_SAFE, errors="replace")
-    if len(text) <= _LONGEST_PLACE:
+    text = quote(place[: _MAX_PLACE + 1], safe=_SAFE, errors="replace")
+    if len(text) <= _MAX_PLACE:
         return text
-    return _CUT_ESCAPE.sub("", text[:_LONGEST_PLACE]) + "..."
+    return _CUT_ESCAPE.sub("", text[:_MAX_PLACE]) + "..."
 
 
 class Loss(Struct, frozen=True):
@@ -102,8 +102,8 @@ class Losses:
         if not self.losses:
             return []
         fields = list(dict.fromkeys(visible_place(loss.field) for loss in self.losses))
-        more = len(fields) - _MOST_FIELDS
-        return fields if more <= 0 else [*fields[:_MOST_FIELDS], f"and {more} more"]
+        more = len(fields) - _MAX_FIELDS
+        return fields if more <= 0 else [*fields[:_MAX_FIELDS], f"and {more} more"]
 
 
 FACTOR, SPARE = 4, 1_000_000
@@ -113,7 +113,7 @@ _ENCODED_AT_ONCE = 65_536
 that what is added to each of them is a few megabytes at most."""
 
 _BATCH = 64
-_DEEPEST = 3
+_MAX_DEPTH = 3
 """Items that are encoded in one step, and levels of objects and lists that are encoded apart."""
 
 _encode = msgspec.json.Encoder().encode
@@ -201,7 +201,7 @@ def _largest(document: dict[str, Any], last: str, size: int) -> str:
 
 def _pieces(value: Any, depth: int) -> Iterator[bytes]:
     """The JSON of a value, piece by piece."""
-    if depth > _DEEPEST or not value or not isinstance(value, dict | list):
+    if depth > _MAX_DEPTH or not value or not isinstance(value, dict | list):
         yield _encode(value)
     elif isinstance(value, dict):
         separator = b"{"

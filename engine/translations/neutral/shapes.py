@@ -39,8 +39,8 @@ _IN_BOUNDS = "no number out of all bounds"
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _MEMBERS: Decoder[dict[str | int, Raw]] = Decoder(dict[str, Raw])
 _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
-_LARGEST_NUMBER = 2**53
-MOST_READ = 50_000_000
+_MAX_NUMBER = 2**53
+MAX_READ = 50_000_000
 """Bytes that the amendments of one text may read anew, which is about a second."""
 
 
@@ -102,7 +102,7 @@ class Shape(Generic[_T]):
         self.read: Reader[_T] = read
 
     def _read_odd(self, text: Raw, place: str, error: msgspec.ValidationError) -> _T:
-        for _ in range(MOST_READ // (len(bytes(text)) + 1)):
+        for _ in range(MAX_READ // (len(bytes(text)) + 1)):
             path, kind = _PLACE.search(str(error)), _TYPE.match(str(error))
             names = _STEP.findall("" if path is None else path[1])
             steps = [int(index) if index else name for index, name in names]
@@ -167,10 +167,10 @@ def _convert(raw: Raw, kind: str, *, is_json: bool) -> Raw | None:
 
 def _number(value: Any, kind: str) -> float:
     try:
-        number = float(value) if isinstance(value, str | int | float) else _LARGEST_NUMBER
+        number = float(value) if isinstance(value, str | int | float) else _MAX_NUMBER
     except (ValueError, OverflowError) as error:
         raise _CannotAmend from error
-    if not -_LARGEST_NUMBER < number < _LARGEST_NUMBER:
+    if not -_MAX_NUMBER < number < _MAX_NUMBER:
         raise _CannotAmend
     return int(number) if kind == "int" else number
 

@@ -25,7 +25,7 @@ NAME = "responses"
 SEARCH = "tool_search"
 """The function that stands for the caller's search for tools."""
 
-_LONGEST_GROUP = 128
+_MAX_GROUP = 128
 """The longest name of a group, in characters, that may begin the names of any number of tools."""
 
 _FUNCTION = CallerTool("function", "")
@@ -100,7 +100,7 @@ def _read_group(
     group.raw("description")  # each function has its own
     tools = group.place_of("tools")
     items = group.items("tools") or ()
-    longest = max(_LONGEST_GROUP, FACTOR * size // max(1, len(items)))
+    longest = max(_MAX_GROUP, FACTOR * size // max(1, len(items)))
     if len(name) > longest:
         raise group.wrong("name", f"a name of at most {longest} characters for so many tools")
     for index, raw in enumerate(items):

@@ -28,8 +28,8 @@ from engine.translations.openai_request_fields import (
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.content_writer import ItemWriter
 
-_SMALLEST_LIMIT = 16
-_LONGEST_NAME = 128
+_MIN_LIMIT = 16
+_MAX_NAME = 128
 _CHAT = "chat_completions"
 _CANNOT = ("stop", "seed")
 
@@ -37,7 +37,7 @@ _CANNOT = ("stop", "seed")
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
     same_language = request.language == NAME
-    names = ToolNames(_LONGEST_NAME)
+    names = ToolNames(_MAX_NAME)
     writer = ItemWriter(names, losses, same_language=same_language)
     body: Json = {"model": model}
     above = len(request.system) == 1 and bool(request.messages)  # `input` may not be empty
@@ -131,9 +131,9 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
     if (request.candidates or 1) > 1:
         losses.add(request.place_of("candidates"))
     limit = request.max_tokens
-    if limit is not None and limit < _SMALLEST_LIMIT:
+    if limit is not None and limit < _MIN_LIMIT:
         losses.add(request.place_of("max_tokens"), "the least is 16", hint=True)
-        limit = _SMALLEST_LIMIT
+        limit = _MIN_LIMIT
     reasoning = _reasoning(request, model, losses)
     effort = None if reasoning is None else reasoning.get("effort")
     logprobs = bool(request.logprobs or request.top_logprobs)

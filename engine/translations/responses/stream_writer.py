@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.neutral.calls import LARGEST, answer_id
+from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
 from engine.translations.neutral.content import Block, Json, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -263,8 +263,8 @@ class Writer:
     def _grow(self, size: int) -> None:
         """Count what is kept until the end."""
         self._size += size
-        if self._size > LARGEST:
-            raise BrokenAnswer(f"the upstream's answer has over {LARGEST} characters")
+        if self._size > MAX_ARGUMENTS:
+            raise BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} characters")
 
     def _item_event(self, kind: str, item: Any) -> bytes:
         members = {"output_index": len(self._items.output), "item": item}

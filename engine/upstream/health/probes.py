@@ -38,7 +38,7 @@ _FAILING_UNTIL, _RESULT = range(2)
 
 _LATE = 3
 """Intervals without a probe after which the state of a failing server expires."""
-_LEAST_HOLD = 2.0
+_MIN_HOLD = 2.0
 """The least seconds before it does: a loaded worker may be late with a probe."""
 _MAX_WAIT = 1.0
 _MIN_WAIT = 0.05
@@ -123,7 +123,7 @@ class ServerProbe:
         failing = self._law.record(result == HEALTHY)
         self.count += 1
         if failing:
-            hold = max(_LATE * self.config.every, _LEAST_HOLD)
+            hold = max(_LATE * self.config.every, _MIN_HOLD)
             self._record.set_number(_FAILING_UNTIL, now + hold + self.config.timeout)
         elif was_failing:
             self._record.set_number(_FAILING_UNTIL, now)  # the slow start begins now

@@ -4,8 +4,8 @@ import pytest
 from msgspec import Struct
 
 from engine.dialects.interface.usage import (
-    MOST,
-    MOST_SECONDS,
+    MAX_COUNT,
+    MAX_SECONDS,
     Count,
     count,
     counts_in,
@@ -20,9 +20,9 @@ from engine.dialects.interface.usage import (
         (0, 0),
         (7, 7),
         (12.0, 12),
-        (MOST, MOST),
-        (MOST + 1, None),
-        (float(MOST + 1), None),
+        (MAX_COUNT, MAX_COUNT),
+        (MAX_COUNT + 1, None),
+        (float(MAX_COUNT + 1), None),
         (-1, None),
         (-1.0, None),
         (1.5, None),
@@ -46,8 +46,8 @@ def test_a_count_is_a_whole_number_within_bounds(value, expected):
     [
         (0, 0.0),
         (1.5, 1.5),
-        (MOST_SECONDS, MOST_SECONDS),
-        (MOST_SECONDS * 2, None),
+        (MAX_SECONDS, MAX_SECONDS),
+        (MAX_SECONDS * 2, None),
         (-0.1, None),
         (True, None),
         ("1", None),
@@ -67,8 +67,8 @@ class _Counts(Struct):
     ("holder", "expected"),
     [
         ({"a": 1, "b": 2, "c": {}}, _Counts(1, 2)),
-        ({"a": None, "b": MOST}, _Counts(None, MOST)),
-        ({"a": MOST + 1, "b": 2}, _Counts(None, 2)),
+        ({"a": None, "b": MAX_COUNT}, _Counts(None, MAX_COUNT)),
+        ({"a": MAX_COUNT + 1, "b": 2}, _Counts(None, 2)),
         ({"a": -1, "b": 2.0}, _Counts(None, 2)),
         ({"a": "1", "b": True}, _Counts(1)),
         ({"a": {}, "b": 2}, _Counts(None, 2)),

@@ -3,11 +3,11 @@
 import itertools
 
 from engine import dialects
-from engine.dialects.interface.usage import MOST
+from engine.dialects.interface.usage import MAX_COUNT
 from engine.values.usage import Usage
 
 METER = dialects.get("openai").meter
-NUMBERS = [0, 1, 5, 6, MOST, MOST + 1, -1, True, 5.0, "5", None]
+NUMBERS = [0, 1, 5, 6, MAX_COUNT, MAX_COUNT + 1, -1, True, 5.0, "5", None]
 
 
 def test_three_counts_are_read_alike_alone_and_among_others():

@@ -122,7 +122,7 @@ def test_every_kind_of_route_is_played_to_its_end(tmp_path, played):
 def test_the_pages_of_a_trial_show_the_first_of_thousands_of_routes(
     tmp_path, monkeypatch, played, most
 ):
-    monkeypatch.setattr(module, "MOST_MADE", most)
+    monkeypatch.setattr(module, "MAX_MADE", most)
     boot(planned(tmp_path))
     document = json.loads(played["GET", "/openapi.json"][1])
     assert [*document["paths"]] == ["/chat", "/items"][:most]

@@ -45,7 +45,7 @@ actions:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(cache, "SMALLEST", 0)
+    monkeypatch.setattr(cache, "MIN_SIZE", 0)
     (tmp_path / "api.yaml").write_text(DOCUMENT.format(version=1))
     (tmp_path / "parts.yaml").write_text(PARTS)
     (tmp_path / "fix.yaml").write_text(OVERLAY)
@@ -102,7 +102,7 @@ def test_a_changed_document_is_read_again(folder: Path, name: str) -> None:
 def test_a_document_is_large_by_all_its_files(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "SMALLEST", 2000)
+    monkeypatch.setattr(cache, "MIN_SIZE", 2000)
     assert [once(folder)[2], once(folder)[2]] == [3, 3]  # together they are small
     assert not (folder / "cache").exists()
     (folder / "parts.yaml").write_text(PARTS + "# more\n" * 500)
@@ -121,7 +121,7 @@ def test_a_document_is_read_again_when_its_missing_file_appears(folder: Path) ->
 def test_a_document_without_problems_is_cached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "SMALLEST", 0)
+    monkeypatch.setattr(cache, "MIN_SIZE", 0)
     path = tmp_path / "api.yaml"
     path.write_text("openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths: {}\n")
     specification = read("api", path, "api.yaml", (), Findings(), (), tmp_path / "cache")
@@ -134,7 +134,7 @@ def test_concurrent_writers_leave_one_complete_entry(folder: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from engine.spec.document import cache;"
         "from engine.spec.spec import read; from engine.source.problem import Findings;"
-        "cache.SMALLEST = 0; folder = Path(sys.argv[1]);"
+        "cache.MIN_SIZE = 0; folder = Path(sys.argv[1]);"
         "made = read('api', folder / 'api.yaml', 'api.yaml', (), Findings(),"
         " [(folder / 'fix.yaml', 'fix.yaml')], folder / 'cache'); made.finish_compiling()"
     )
@@ -216,7 +216,7 @@ def test_a_folder_that_cannot_be_made_costs_nothing_but_time(folder: Path) -> No
 
 
 def test_old_entries_are_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(cache, "MAX_ENTRIES", 2)
     for version in range(4):
         (folder / "api.yaml").write_text(DOCUMENT.format(version=version))
         once(folder)
@@ -226,7 +226,7 @@ def test_old_entries_are_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_an_entry_that_goes_while_old_ones_are_removed_does_no_harm(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(cache, "MOST_ENTRIES", 1)
+    monkeypatch.setattr(cache, "MAX_ENTRIES", 1)
     caplog.set_level("INFO", "modelway")
     once(folder)
     (folder / "cache" / "gone.json").symlink_to(folder / "nowhere")
@@ -242,8 +242,8 @@ def test_an_entry_that_goes_while_old_ones_are_removed_does_no_harm(
 def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, schema: str, first: int, again: int
 ) -> None:
-    monkeypatch.setattr(cache, "SMALLEST", 0)
-    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 0)
+    monkeypatch.setattr(cache, "MIN_SIZE", 0)
+    monkeypatch.setattr(schema_validator, "MAX_COMPILED", 0)
     path = tmp_path / "api.yaml"
     content = f"content: {{application/json: {{schema: {schema}}}}}"
     other = "{content: {application/json: {schema: {maximum: 3}}}}"
@@ -346,7 +346,7 @@ def test_findings_that_cannot_be_trusted_are_made_again(folder: Path, damage: st
 def test_old_findings_are_removed_and_no_documents(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "MOST_FINDINGS", 1)
+    monkeypatch.setattr(cache, "MAX_FINDINGS", 1)
     specification = once(folder)[0]
     for number in range(3):
         noted(specification, depends_on=number)

@@ -104,7 +104,7 @@ def test_a_dynamic_reference_beside_a_reference_counts_too(tmp_path: Path) -> No
 def test_ways_to_a_dynamic_reference_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dynamic_references, "MOST_COPIES", 1)
+    monkeypatch.setattr(dynamic_references, "MAX_COPIES", 1)
     schemas = {
         "List": LIST,
         "Texts": _list_of("texts", "string"),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.translations.generate_content.answer_reader import Reader
-from engine.translations.generate_content.citations import MOST, TextOffsets
+from engine.translations.generate_content.citations import MAX_RUNS, TextOffsets
 from engine.translations.neutral.content import Citation, Signature, Text
 from engine.translations.neutral.events import Cite, Close, Delta, Event, Open
 from tests.support.translations import event_data
@@ -129,7 +129,7 @@ def test_an_offset_outside_the_text_is_none() -> None:
 
 
 def test_behind_too_many_changes_of_width_nothing_is_known() -> None:
-    most = MOST
+    most = MAX_RUNS
     offsets = offsets_of(["aé" * most])
     assert offsets.characters(3 * (most // 2 - 1)) == most - 2
     assert offsets.bytes(most - 2) == 3 * (most // 2 - 1)

@@ -21,7 +21,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from tests.support.each import each
-from tests.support.growth import MOST_GROWTH, Work, growth
+from tests.support.growth import MAX_GROWTH, Work, growth
 from tests.translations.generate_content.request_reading import (
     Json,
     blocks_of,
@@ -229,4 +229,4 @@ def test_a_result_costs_the_same_however_many_calls_are_pending(call_id: str) ->
 
         return add_and_take
 
-    assert growth(prepare) <= MOST_GROWTH
+    assert growth(prepare) <= MAX_GROWTH

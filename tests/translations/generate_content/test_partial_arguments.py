@@ -77,6 +77,6 @@ def test_a_path_that_leads_nowhere_breaks_the_answer(path: str) -> None:
 
 
 def test_the_size_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partial_arguments, "LARGEST", 10)
+    monkeypatch.setattr(partial_arguments, "MAX_ARGUMENTS", 10)
     with pytest.raises(BrokenAnswer, match="over 10 characters"):
         arguments_of(*[{"jsonPath": "$.a", "stringValue": "xx"}] * 5)

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from anthropic.types.beta.beta_content_block import BetaContentBlock
 
-from engine.translations.neutral.calls import LARGEST
+from engine.translations.neutral.calls import MAX_ARGUMENTS
 from engine.translations.neutral.content import Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer
 from tests.support.each import each
@@ -145,8 +145,8 @@ def test_texts_of_unknown_deltas_belong_to_their_block() -> None:
 
 
 def test_a_block_that_grows_without_end_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.translations.messages.block_reader.LARGEST", 50)
-    assert LARGEST > 50
+    monkeypatch.setattr("engine.translations.messages.block_reader.MAX_ARGUMENTS", 50)
+    assert MAX_ARGUMENTS > 50
     many = [arguments_of("x" * 20)] * 3
     with pytest.raises(BrokenAnswer, match="server_tool_use that is too large"):
         blocks_of(begin({"type": "server_tool_use"}), *many, STOP)

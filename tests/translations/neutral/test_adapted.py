@@ -8,7 +8,7 @@ from engine.translations.neutral.content import Foreign, Text, ToolCall
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 from tests.support.each import each
-from tests.support.growth import MOST_GROWTH, Work, growth
+from tests.support.growth import MAX_GROWTH, Work, growth
 from tests.translations.neutral.test_turns import turn
 
 SEARCH = BuiltInTool(language="a", name="search", raw=Raw(b"{}"))
@@ -96,4 +96,4 @@ def test_the_cost_of_one_id_for_all_calls_grows_with_their_number() -> None:
         messages = [turn("a:" + "x" * size), turn("u:" + "x" * size)]
         return lambda: with_unique_calls(messages)
 
-    assert growth(prepare) < MOST_GROWTH
+    assert growth(prepare) < MAX_GROWTH

@@ -34,7 +34,7 @@ from engine.translations.neutral.events import (
     Stop,
     Tokens,
 )
-from engine.translations.neutral.law import MOST_BLOCKS, Law
+from engine.translations.neutral.law import MAX_BLOCKS, Law
 from tests.support.each import each
 
 END = End(finishes={0: Finish(stop="end")})
@@ -126,8 +126,8 @@ def test_a_block_has_only_what_belongs_to_it(block: Block, event: Event) -> None
 
 def test_the_blocks_of_an_answer_are_bounded() -> None:
     block: list[Event] = [Open(Text()), Close()]
-    law = check(Start(), *block * MOST_BLOCKS)
-    with pytest.raises(BrokenAnswer, match=f"over {MOST_BLOCKS} blocks"):
+    law = check(Start(), *block * MAX_BLOCKS)
+    with pytest.raises(BrokenAnswer, match=f"over {MAX_BLOCKS} blocks"):
         law.check(Open(Text()))
 
 
@@ -158,7 +158,7 @@ def test_the_last_arguments_of_a_candidate_may_be_cut_at_the_limit_of_tokens() -
 
 
 def test_the_arguments_of_an_answer_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(law_module, "LARGEST", 10)
+    monkeypatch.setattr(law_module, "MAX_ARGUMENTS", 10)
     call = [Open(CALL), Delta('{"a":1}'), Close()]
     law = check(Start(), *call, Open(CALL))
     with pytest.raises(BrokenAnswer, match="over 10 characters"):
@@ -166,8 +166,8 @@ def test_the_arguments_of_an_answer_are_bounded(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_citations_of_an_answer_are_bounded() -> None:
-    law = check(Start(), Open(Text()), *[CITE] * MOST_BLOCKS)
-    with pytest.raises(BrokenAnswer, match=f"over {MOST_BLOCKS} citations"):
+    law = check(Start(), Open(Text()), *[CITE] * MAX_BLOCKS)
+    with pytest.raises(BrokenAnswer, match=f"over {MAX_BLOCKS} citations"):
         law.check(CITE)
 
 

@@ -6,7 +6,7 @@ from msgspec import Raw
 
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.request import ChatRequest, Message, Role, merged
-from tests.support.growth import MOST_GROWTH, Work, growth
+from tests.support.growth import MAX_GROWTH, Work, growth
 
 
 def message(role: Role, *texts: str, **extra: bytes) -> Message:
@@ -47,4 +47,4 @@ def test_merging_costs_the_same_for_each_message() -> None:
         messages = [message("user", "a") for _ in range(count)]
         return lambda: merged(messages)
 
-    assert growth(prepare) <= MOST_GROWTH
+    assert growth(prepare) <= MAX_GROWTH

@@ -134,7 +134,7 @@ def test_what_is_needed_and_says_nothing_is_named(text: bytes, place: str) -> No
 
 
 def test_the_amendments_of_a_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shapes, "MOST_READ", 1_000)
+    monkeypatch.setattr(shapes, "MAX_READ", 1_000)
     odd = b'{"inner":[%b]}' % b",".join([b'{"text":1}'] * 20)
     with pytest.raises(WrongType, match=r"inner\[\d\]"):
         NAMED.read(odd)

@@ -199,13 +199,13 @@ def test_why_an_answer_was_filtered_is_a_refusal() -> None:
     ],
 )
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, block: Block) -> None:
-    monkeypatch.setattr(stream_writer, "LARGEST", 1000)
+    monkeypatch.setattr(stream_writer, "MAX_ARGUMENTS", 1000)
     with pytest.raises(BrokenAnswer, match="over 1000 characters"):
         output_of(answer(block))
 
 
 def test_the_number_of_items_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_writer, "LARGEST", 1000)
+    monkeypatch.setattr(stream_writer, "MAX_ARGUMENTS", 1000)
     calls = [ToolCall(id=f"c{index}", name="f") for index in range(10)]
     with pytest.raises(BrokenAnswer, match="over 1000 characters"):
         output_of(answer(*calls))

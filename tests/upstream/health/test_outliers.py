@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.config.health import EjectionConfig
 from engine.upstream.health.outliers import Activity, Ejection, Member, ejections, max_ejected
 from tests.support.each import each
-from tests.support.growth import MOST_GROWTH, Work, growth
+from tests.support.growth import MAX_GROWTH, Work, growth
 
 CONFIG = EjectionConfig(
     errors=0.5, latency=5.0, requests=10, window=30.0, time=30.0, max_time=300.0, max_out=0.5,
@@ -159,7 +159,7 @@ def test_the_judgement_of_a_group_takes_steps_by_its_size() -> None:
         assert len(ejections(members)) == size // 2
         return lambda: ejections(members)
 
-    assert growth(judge) < MOST_GROWTH
+    assert growth(judge) < MAX_GROWTH
 
 
 ACTIVITIES = st.builds(

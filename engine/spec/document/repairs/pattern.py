@@ -7,7 +7,7 @@ from typing import Any
 from engine.spec.document import patterns
 from engine.spec.document.repairs import Schema, SchemaRepair
 
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 def _repair(schema: Schema) -> None:
@@ -58,7 +58,7 @@ def _repair_names(schema: Schema, properties: dict[str, Any]) -> None:
 
 
 def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.Reading) -> None:
-    short = pattern if len(pattern) <= _LONGEST else pattern[:_LONGEST] + "..."
+    short = pattern if len(pattern) <= _MAX_LENGTH else pattern[:_MAX_LENGTH] + "..."
     if reading.pattern is None:
         message = f"{short!r} is not a regular expression that can be read; it is left out"
         schema.warn_at(at, "MW253", message, "write it in the syntax of ECMA-262")
@@ -72,7 +72,7 @@ def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.R
     elif not reading.is_standard:
         as_written = "it is written" if reading.pattern == pattern else repr(reading.pattern)
         kind = "in the slashes of a literal" if pattern[0] == "/" else "not of ECMA-262"
-        message = f"{short!r} is {kind}; it is read as {as_written[:_LONGEST]}"
+        message = f"{short!r} is {kind}; it is read as {as_written[:_MAX_LENGTH]}"
         schema.warn_at(at, "MW252", message, "write it in the syntax of ECMA-262")
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha1
 
 _COMMON = """
-local BUCKETS, MOST = 32, 9007199254740992
+local BUCKETS, MAX = 32, 9007199254740992
 
 local function text(number) return string.format('%.0f', number) end
 
@@ -115,7 +115,7 @@ local function correct(key, unit, at, by, now)
     if not window_of(unit, now) then return end
     local total, start, stop = calendar_of(key, unit, now)
     if start == tonumber(at) or by > 0 then
-      set_calendar(key, math.min(math.max(total + by, 0), MOST), start, stop, now)
+      set_calendar(key, math.min(math.max(total + by, 0), MAX), start, stop, now)
     end
     return
   end
@@ -128,7 +128,7 @@ local function correct(key, unit, at, by, now)
   at = math.min(tonumber(at), bucket)
   local there = tonumber(redis.call('HGET', key, text(at)) or 0)
   if there == 0 and by > 0 then at = bucket end
-  by = math.max(math.min(by, MOST - total), -there)
+  by = math.max(math.min(by, MAX - total), -there)
   if by ~= 0 then add(key, at, bucket, by, tick) end
 end
 

@@ -136,7 +136,7 @@ actions:
 def test_a_cached_document_keeps_its_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "SMALLEST", 0)
+    monkeypatch.setattr(cache, "MIN_SIZE", 0)
     folder = tmp_path / "cache"
     fresh, problems = read_swagger(tmp_path, PLACES, cache=folder)
     assert fresh is not None
