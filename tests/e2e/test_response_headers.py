@@ -17,6 +17,7 @@ from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import PATIENCE, Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, TOKENS
 from tests.support.scripted import script
+from tests.support.waiting import under_load
 
 CONFIG = """
 version: 1
@@ -192,7 +193,7 @@ def nginx(folder: Path, behind: int) -> Iterator[int]:
         yield port
     finally:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(under_load())
 
 
 @ROUTES

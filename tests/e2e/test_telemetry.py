@@ -30,7 +30,7 @@ from tests.support.running import (
     gateway,
 )
 from tests.support.small import COMPLETION, chat, project
-from tests.support.waiting import until
+from tests.support.waiting import under_load, until
 
 OPERATION = "small.chat"
 MISSING = request("/nowhere", token=ALL)
@@ -135,7 +135,7 @@ def test_an_orderly_end_leaves_nothing_behind(tmp_path, upstream):
     with running(tmp_path, upstream) as front:
         crowd([front.port], chat(), 50)
         front.process.send_signal(signal.SIGTERM)
-        front.process.wait(PATIENCE)
+        front.process.wait(under_load())
         assert front.output().count(OPERATION) == 50
         assert list(Path("/dev/shm").glob(f"modelway-metrics-*-{front.process.pid}-*")) == []
 

@@ -17,7 +17,6 @@ from tests.support.ports import free_port
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import (
     ALL,
-    PATIENCE,
     Running,
     engine,
     gateway,
@@ -26,7 +25,7 @@ from tests.support.running import (
     with_telemetry,
 )
 from tests.support.small import COMPLETION, chat, project
-from tests.support.waiting import until
+from tests.support.waiting import under_load, until
 
 PAGES = ("/metrics", "/readyz", "/healthz")
 
@@ -191,7 +190,7 @@ def test_a_reload_from_one_unix_socket_to_another_leaves_no_file_behind(
             until(lambda: not first.exists(), "the end of the first")
             until(lambda: _answer_of(second, "/metrics").startswith(b"HTTP/1.1 200 "), "its pages")
         front.process.terminate()
-        assert front.process.wait(PATIENCE) == 0
+        assert front.process.wait(under_load()) == 0
         assert list(tmp_path.glob("*.sock")) == []
 
 
@@ -250,5 +249,5 @@ def test_the_demo_needs_no_second_port(tmp_path: Path) -> None:
         assert statuses(port) == {"/metrics": 404, "/readyz": 404, "/healthz": 200}
     finally:
         process.process.terminate()  # it ends the mock, which is in a group of its own
-        process.process.wait(PATIENCE)
+        process.process.wait(under_load())
         process.stop()

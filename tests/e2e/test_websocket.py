@@ -53,6 +53,7 @@ from tests.support.running import (
     shipped,
 )
 from tests.support.scripted import STALL, script
+from tests.support.waiting import under_load
 
 DOCUMENT = """
 openapi: 3.1.0
@@ -525,7 +526,7 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
             for end in (caller, peer):
                 assert end.closed() == (1012, "the gateway restarts; connect again")
                 end.close(1012)
-            assert running.process.wait(PATIENCE) == 0
+            assert running.process.wait(under_load()) == 0
         live.end()
         lines = [line for line in running.output().splitlines() if '"live.enter"' in line]
         (entry,) = [json.loads(line) for line in lines if line.startswith('{"time":"')]

@@ -15,6 +15,7 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 from tests.support.running import PATIENCE, environment
+from tests.support.waiting import Deadline, under_load
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 """The path of Chromium; "" if it is not installed."""
@@ -80,15 +81,15 @@ def browser(folder: Path, url: str) -> Iterator[Page]:
             yield page
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(under_load())
 
 
 def _devtools(process: subprocess.Popen[bytes], profile: Path, url: str, log: Path) -> str:
     """The DevTools address of the page with this URL, which may still be loading."""
     announced = profile / "DevToolsActivePort"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < deadline:
+    deadline = Deadline()
+    while process.poll() is None and not deadline.passed():
         time.sleep(0.05)
         lines = announced.read_text().splitlines() if announced.exists() else []
         if not lines:
@@ -103,8 +104,8 @@ def _devtools(process: subprocess.Popen[bytes], profile: Path, url: str, log: Pa
 def _wait_until_loaded(page: Page, url: str) -> None:
     """Wait for the page; before, scripts would run in the empty page."""
     loaded = f"location.href.startsWith({url!r}) && document.readyState === 'complete'"
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+    deadline = Deadline()
+    while not deadline.passed():
         with suppress(AssertionError):  # the page was replaced while the expression ran
             if page.run(loaded):
                 return

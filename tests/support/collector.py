@@ -10,7 +10,8 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.support.recording import PATIENCE, ReceivedRequest, Recorder, recorder
+from tests.support.recording import ReceivedRequest, Recorder, recorder
+from tests.support.waiting import Deadline
 
 KINDS = {2: "server", 3: "client"}
 
@@ -54,10 +55,10 @@ class Collector:
 
     def trace(self, trace_id: str, count: int) -> list[Span]:
         """The spans of a trace in the order in which they began, once there are so many."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline()
         while True:
             spans = [span for span in self.spans() if span.trace_id == trace_id]
-            if len(spans) >= count or time.monotonic() > deadline:
+            if len(spans) >= count or deadline.passed():
                 assert len(spans) == count, spans
                 return sorted(spans, key=lambda span: (span.start, span.kind != "server"))
             time.sleep(0.02)

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +27,7 @@ from engine.values.calendar import Calendar
 from engine.values.counters import Counters, TakeResult
 from tests.support.clock import MicrosecondClock
 from tests.support.paths import ROOT
+from tests.support.waiting import Deadline
 
 SECOND = 1_000_000
 
@@ -88,10 +88,10 @@ class Bench:
 
 def wait_for_corrections(store: RedisCounters | ClusterCounters) -> None:
     """Wait until a store has sent its corrections. AssertionError after 10 s."""
-    deadline = time.monotonic() + 10
+    deadline = Deadline(10)
     partitions = [store] if isinstance(store, RedisCounters) else list(store.partitions.values())
     while any(len(partition.corrections) for partition in partitions):
-        assert time.monotonic() < deadline, "corrections are not sent"
+        assert not deadline.passed(), "corrections are not sent"
         gevent.sleep(0)
 
 

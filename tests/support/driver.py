@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.browser import Page, browser
-from tests.support.running import PATIENCE
+from tests.support.waiting import Deadline
 
 _KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, " ": 32, "ArrowDown": 40, "ArrowRight": 39}
 _ERROR_EVENTS = ("Log.entryAdded", "Runtime.exceptionThrown", "Page.javascriptDialogOpening")
@@ -45,12 +45,10 @@ class Driver:
 
     def until(self, expression: str) -> Any:
         """Wait until an expression is true; AssertionError with the page's text if it never is."""
-        end = time.monotonic() + PATIENCE
+        end = Deadline()
         while not (value := self.run(expression)):
-            text = (
-                self.run("document.body.innerText.slice(-1500)") if time.monotonic() > end else ""
-            )
-            assert time.monotonic() < end, f"never: {expression}\n{self.errors}\n{text}"
+            text = self.run("document.body.innerText.slice(-1500)") if end.passed() else ""
+            assert not end.passed(), f"never: {expression}\n{self.errors}\n{text}"
             time.sleep(_STEP)
         return value
 

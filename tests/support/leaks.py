@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from typing import Any
 import gevent
 import pytest
 
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import Deadline
 
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 """Processes that Python starts once, on first use, and keeps."""
@@ -146,13 +145,13 @@ class Leaks:
             return NOTHING
         allowed = self._before | self._allowed
         shared = not self._wide.isdisjoint(getattr(item, "fixturenames", ()))
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline()
         collected = False
         while leftovers := _without_allowed(current_resources() - allowed, shared):
             if not collected:
                 gc.collect()  # closes what only a reference cycle holds
                 collected = True
-            elif time.monotonic() > deadline:
+            elif deadline.passed():
                 break
             else:
                 gevent.sleep(0.01)  # lets greenlets run to their end

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.support.ports import free_port
 from tests.support.postgres import Postgres
+from tests.support.waiting import Deadline
 
 BINARY = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
 WHY_NOT = "pgbouncer is not installed (apt-get install pgbouncer)"
@@ -56,13 +57,13 @@ def pgbouncer(postgres: Postgres, config: str = _CONFIG) -> Iterator[int]:
 
 
 def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = Deadline(20)
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), 5).close()
         except OSError:
             assert process.poll() is None, log.read_text(errors="replace")
-            assert time.monotonic() < deadline, log.read_text(errors="replace")
+            assert not deadline.passed(), log.read_text(errors="replace")
             time.sleep(0.02)
         else:
             return

@@ -18,6 +18,7 @@ import psycopg
 import pytest
 
 from tests.support.ports import free_port
+from tests.support.waiting import Deadline
 
 _DEADLINE = 30.0
 
@@ -113,12 +114,12 @@ class Postgres:
                 stderr=log,
                 **self._record,  # type: ignore[arg-type]
             )
-        deadline = time.monotonic() + _DEADLINE
+        deadline = Deadline(_DEADLINE)
         while True:
             try:
                 self._connect("postgres").close()
             except psycopg.OperationalError:
-                if time.monotonic() > deadline or self._process.poll() is not None:
+                if deadline.passed() or self._process.poll() is not None:
                     log_text = (self._folder / "log").read_text("utf-8", "replace")
                     raise AssertionError(f"PostgreSQL does not start:\n{log_text}") from None
                 time.sleep(0.05)

@@ -11,6 +11,7 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 from engine.stores.counters.redis.cluster import PARTITIONS
 from tests.support.ports import free_port
 from tests.support.redis_server import RedisServer, RedisTls, command
+from tests.support.waiting import Deadline
 
 MASTERS = 3
 
@@ -152,12 +153,12 @@ def _bus_port(node: RedisServer) -> int:
 
 def wait(condition: Callable[[], bool]) -> None:
     """Wait for a condition on servers that may not answer yet. AssertionError after 30 s."""
-    deadline = time.monotonic() + 30
+    deadline = Deadline(30)
     while True:
         try:
             if condition():
                 return
         except OSError:
             pass
-        assert time.monotonic() < deadline, "the servers do not agree"
+        assert not deadline.passed(), "the servers do not agree"
         time.sleep(0.02)

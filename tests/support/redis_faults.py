@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from redis import Connection
 from redis.exceptions import ConnectionError as Broken
 
 from engine.values.counters import CountersAway
+from tests.support.waiting import Deadline
 
 
 def break_next_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,8 +29,8 @@ def break_next_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def back(check: Callable[[], object]) -> None:
     """Call `check` until it raises no CountersAway; gevent's loop runs in between."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
+    deadline = Deadline(20)
+    while not deadline.passed():
         try:
             check()
         except CountersAway:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tests.support.blocks import block
 from tests.support.peer import Certificate
 from tests.support.ports import free_port
+from tests.support.waiting import Deadline
 
 BINARY = os.environ.get("MODELWAY_REDIS_SERVER") or shutil.which("redis-server")
 """Any server of this protocol: Valkey's has the same options."""
@@ -77,14 +78,14 @@ class RedisServer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + 10
+        deadline = Deadline(10)
         while True:
             try:
                 self.say("PING")
                 return
             except OSError:
                 assert self._process.poll() is None, "redis-server ended at once"
-                assert time.monotonic() < deadline, "redis-server does not answer"
+                assert not deadline.passed(), "redis-server does not answer"
                 time.sleep(0.01)
 
     def say(self, line: str) -> bytes:

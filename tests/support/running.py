@@ -24,7 +24,7 @@ import yaml
 from engine.config.keys import default
 from engine.values.caller import digest
 from tests.support.ports import free_port
-from tests.support.waiting import PATIENCE, until
+from tests.support.waiting import PATIENCE, Deadline, under_load, until
 
 ALL = "mw-" + "a" * 64
 """A token for every model."""
@@ -119,7 +119,7 @@ class Running:
         """Kill the whole process group, and wait."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(PATIENCE)
+        self.process.wait(under_load())
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ def start(
             start_new_session=True,
         )
     running = Running(process, port, log)
-    deadline = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < deadline:
+    deadline = Deadline()
+    while process.poll() is None and not deadline.passed():
         if _answers(port):
             return running
         time.sleep(0.02)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.paths import ROOT
+from tests.support.waiting import Deadline
 
 
 class Stepper:
@@ -48,10 +49,10 @@ class Stepper:
 
 def until_redis_decides(worker: Stepper) -> None:
     """Take until requests are no longer counted locally. AssertionError after 20 s."""
-    deadline = time.monotonic() + 20
+    deadline = Deadline(20)
     while True:
         before = worker.do("take", 1)["locally"]
         if worker.do("take", 1)["locally"] == before:
             return
-        assert time.monotonic() < deadline, "Redis does not decide again"
+        assert not deadline.passed(), "Redis does not decide again"
         time.sleep(0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,23 @@ from typing import Any
 PATIENCE = 50.0
 """Seconds until a condition that does not hold is a failure. Long, as other programs may take all
 processors; shorter than the default timeouts of upstreams, which must not be what fulfils it."""
+
+
+def under_load(seconds: float = PATIENCE) -> float:
+    """`seconds` of a machine at rest: as many times longer as programs wait for each processor."""
+    return seconds * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+class Deadline:
+    """`seconds` of a machine at rest from now on."""
+
+    def __init__(self, seconds: float = PATIENCE) -> None:
+        self._start = time.monotonic()
+        self._seconds = seconds
+
+    def passed(self) -> bool:
+        waited = time.monotonic() - self._start
+        return waited > self._seconds and waited > under_load(self._seconds)
 
 
 def until(
@@ -20,10 +38,10 @@ def until(
 ) -> Any:
     """Wait for a true result, and return it. `sleep` is gevent's where greenlets must run.
 
-    AssertionError after `patience` seconds.
+    AssertionError after `patience` seconds of a machine at rest.
     """
-    deadline = time.monotonic() + patience
+    deadline = Deadline(patience)
     while not (result := condition()):
-        assert time.monotonic() < deadline, f"not in {patience} s: {what}"
+        assert not deadline.passed(), f"not in {patience} s: {what}"
         sleep(0.01)
     return result

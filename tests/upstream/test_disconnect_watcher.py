@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +18,7 @@ from engine.upstream.client.failures import IdleTimeout
 from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.values.errors import AbortConnection
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, Deadline
 
 
 @pytest.fixture(autouse=True)
@@ -116,8 +115,8 @@ def test_polling_ends_and_starts_again(caller: Any) -> None:
     for _ in range(3):
         with watcher.watch(caller[0]):
             pass
-        deadline = time.monotonic() + PATIENCE
-        while watcher.polling and time.monotonic() < deadline:
+        deadline = Deadline()
+        while watcher.polling and not deadline.passed():
             gevent.sleep(0.005)
         assert not watcher.polling
     greenlet = gevent.spawn(waiting, watcher, caller[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from engine.relay.websocket.outbox import FULL
 from tests.support.frames import CLOSE, PING, PONG, Peer, RawFrame
 from tests.support.peer import Authority, server_context
 from tests.support.session import PATIENCE, pair
+from tests.support.waiting import Deadline
 
 WAYS = ["plain", "tls"]
 
@@ -87,9 +87,9 @@ def test_a_pong_waits_for_the_end_of_a_frame_and_only_the_last_one_does(sides: A
     assert channel.outbox.backlog
     for number in range(50):
         peer.send(PING, b"%d" % number)
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline()
     while len(frames_read) < 50:
-        assert time.monotonic() < deadline
+        assert not deadline.passed()
         gevent.sleep(0.005)
     assert len(peer.next().data) == 200_000
     assert peer.next() == RawFrame(PONG, True, b"49")
@@ -197,9 +197,9 @@ def test_a_pong_is_matched_by_the_data_of_its_ping(sides: Any) -> None:
 def test_nothing_is_sent_to_a_disconnected_peer(sides: Any) -> None:
     channel, peer = sides
     peer.sock.close()
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline()
     while not channel.outbox.broken:
-        assert time.monotonic() < deadline
+        assert not deadline.passed()
         channel.send(BINARY, b"x" * 10_000)
         gevent.sleep(0.001)
     assert (channel.outbox.backlog, channel.outbox.full) == (0, False)

@@ -34,6 +34,7 @@ from tests.support.frames import (
     frame,
 )
 from tests.support.session import PATIENCE, Between, pair, session
+from tests.support.waiting import Deadline
 
 WAYS = ["caller", "upstream"]
 
@@ -45,9 +46,9 @@ def ends(between: Between, way: str):
 
 
 def until(condition):
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline()
     while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
+        assert not deadline.passed(), "it never came to that"
         gevent.sleep(0.005)
 
 

@@ -11,7 +11,7 @@ import pytest
 from engine.stores.admission.shared_queue import QueueFolder
 from engine.values.admission import NORMAL, Figures, Served
 from tests.support.counters import folder, workers
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import Deadline
 
 
 @pytest.fixture
@@ -170,9 +170,9 @@ def test_what_a_killed_worker_held_and_waited_for_is_free(path, queue):
 def test_a_place_that_another_worker_frees_goes_to_the_first_that_waits(path, queue):
     assert queue.enter(NORMAL, 1)
     with workers(1, path, "wait", "1", module="admitting") as (waiting,):
-        end = time.monotonic() + PATIENCE
+        end = Deadline()
         while not queue.figures().waiting:
-            assert time.monotonic() < end
+            assert not end.passed()
             time.sleep(0.01)
         queue.release()
         assert waiting.says() == "admitted"
