@@ -33,7 +33,7 @@ class _Use:
     routes: Sequence[Route]
 
 
-def check_denials(
+def check_deny(
     routes: Iterable[Route],
     config: Config,
     specifications: Mapping[str, Specification],

@@ -1,4 +1,4 @@
-"""Transforms of upstreams and targets are proved against the operations that they edit."""
+"""Transforms of upstreams and targets are checked against the operations that they edit."""
 
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def test_what_an_operation_of_the_upstream_has_is_right(transform):
             "MW451",
             "the value does not fit openai.chat: Invalid value for",
         ),
-        (request("{set: {n: '{model}'}}"), "MW451", "openai.chat takes no text in 'n'"),
+        (request("{set: {n: '{model}'}}"), "MW451", "'n' of openai.chat cannot be a string"),
         ("{request: {query: {set: {page: x}}}}", "MW451", "the value does not fit openai.chat: "),
         ("{response: {body: {remove: [anwer]}}}", "MW452", "the response of openai.chat has no"),
         ("{response: {body: {set: {answer: 1}}}}", "MW453", "the value does not fit the response"),
