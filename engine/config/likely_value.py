@@ -255,7 +255,7 @@ def _mount(value: Any) -> str:
     return f"write /{text}" if re.fullmatch(r"[A-Za-z0-9._/-]+", text) else ""
 
 
-def _place(value: Any) -> str:
+def _location(value: Any) -> str:
     if match := re.fullmatch(r"\$request\.(header|query|path)\.?", str(value)):
         return f"write $request.{match[1]}.NAME"
     match = re.fullmatch(r"\$?\.?(?:request\.)?(?:body)?[#./]*([A-Za-z_]\w*)", str(value))
@@ -285,7 +285,7 @@ _OF_FORMAT: dict[str, Callable[[Any], str]] = {
     "window": lambda value: f"write {_window(value)}" if _window(value) else "",
     "currency": _currency,
     "path prefix": _mount,
-    "place": _place,
+    "location": _location,
     "origin": _origin,
     "metrics path": lambda value: f"write {flag(value)}" if flag(value) else "",
 }

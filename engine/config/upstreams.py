@@ -63,7 +63,7 @@ class BreakerConfig:
 
 @dataclass(frozen=True, slots=True)
 class QueueConfig:
-    """A queue of requests that wait for a place: at most `size`, each at most `wait` seconds."""
+    """A queue of requests that wait for a slot: at most `size`, each at most `wait` seconds."""
 
     size: int = default("upstreams.*.queue.size")
     wait: float = default("upstreams.*.queue.wait")

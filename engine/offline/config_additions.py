@@ -37,8 +37,8 @@ def _with_entry(text: str, section: str, entry: str, *, is_list: bool) -> str:
     is_empty = isinstance(node, yaml.ScalarNode) and node.value in ("", "~", "null")
     if is_empty:
         return _after_line(text, node, f"  {mark}{entry}")
-    kind = yaml.SequenceNode if is_list else yaml.MappingNode
-    if not isinstance(node, kind):
+    node_type = yaml.SequenceNode if is_list else yaml.MappingNode
+    if not isinstance(node, node_type):
         raise ValueError(f"'{section}' is no plain {'list' if is_list else 'mapping'} in this file")
     if node.flow_style:
         end = node.end_mark.index - 1

@@ -64,8 +64,8 @@ def assign(
         _note_unserved(specifications, claims, findings)
     if len(specifications) == len(config.specs):
         _check_websockets(config, claims, findings)
-    places = {route.at: index for index, route in enumerate(config.routes)}
-    return sorted(claims.values(), key=lambda claim: places[claim.route.at])
+    order = {route.at: index for index, route in enumerate(config.routes)}
+    return sorted(claims.values(), key=lambda claim: order[claim.route.at])
 
 
 def _refusals(specifications: Mapping[str, Specification]) -> dict[str, Problem]:
@@ -79,8 +79,7 @@ def _refusals(specifications: Mapping[str, Specification]) -> dict[str, Problem]
 
 def _refuse(name: str, problem: Problem, config: Config, at: Path, findings: Findings) -> None:
     """Note that a route names an operation that cannot be served."""
-    place = f"{problem.file}:{problem.line}:{problem.column}"
-    hint = f"see {place}: {problem.message}"
+    hint = f"see {problem.file}:{problem.line}:{problem.column}: {problem.message}"
     findings.error(config.source, at, "MW307", f"{name} cannot be served", hint)
 
 

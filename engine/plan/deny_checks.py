@@ -1,4 +1,4 @@
-"""Checks of the policy `deny`: its places exist, and requests can meet its conditions."""
+"""Checks of the policy `deny`: its locations exist, and requests can meet its conditions."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class _Check:
             self._note(Level.WARNING, "MW373", message, hint)
 
     def _note_unnamed(self, places: Sequence[tuple[Route, RequestPlace]]) -> None:
-        """Note a place that no operation names."""
+        """Note a location that no operation names."""
         condition, expression = self.use.condition, self.use.condition.expression
         assert expression is not None
         if condition.place == "header":

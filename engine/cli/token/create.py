@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from engine.cli.database import RecordsLocation, database_options, open_records, records_of
+from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
@@ -68,7 +68,7 @@ def _expiry(text: str) -> float:
 @database_options
 def command(
     config: ConfigFiles,
-    database: str | None,
+    database_url: str | None,
     budget: str | None,
     output_format: str,
     **values: Any,
@@ -80,16 +80,16 @@ def command(
     With limits:  modelway token create --name ci --expires 90d --rate 60/1m \\
                       --budget '20 USD/month' --concurrency 10
     """
-    location = records_of(config, database)
+    location = location_of(config, database_url)
     option_callback(partial(fields.budget, currency=location.currency))(
         click.get_current_context(), _parameter("budget"), budget
     )
     _check_unconfigured(location, values["name"])
     secret = new_secret()
     token = Token(sha256=digest(secret), created=time.time(), budget=budget, **values)
-    with open_records(location, create=True) as records:
+    with database_at(location, create=True) as database:
         try:
-            tokens.add(records, [token])
+            tokens.add(database, [token])
         except Clash as clash:
             raise click.ClickException(
                 f"a token '{token.name}' already exists: choose another name, or give it a new "
@@ -99,7 +99,7 @@ def command(
     click.echo(f"token '{token.name}' created; its secret is shown only once.", err=True)
 
 
-def _check_unconfigured(location: RecordsLocation, name: str) -> None:
+def _check_unconfigured(location: DatabaseLocation, name: str) -> None:
     """Raises ClickException if gateway.yaml has a token of that name: names are unique among those
     of the database and of gateway.yaml."""
     if any(caller.name == name for caller in location.configured.values()):

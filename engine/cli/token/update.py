@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from engine.cli.database import database_options, open_records, records_of
+from engine.cli.database import database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
@@ -54,7 +54,7 @@ def _or_none(check: Callable[[str], object]) -> Callable[..., Any]:
 @format_option()
 @database_options
 def command(
-    config: ConfigFiles, database: str | None, name: str, output_format: str, **options: Any
+    config: ConfigFiles, database_url: str | None, name: str, output_format: str, **options: Any
 ) -> None:
     """Change a token: its limits, when it expires, its team, priority or note. `none` removes a
     limit.
@@ -69,14 +69,14 @@ def command(
     changes = {field: value for field, value in options.items() if value is not None}
     if not changes:
         raise click.UsageError("nothing to change: give a limit, like --budget '30 USD/month'")
-    location = records_of(config, database)
+    location = location_of(config, database_url)
     check = _or_none(partial(fields.budget, currency=location.currency))
     context = click.get_current_context()
     parameter = next(p for p in context.command.params if p.name == "budget")
     check(context, parameter, changes.get("budget"))
     values = {field: None if value == NONE else value for field, value in changes.items()}
-    with open_records(location) as records:
-        before = tokens.change(records, name, values)
+    with database_at(location) as database:
+        before = tokens.change(database, name, values)
     if output_format == "json":
         click.echo(json.dumps({"name": name, "changes": _changes(values, before)}, indent=2))
         return

@@ -122,8 +122,8 @@ def _near(near: SimilarOperation) -> Report:
         "operation": operation.id,
         "method": operation.method,
         "path": near.template,
-        "difference": near.kind,
-        "reason": near.why,
+        "difference": near.difference,
+        "reason": near.reason,
         "place": str(place_of(operation.source, operation.at, key=True)),
     }
 

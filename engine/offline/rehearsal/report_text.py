@@ -168,7 +168,7 @@ def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator
             yield _line("", f"at most {bound} at one time")
         if report["queue"]:
             size, wait = report["queue"]["size"], report["queue"]["wait"]
-            yield _line("", f"up to {size} wait for a place, {wait:g}s each; {priority} priority")
+            yield _line("", f"up to {size} wait for a slot, {wait:g}s each; {priority} priority")
         if health := report["health"]:
             yield _line("health", f"{name}: GET {health['path']} every {health['every']:g}s")
         if report["addresses"] is not None:

@@ -99,7 +99,7 @@ def test_bounds_queues_and_hedges_are_named(tmp_path):
     assert (document["route"]["priority"], document["route"]["hedge"]) == ("low", "p95")
     report_text = text(document)
     assert "at most 8 requests at one time" in report_text
-    assert "up to 5 wait for a place, 2s each; low priority" in report_text
+    assert "up to 5 wait for a slot, 2s each; low priority" in report_text
     assert "sent to a second target too after p95 without content" in report_text
 
 

@@ -79,8 +79,8 @@ def _read_target(
     model = mapping(target.get("model"))
     name, provider = model.get("name"), provider_of(model)
     if not provider or not isinstance(name, str):
-        kind = model.get("provider")
-        reason = f"no provider of Modelway is known for '{kind}', or it names no model"
+        vendor = model.get("provider")
+        reason = f"no provider of Modelway is known for '{vendor}', or it names no model"
         draft.skip((*at, "model"), reason, "a model")
         return None
     upstream = Upstream(draft, provider, target, at)
@@ -125,10 +125,10 @@ def _note_options(
 
 
 def _note_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> None:
-    kind = target.get("route_type")
-    if kind is not None and kind not in _ROUTE_TYPES:
+    route_type = target.get("route_type")
+    if route_type is not None and route_type not in _ROUTE_TYPES:
         reason = "callers use the operations of the documents"
-        draft.skip((*at, "route_type"), reason, f"route_type {kind}")
+        draft.skip((*at, "route_type"), reason, f"route_type {route_type}")
     if mapping(target.get("logging")).get("log_payloads") is True:
         draft.skip((*at, "logging", "log_payloads"), "bodies are not logged; the ledger has usage")
     for key in target if "targets" in at else ():

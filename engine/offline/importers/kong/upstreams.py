@@ -62,13 +62,13 @@ def filled(value: Any) -> str:
 
 def provider_of(model: Mapping[str, Any]) -> str:
     """The provider of Modelway of a `model`, "" if there is none."""
-    kind, options = str(model.get("provider")), mapping(model.get("options"))
-    hosted = options.get("llama2_format" if kind == "llama2" else "mistral_format")
-    if kind == "llama2" or (kind == "mistral" and options.get("upstream_url")):
+    provider, options = str(model.get("provider")), mapping(model.get("options"))
+    hosted = options.get("llama2_format" if provider == "llama2" else "mistral_format")
+    if provider == "llama2" or (provider == "mistral" and options.get("upstream_url")):
         return _FORMATS.get(str(hosted), "")
-    if kind == "gemini" and mapping(options.get("gemini")).get("project_id"):
+    if provider == "gemini" and mapping(options.get("gemini")).get("project_id"):
         return "vertex"
-    name = _PROVIDERS.get(kind, "")
+    name = _PROVIDERS.get(provider, "")
     return name if name in providers.names() else ""
 
 
