@@ -62,7 +62,7 @@ def is_number(value: Any) -> bool:
 
 
 def duration(value: Any, *, takes_ms: bool = True) -> str:
-    """`3s` for `3 sec`, `90m` for `1h30m`; "" for a value that is no duration.
+    """`3s` for `3 sec`, `90m` for `1h30m`; "" for a value that is not a duration.
 
     Without `takes_ms` the result has no `ms`.
     """
@@ -122,7 +122,7 @@ def _of_milliseconds(total: float, *, takes_ms: bool = True) -> str:
 
 
 def size(value: Any) -> str:
-    """`25MB` for `25 mb` and for `25000000`; "" for a value that is no size."""
+    """`25MB` for `25 mb` and for `25000000`; "" for a value that is not a size."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         for factor, unit in _SIZES:
             if value and value % factor == 0:
@@ -219,7 +219,7 @@ def _expires(value: Any) -> str:
 
 
 def _window(value: Any) -> str:
-    """`month` for `monthly`, `30d` for `30 days`; "" for a value that is no window."""
+    """`month` for `monthly`, `30d` for `30 days`; "" for a value that is not a window."""
     text = str(value).strip().lower()
     period = next((period for period, words in _PERIODS.items() if text in words), "")
     return period or duration(value, takes_ms=False)

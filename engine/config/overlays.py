@@ -75,7 +75,7 @@ def apply_overlays(
 
 
 def refuse_tags(document: JoinedDocument, findings: Findings) -> None:
-    """Note the tags of a document that is no overlay: it has no earlier file to change."""
+    """Note the tags of a document that is not an overlay: it has no earlier file to change."""
     for file in document.files:
         for place, tag in file.tags.items():
             message = f"'{tag}' changes an earlier file, and there is none"

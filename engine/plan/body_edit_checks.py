@@ -168,7 +168,7 @@ class BodyEditCheck:
         for operation in self._operations:
             if any(schema_place.required for schema_place in self._places_in(place, operation)):
                 message = f"'{place.text}' is required by {operation.id}"
-                self._add(at, self._rules.required, message, "take this edit out")
+                self._add(at, self._rules.required, message, "remove this edit")
                 return
 
     def _schemas_at(
@@ -200,7 +200,7 @@ class BodyEditCheck:
             return
         without = [each for each in self._operations if not has_place(each.schemas, place)]
         if without and len(without) < len(self._operations):
-            message = f"{_lack_message(without, place)}: it is added all the same"
+            message = f"{_lack_message(without, place)}: it is added anyway"
             hint = "write it at the targets or models whose requests have it"
             self._add(at, self._rules.added, message, hint, key=True)
 

@@ -43,7 +43,7 @@ RESPONSES = Rules(
     RESPONSE_UNFIT,
     RESPONSE_REQUIRED,
     Level.WARNING,
-    f"if responses have it all the same, write `# modelway: ignore {RESPONSE_NO_PLACE}`",
+    f"if responses do have it, write `# modelway: ignore {RESPONSE_NO_PLACE}`",
 )
 
 
@@ -149,7 +149,7 @@ def check_parameters(
         name = parameter.name.lower() if parameter.place == "header" else parameter.name
         if rules.required and parameter.required and name in taken:
             message = f"'{parameter.name}' is required by {operation.id}"
-            faults.add(at, rules.required, message, "take this edit out")
+            faults.add(at, rules.required, message, "remove this edit")
         for kind, templates in values.items():
             if reason := _refusal(parameter, templates.get(name)):
                 message = f"the value does not fit {operation.id}: {reason}"

@@ -33,7 +33,7 @@ _REQUESTS = Rules(
     UPSTREAM_UNFIT,
     "",
     Level.WARNING,
-    f"if the upstream has it all the same, write `# modelway: ignore {UPSTREAM_NO_PLACE}`",
+    f"if the upstream does have it, write `# modelway: ignore {UPSTREAM_NO_PLACE}`",
     UPSTREAM_ADDED,
 )
 

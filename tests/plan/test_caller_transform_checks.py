@@ -220,7 +220,7 @@ def test_what_responses_do_not_have_is_a_warning(body, code, message):
 
 def test_a_place_of_responses_may_be_one_that_documents_do_not_know():
     ((_, _, hint),) = warnings("{remove: [x_of_the_vendor]}")
-    assert hint == "if responses have it all the same, write `# modelway: ignore MW452`"
+    assert hint == "if responses do have it, write `# modelway: ignore MW452`"
 
 
 def test_nothing_is_proved_of_responses_that_no_document_describes():

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engine.cli.text_table import Table
+from engine.offline.rehearsal.upstream_report import addresses_text
 from engine.source.excerpt import printable
 
 Document = dict[str, Any]
@@ -104,7 +105,7 @@ def upstream_table(upstreams: Sequence[Document]) -> Table:
                 upstream["upstream"],
                 f"at most {upstream['max_in_flight']}" if upstream["max_in_flight"] else "-",
                 _queue(upstream["queue"]),
-                _addresses(upstream["addresses"]),
+                addresses_text(addresses) if (addresses := upstream["addresses"]) else "-",
             )
             for upstream in upstreams
         ),
@@ -113,17 +114,6 @@ def upstream_table(upstreams: Sequence[Document]) -> Table:
 
 def _queue(queue: Document | None) -> str:
     return "-" if queue is None else f"{queue['size']} for {queue['wait']:g}s each"
-
-
-def _addresses(addresses: Document | None) -> str:
-    """Where the addresses come from, each of which is a target."""
-    if addresses is None:
-        return "-"
-    if addresses["file"]:
-        return f"file {addresses['file']}"
-    name = f"service {addresses['srv']}" if addresses["srv"] else addresses["name"]
-    server = f" at {addresses['server']}" if addresses["server"] else ""
-    return f"{name} in DNS{server}, every {addresses['every']:g}s"
 
 
 def _names(names: Sequence[str], most: int | None) -> str:

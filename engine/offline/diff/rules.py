@@ -90,7 +90,7 @@ def always_weakens() -> ChangeRule:
 
 
 def higher_weakens() -> ChangeRule:
-    """A number that is an upper bound; None is no bound."""
+    """A number that is an upper bound; None is unbounded."""
     return _weaker_if(lambda old, new: old is not None and (new is None or new > old))
 
 

@@ -101,7 +101,7 @@ WEAKER: Mapping[Fact, Wording] = {
     Fact.TYPE: ("type-widened", _widened_types),
     Fact.ENUM: (
         "enum-opened",
-        lambda where, it: f"{quoted(where)} may be another value than {_texts(it.strict)} now",
+        lambda where, it: f"{quoted(where)} may have values other than {_texts(it.strict)} now",
     ),
     Fact.VALUE: (
         "enum-value-added",
@@ -110,7 +110,7 @@ WEAKER: Mapping[Fact, Wording] = {
     Fact.BOUND: ("bound-widened", _widened_bound),
     Fact.PATTERN: (
         "pattern-removed",
-        lambda where, it: f"{quoted(where)} need not match {it.strict} any more",
+        lambda where, it: f"{quoted(where)} no longer has to match {it.strict}",
     ),
     Fact.KEYWORD: (
         "constraint-loosened",

@@ -180,7 +180,7 @@ class Walk:
             words = f"{quoted(where)} must match a schema now ({keyword})"
             yield SchemaChange("constraint-changed", node, words)
         elif was:
-            words = f"{quoted(where)} need not match a schema any more ({keyword})"
+            words = f"{quoted(where)} no longer has to match a schema ({keyword})"
             yield self._loosened(node, words)
 
     def _loosened(self, node: Node, words: str) -> SchemaChange:
@@ -196,7 +196,7 @@ class Walk:
             words = f"{quoted(where)} must match one of several schemas now"
             yield SchemaChange("constraint-changed", new.node, words)
         if len(old.unions) > both:
-            words = f"{quoted(where)} need not match one of several schemas any more"
+            words = f"{quoted(where)} no longer has to match one of several schemas"
             yield self._loosened(new.node, words)
 
     def _union(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from engine.offline.rehearsal.upstream_report import addresses_text
 from engine.policies.interface import Moment
 from engine.source.excerpt import printable
 from engine.values.units import format_count
@@ -55,7 +56,7 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
     for upstream_request in report["upstream_requests"]:
         yield from _upstream_request(upstream_request, brief)
     if report["estimate"]:
-        words = f"the gateway's estimate of {report['estimate']}: no target counts them here"
+        words = f"the gateway's estimate of {report['estimate']}: no target counts them"
         yield _line("answer", words)
     for line in report["log"]:
         yield _line("log", line)
@@ -172,18 +173,8 @@ def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator
         if health := report["health"]:
             yield _line("health", f"{name}: GET {health['path']} every {health['every']:g}s")
         if report["addresses"] is not None:
-            yield _line(
-                "", f"each address of {_source(report['addresses'])} is a target of its own"
-            )
-
-
-def _source(addresses: Report) -> str:
-    """The source of an upstream's addresses, in words."""
-    if addresses["file"]:
-        return f"the file {addresses['file']}"
-    name = f"the service {addresses['srv']}" if addresses["srv"] else addresses["name"]
-    server = f" at {addresses['server']}" if addresses["server"] else ""
-    return f"{name} in DNS{server}, looked up every {addresses['every']:g}s at least,"
+            source = addresses_text(report["addresses"])
+            yield _line("", f"each address is a target: {source}")
 
 
 def _translation(translation: Report | None) -> Iterator[str]:

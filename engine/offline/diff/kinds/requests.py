@@ -53,7 +53,7 @@ def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
         if (location, name) not in after:
             is_guard = _is_required(was) or not _takes_any_text(_schema(was))
             words = f"{location} parameter '{name}' is no longer in the document"
-            words += ": it is not checked any more" if is_guard else ""
+            words += ": it is no longer checked" if is_guard else ""
             level = Effect.WEAKER if is_guard else Effect.CHANGED
             yield difference(pair, level, "parameter-removed", None, words)
 

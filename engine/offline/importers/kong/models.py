@@ -59,7 +59,7 @@ def read_models(
     names = [*dict.fromkeys(target.model for target in targets)]
     if len(names) > 1 and not any("model_alias" in mapping(t.get("model")) for t, _ in several):
         reason = f"callers choose one of {', '.join(names)} by name; give them one model_alias"
-        draft.skip((*at, "targets"), reason, "a balance of models")
+        draft.skip((*at, "targets"), reason, "load balancing of models")
     choice = _choice(draft, plugin, at) if names else None
     for name in names:
         _edit(draft, name, [target for target in targets if target.model == name])
@@ -144,7 +144,7 @@ def _edit(draft: ImportedConfig, name: str, targets: Sequence[Target]) -> None:
         written = [target for target in targets if target.options.get(key) is not None]
         if not written:
             continue
-        reason = "the targets of a model have different ones"
+        reason = "the targets of a model have different values"
         if all(number == numbers[0] for number in numbers):
             if fits(key, numbers[0]):
                 values |= dict.fromkeys(places, numbers[0])
@@ -187,7 +187,7 @@ def _choice(draft: ImportedConfig, plugin: Plugin, at: Path) -> Any:
         header = str(balancer.get("hash_on_header", "X-Kong-LLM-Request-ID")).lower()
         return {"affinity": f"$request.header.{header}"}
     if algorithm not in _CHOICES:
-        reason = "targets are chosen by weight, past those that fail"
+        reason = "targets are chosen by weight, without those that fail"
         draft.skip((*at, "balancer", "algorithm"), reason, f"algorithm {algorithm}")
         return None
     choice = _CHOICES[algorithm]

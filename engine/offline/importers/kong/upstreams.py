@@ -118,7 +118,7 @@ class Upstream:
             raise ValueError(f"its upstream_url '{text}' is no URL") from error
         is_url = url.scheme in ("http", "https") and url.netloc and not url.query
         if not (is_url or base.startswith("${")):
-            raise ValueError(f"its upstream_url '{text}' is no URL that requests can go to")
+            raise ValueError(f"its upstream_url '{text}' is not a URL that requests can be sent to")
         return base.rstrip("/")
 
     def _variables(self, *, has_url: bool) -> dict[str, str]:
@@ -199,7 +199,7 @@ class Upstream:
         """The variable of a secret, which is noted if it is written out."""
         name = self.draft.variable(wanted, secret)
         if secret:
-            reason = f"it is written out; set {name} to it"
+            reason = f"it is a literal; set {name} to it"
             self.draft.skip((*self.at, "auth", key), reason, f"the value of {key}")
         return name
 
