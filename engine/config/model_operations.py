@@ -111,13 +111,8 @@ class ModelOperations:
         self._kinds = {op.id: self._kind(op) for op in self.all}
         # One operation of each kind represents the others.
         self._examples = {kind: op for op in self.all if (kind := self._kinds[op.id])}
-        # The operations of the family of a language that the `operations` of an entry allow.
         self._families = {
-            (names, language): [
-                op
-                for op in self._examples.values()
-                if op.language in languages.get(op.dialect, ()) and self._allows(names, op)
-            ]
+            (names, language): self._family(names, languages)
             for names in self._patterns
             for language, languages in counterparts.items()
         }
@@ -127,6 +122,17 @@ class ModelOperations:
         self._chains: dict[tuple[_Link, ...], int] = {}
         self._groups: dict[str, int] = {}
         self._served: dict[tuple[int, Kind], bool] = {}
+
+    def _family(
+        self, names: tuple[str, ...], languages: Mapping[str, Sequence[str]]
+    ) -> list[ModelOperation]:
+        """The operations of the family of a language that the `operations` of an entry allow;
+        `languages` are those of the family by dialect."""
+        return [
+            op
+            for op in self._examples.values()
+            if op.language in languages.get(op.dialect, ()) and self._allows(names, op)
+        ]
 
     def is_of(self, models: Mapping[str, Model], upstreams: Mapping[str, UpstreamConfig]) -> bool:
         """Whether it was made of these mappings, by identity."""

@@ -13,11 +13,7 @@ from engine.exchange.exchange import MISSING
 from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
-from engine.offline.rehearsal.path_routes import (
-    SimilarOperation,
-    alternatives_of,
-    nearest,
-)
+from engine.offline.rehearsal.path_routes import SimilarOperation, alternatives_of, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
@@ -66,8 +62,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         },
         "transforms": transform_report(route, rehearsal, planned.plan),
         "upstream_requests": [
-            _upstream_request(request, rehearsal, display)
-            | {"model": model_sent(rehearsal, request, config)}
+            _upstream_request(request, rehearsal, display, config)
             for request in rehearsal.sent_requests
         ],
         "estimate": dict(rehearsal.headers).get(ESTIMATE_HEADER),
@@ -277,7 +272,7 @@ def _translation(translation: TargetTranslation | None) -> Report | None:
 
 
 def _upstream_request(
-    request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay
+    request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay, config: Config
 ) -> Report:
     exchange = rehearsal.exchange
     before = rehearsal.request.body if exchange is not None else b""
@@ -292,6 +287,7 @@ def _upstream_request(
         body["content"] = display.json(_document(request.body))
     return {
         "upstream": request.upstream,
+        "model": model_sent(rehearsal, request, config),
         "method": request.method,
         "url": display.url(request.upstream, request.url),
         "headers": [list(pair) for pair in display.headers(request.upstream, request.headers)],

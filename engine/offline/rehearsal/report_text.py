@@ -30,11 +30,8 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
     if "operation" not in report:
         yield from _unserved(report)
         return
-    operation, route = report["operation"], report["route"]
-    shown_operation = f"{operation['id']} ({operation['method']} {operation['path']})"
-    if others := operation.get("alternatives"):
-        shown_operation += f", one of {len(others) + 1}: also {', '.join(others)}"
-    yield _line("operation", shown_operation, operation["place"])
+    route = report["route"]
+    yield _operation(report["operation"])
     yield _line("route", route["destination"], route["place"])
     yield from _authentication(report["authentication"])
     yield from _policies(report, Moment.HEAD)
@@ -68,6 +65,13 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
 
 def _line(head: str, words: str, place: str = "") -> str:
     return f"  {head:<{_WIDTH}}{words}{f'  [{place}]' if place else ''}"
+
+
+def _operation(operation: Report) -> str:
+    words = f"{operation['id']} ({operation['method']} {operation['path']})"
+    if others := operation.get("alternatives"):
+        words += f", one of {len(others) + 1}: also {', '.join(others)}"
+    return _line("operation", words, operation["place"])
 
 
 def _error(error: Report) -> Iterator[str]:
