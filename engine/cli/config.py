@@ -10,7 +10,7 @@ import click
 from engine.cli.config_file import config_option, errors_exit
 from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
-from engine.config.joined import JoinedDocument
+from engine.config.joined_document import JoinedDocument
 from engine.config.load import load_file
 from engine.offline.effective_config import EffectiveConfig
 from engine.offline.provider_values import with_provider_values

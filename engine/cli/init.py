@@ -11,7 +11,7 @@ import click
 
 from engine.config import providers
 from engine.config.providers import Provider
-from engine.config.starter import starter
+from engine.config.starter_config import starter
 from engine.source import files
 from engine.source.suggestion import did_you_mean
 

@@ -13,7 +13,15 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from engine.config.include import join_includes, rebase
-from engine.config.joined import APPEND, PREPEND, REMOVE, REPLACE, TAGS, JoinedDocument, Origin
+from engine.config.joined_document import (
+    APPEND,
+    PREPEND,
+    REMOVE,
+    REPLACE,
+    TAGS,
+    JoinedDocument,
+    Origin,
+)
 from engine.config.literal_secrets import literals
 from engine.config.references import expander
 from engine.source.problem import Findings, Level, Problem, place_of

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from engine.config.starter import PLACEHOLDER
+from engine.config.starter_config import PLACEHOLDER
 from engine.source.problem import Findings
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node

@@ -10,7 +10,7 @@ from typing import Any
 from engine import dialects, policies
 from engine.config import schema_check
 from engine.config.config import Config
-from engine.config.joined import earlier_name
+from engine.config.joined_document import earlier_name
 from engine.config.keys import ANNOTATION
 from engine.config.models import STAR, Choice, Model, TargetConfig, target_paths
 from engine.config.routes import Policy, RouteConfig

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from engine.offline.diff.difference import Difference, Effect, Side
-from engine.offline.diff.documents import (
+from engine.offline.diff.flat_schema import Part, Shape, shape_of
+from engine.offline.diff.operation_pairs import (
     Pair,
     breaking,
     difference,
@@ -17,8 +18,7 @@ from engine.offline.diff.documents import (
     renamed_variables,
     schema_part,
 )
-from engine.offline.diff.flat_schema import Part, Shape, shape_of
-from engine.offline.diff.schemas import Walk
+from engine.offline.diff.schema_comparison import Walk
 from engine.spec.document.node import Node
 
 _STYLES = {"query": "form", "cookie": "form", "path": "simple", "header": "simple"}

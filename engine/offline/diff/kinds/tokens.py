@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from engine.offline.diff.compare import (
+from engine.offline.diff.difference import Difference, Effect, Side
+from engine.offline.diff.restrictions import (
     additions,
     compare_quotas,
     is_moved,
@@ -13,7 +14,6 @@ from engine.offline.diff.compare import (
     network_covers,
     quota_text,
 )
-from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Place
 from engine.values.caller import Caller
 from engine.values.wildcard import matches
