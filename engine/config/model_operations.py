@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from engine.config.models import Model, TargetConfig
 from engine.config.upstreams import UpstreamConfig
+from engine.values.units import format_names
 from engine.values.wildcard import Patterns
 
 
@@ -300,6 +301,6 @@ def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -
     if not names:
         return "no operation"
     if len(names) > limit:
-        return f"{', '.join(names[:limit])} and {len(names) - limit} more"
+        return format_names(names, limit)
     *first_names, last = names
     return f"{', '.join(first_names)} and {last}" if first_names else last

@@ -16,6 +16,7 @@ from engine.spec.conditions import Condition
 from engine.spec.document.node import Node
 from engine.spec.request_places import Presence, RequestPlace, find_place, may_match
 from engine.spec.spec import Specification
+from engine.values.units import format_names
 
 _MAX_NAMED = 3
 _KINDS = {"body": "member of the body", "query": "query parameter", "path": "path variable"}
@@ -174,7 +175,4 @@ def _is_opaque(route: Route) -> bool:
 
 
 def _names(routes: Sequence[Route]) -> str:
-    names = list(dict.fromkeys(route.operation.id for route in routes))
-    listed_names = ", ".join(names[:_MAX_NAMED])
-    more = len(names) - _MAX_NAMED
-    return f"{listed_names} and {more} more" if more > 0 else listed_names
+    return format_names(list(dict.fromkeys(r.operation.id for r in routes)), _MAX_NAMED)

@@ -8,6 +8,7 @@ from typing import Any
 from engine.cli.text_table import Table
 from engine.offline.rehearsal.upstream_report import addresses_text
 from engine.source.excerpt import printable
+from engine.values.units import format_names
 
 Document = dict[str, Any]
 
@@ -50,10 +51,9 @@ def _goes_to(route: Document, most: int | None) -> str:
     targets = route["targets"]
     marked = [
         _bounded(_marked(target["upstream"], target["translated"]), target.get("max_in_flight"))
-        for target in targets[:most]
+        for target in targets
     ]
-    more = [f"and {len(targets) - len(marked)} more"] if len(targets) > len(marked) else []
-    names = ", ".join([*marked, *more])
+    names = format_names(marked, most)
     if route["model"] is not None:
         return f"by model: {names or 'none'}"
     return names if route["choose"] == "weighted" else f"{names} ({route['choose']})"
@@ -117,9 +117,7 @@ def _queue(queue: Document | None) -> str:
 
 
 def _names(names: Sequence[str], most: int | None) -> str:
-    shown = names[:most]
-    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"{', '.join(shown)}{more}" or "-"
+    return format_names(names, most) or "-"
 
 
 def _marked(name: str, translated: bool) -> str:
