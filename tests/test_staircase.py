@@ -186,7 +186,7 @@ ON_DEMAND = (
     "app.stores",
     "app.telemetry",
     "config.schema_check",
-    "plan.connections",
+    "plan.connection_checks",
     "cli.check",
     "cli.demo.__init__",
     "cli.explain",

@@ -43,7 +43,7 @@ class _Modelway(CommandGroup):
         except OSError as error:
             if error.errno in _OUTPUT_ERRORS:
                 click.echo(f"modelway: the output cannot be written: {error.strerror}", err=True)
-            elif error.errno != errno.EPIPE:  # a closed pipe is no error
+            elif error.errno != errno.EPIPE:  # a closed pipe is not an error
                 _report(error, arguments, more)
             # The interpreter flushes stdout once more when it exits; that must not fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 import click
 
 from engine.cli.config_file import config_option, errors_exit
-from engine.cli.formats import tally
 from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
-from engine.config.joined import JoinedDocument
+from engine.config.joined_document import JoinedDocument
 from engine.config.load import load_file
 from engine.offline.effective_config import EffectiveConfig
 from engine.offline.provider_values import with_provider_values
-from engine.source.problem import Findings, Path, render
+from engine.source.problem import Findings, Path
 
 _OF_PROVIDER = "of the provider, before the transform of this upstream:"
 
@@ -62,7 +60,4 @@ def command(config: ConfigFiles, defaults: bool, output_format: str) -> None:
         click.echo(f"# The effective config of {config}")
         click.echo(effective.yaml(), nl=False)
     if errors:
-        for error in errors:
-            click.echo(render(error, findings.texts), err=True)
-        click.echo(f"{tally(errors)}.", err=True)
-        sys.exit(1)
+        errors_exit(errors, findings.texts)

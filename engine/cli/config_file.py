@@ -92,10 +92,12 @@ def result_or_exit(result: PlanResult, consequence: str = "nothing is served") -
     return result
 
 
-def errors_exit(errors: Sequence[Problem], texts: Mapping[str, str], consequence: str) -> NoReturn:
+def errors_exit(
+    errors: Sequence[Problem], texts: Mapping[str, str], consequence: str = ""
+) -> NoReturn:
     """Print errors and their consequence, and exit with status 1."""
     print_problems(errors, texts)
-    click.echo(f"{tally(errors)}; {consequence}.", err=True)
+    click.echo("; ".join(filter(None, (tally(errors), consequence))) + ".", err=True)
     sys.exit(1)
 
 

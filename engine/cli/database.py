@@ -27,7 +27,7 @@ from engine.values.caller import Caller
 
 
 @dataclass(frozen=True, slots=True)
-class RecordsLocation:
+class DatabaseLocation:
     """The URL of the database, and the settings of gateway.yaml that the commands need: the
     currency of budgets, the tokens in it, the seconds for which workers cache tokens, and the
     folder of the journal."""
@@ -40,38 +40,40 @@ class RecordsLocation:
 
 
 def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options `--config` and `--database`, passed as `config` and `database`."""
-    database = click.option(
+    """The options `--config` and `--database`, passed as `config` and
+    `database_url`."""
+    option = click.option(
         "--database",
+        "database_url",
         metavar="URL",
         envvar="MODELWAY_DATABASE",
         help="The database, in place of `stores.records` in the config, like "
         "sqlite:///var/modelway.db or postgresql+psycopg://user@host/name.",
     )
-    return config_option(database(function))
+    return config_option(option(function))
 
 
-def records_of(config: ConfigFiles, database: str | None) -> RecordsLocation:
-    """The location of the records. Raises ClickException if neither the config nor --database names
-    a database."""
-    settings = _read(config) if os.path.exists(config.main) or database is None else None
+def location_of(config: ConfigFiles, database_url: str | None) -> DatabaseLocation:
+    """The location of the database. Raises ClickException if neither the config nor --database
+    names one."""
+    settings = _read(config) if os.path.exists(config.main) or database_url is None else None
     if settings is None:
-        assert database is not None
-        return RecordsLocation(database)
+        assert database_url is not None
+        return DatabaseLocation(database_url)
     stores = settings.stores
-    url = database or stores.records
+    url = database_url or stores.records
     if url is None:
         raise click.ClickException(
             f"no database is configured: write `stores: {{records: sqlite:///var/modelway.db}}` in "
             f"{config}, or use --database. (`modelway token new` needs none.)"
         )
-    return RecordsLocation(
+    return DatabaseLocation(
         url, settings.currency, settings.tokens, stores.token_ttl, stores.journal
     )
 
 
 @contextmanager
-def open_records(location: RecordsLocation, *, create: bool = False) -> Iterator[Database]:
+def database_at(location: DatabaseLocation, *, create: bool = False) -> Iterator[Database]:
     """The database, with its tables up to date; `create` allows a new file.
 
     Every RecordsError inside becomes one line on the terminal and exit status 1.
@@ -95,7 +97,7 @@ def open_records(location: RecordsLocation, *, create: bool = False) -> Iterator
         raise click.ClickException(str(error)) from error
 
 
-def _unknown_token(error: UnknownToken, database: Database, location: RecordsLocation) -> str:
+def _unknown_token(error: UnknownToken, database: Database, location: DatabaseLocation) -> str:
     if error.name in {caller.name for caller in location.configured.values()}:
         return f"token '{error.name}' is in gateway.yaml: change it there"
     hint = did_you_mean(error.name, tokens.names_near(database, error.name))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import click
 import yaml
 
-from engine.cli.config_file import lacks_tokens, plan_of
-from engine.cli.formats import tally
-from engine.cli.init import next_steps, write_project
+from engine.cli.config_file import errors_exit, lacks_tokens, plan_of
+from engine.cli.init import next_steps, unwritable, write_project
 from engine.config.config_files import ConfigFiles
 from engine.offline import importers
 from engine.offline.config_additions import names_in, with_entries
@@ -21,7 +19,7 @@ from engine.offline.imported_api import read as read_api
 from engine.offline.imported_config import ImportedConfig
 from engine.plan.make import make_plan
 from engine.source import files
-from engine.source.problem import Findings, Problem, render
+from engine.source.problem import Findings, Place, Problem
 from engine.source.reader import SourceDocument, read_file
 from engine.values.units import format_count
 
@@ -71,14 +69,18 @@ def command(
       modelway import openapi shop.yaml --tag orders --path "/orders*" -o .
 
     \b
-    Exit status: 0 imported (see the list of what was not), 1 FILE cannot be read, or nothing in it
-    can be imported.
+    Exit status: 0 imported, 1 FILE cannot be read, or nothing in it can be imported.
     """
     if source == _API:
         _import_api(file, folder, name, upstream or "", Filters(tags, paths))
         return
     if upstream is not None or tags or paths or name:
         raise click.UsageError("--upstream, --tag, --path and --name are for `openapi`")
+    _import_config(source, file, folder)
+
+
+def _import_config(source: str, file: Path, folder: Path | None) -> None:
+    """Print the config that an importer makes of a file, or write it as a project."""
     draft = importers.read(source, _document(file))
     for note in sorted(draft.notes):
         click.echo(str(note), err=True)
@@ -96,13 +98,8 @@ def command(
             content = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
             (folder / "openapi" / document_name).write_text(content, "utf-8")
     except OSError as error:
-        raise _unwritable(error, folder) from error
+        raise unwritable(error, folder) from error
     click.echo(_summary(draft, folder))
-
-
-def _unwritable(error: OSError, folder: Path) -> click.ClickException:
-    message = f"{error.filename or folder} cannot be written: {error.strerror}"
-    return click.ClickException(message)
 
 
 def _document(file: Path) -> SourceDocument:
@@ -110,10 +107,7 @@ def _document(file: Path) -> SourceDocument:
     document = read_file(file, str(file))
     if document.problems:
         texts = {document.file: document.text}
-        for problem in document.problems:
-            click.echo(render(problem, texts), err=True)
-        click.echo(f"{tally(document.problems)}; nothing is imported.", err=True)
-        sys.exit(1)
+        errors_exit(document.problems, texts, "nothing is imported")
     if not isinstance(document.value, dict):
         raise click.ClickException(f"{file} is not a mapping of sections; nothing is imported")
     return document
@@ -137,10 +131,9 @@ def _import_api(
     try:
         api = read_api(file, name, upstream, filters, findings)
         if api is None:
-            _fail(findings.errors, f"nothing of {file} is imported")
-            return
+            errors_exit(findings.errors, {}, f"nothing of {file} is imported")
         for problem in api.specification.refusals.values():
-            place = f"{problem.file}:{problem.line}:{problem.column}"
+            place = Place(problem.file, problem.line, problem.column)
             click.echo(f"{place}: not imported: {problem.message}", err=True)
         if folder is None:
             click.echo(_with_api(_HEAD, api, str(file)), nl=False)
@@ -148,13 +141,6 @@ def _import_api(
         _write_api(api, folder.resolve(), folder)
     except ValueError as error:
         raise click.ClickException(f"nothing of {file} is imported: {error}") from error
-
-
-def _fail(problems: list[Problem], consequence: str) -> None:
-    for problem in problems:
-        click.echo(render(problem, {}), err=True)
-    click.echo(f"{tally(problems)}; {consequence}.", err=True)
-    sys.exit(1)
 
 
 def _with_api(text: str, api: ImportedApi, document: str, mount: str = "") -> str:
@@ -195,7 +181,7 @@ def _write_api(api: ImportedApi, project: Path, folder: Path) -> None:
             schema.parent.mkdir(exist_ok=True)
             shutil.copyfile(files.SCHEMA, schema)
     except OSError as error:
-        raise _unwritable(error, folder) from error
+        raise unwritable(error, folder) from error
     variables = [api.variable] if api.variable else []
     with_token = lacks_tokens(plan_of(ConfigFiles(config, ())).plan)
     click.echo(
@@ -219,5 +205,4 @@ def _mount(api: ImportedApi, config: Path, old: str, document: Path) -> str:
         if not new:
             return mount
         errors = errors or new
-    _fail(errors, "nothing is written")
-    return ""
+    return errors_exit(errors, {}, "nothing is written")

@@ -11,7 +11,7 @@ import click
 
 from engine.config import providers
 from engine.config.providers import Provider
-from engine.config.starter import starter
+from engine.config.starter_config import starter
 from engine.source import files
 from engine.source.suggestion import did_you_mean
 
@@ -42,12 +42,16 @@ def command(folder: Path, names: tuple[str, ...]) -> None:
     try:
         write_project(folder, config)
     except OSError as error:
-        message = f"{error.filename or folder} cannot be written: {error.strerror}"
-        raise click.ClickException(message) from error
+        raise unwritable(error, folder) from error
     click.echo(
         f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
         f"{next_steps(folder, _variables(chosen_providers), with_token=True)}"
     )
+
+
+def unwritable(error: OSError, path: Path) -> click.ClickException:
+    """The error of a file, by default `path`, that cannot be written."""
+    return click.ClickException(f"{error.filename or path} cannot be written: {error.strerror}")
 
 
 def next_steps(folder: Path, variables: Sequence[str], *, with_token: bool) -> str:

@@ -14,7 +14,7 @@ from engine.cli.text_table import Table, print_table
 from engine.config import providers
 from engine.config.provider_defaults import credential_text
 from engine.config.providers import Provider, ProviderModel
-from engine.config.starter import entry_lines
+from engine.config.starter_config import entry_lines
 from engine.source.suggestion import did_you_mean
 
 Document = dict[str, Any]

@@ -12,6 +12,7 @@ import click
 
 from engine import dialects, policies
 from engine.cli.config_file import config_option, plan_of
+from engine.cli.init import unwritable
 from engine.cli.output_format import format_option
 from engine.config import json_schema, providers
 from engine.config.config import Config
@@ -70,7 +71,7 @@ def command(
     try:
         output.write_text(schema_text, encoding="utf-8")
     except OSError as error:
-        raise click.ClickException(f"{output} cannot be written: {error.strerror}") from error
+        raise unwritable(error, output) from error
 
 
 def _write_project(config: ConfigFiles, output: Path | None) -> list[Path]:
@@ -87,7 +88,7 @@ def _write_project(config: ConfigFiles, output: Path | None) -> list[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_json(document), encoding="utf-8")
         except OSError as error:
-            raise click.ClickException(f"{path} cannot be written: {error.strerror}") from error
+            raise unwritable(error, path) from error
     return list(texts)
 
 

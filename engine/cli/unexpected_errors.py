@@ -61,7 +61,7 @@ def _cause(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(HOME)]
     if isinstance(error, MemoryError):
-        return "it needs more memory than there is"
+        return "there is not enough memory for it"
     return f"{type(error).__name__} in {_line(own or frames)}"
 
 

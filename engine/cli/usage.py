@@ -15,7 +15,7 @@ import click
 import orjson
 from rich.cells import cell_len
 
-from engine.cli.database import RecordsLocation, database_options, open_records, records_of
+from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.terminal import has_colour, is_terminal
 from engine.config.config_files import ConfigFiles
@@ -84,7 +84,7 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @format_option(("text", "json", "csv"), "text for people; json and csv for programs.")
 @database_options
 def command(
-    config: ConfigFiles, database: str | None, by: str, output_format: str, **options: Any
+    config: ConfigFiles, database_url: str | None, by: str, output_format: str, **options: Any
 ) -> None:
     """Sum the ledger: requests, model tokens, money, and time to the first byte.
 
@@ -100,16 +100,16 @@ def command(
     For a spreadsheet:       modelway usage --by model --since 90d --format csv
     """
     selection = _selection(time.time(), **options)
-    location = records_of(config, database)
+    location = location_of(config, database_url)
     time_zone = ZoneInfo(options["time_zone"])
-    with open_records(location) as records:
-        rows = totals(records, by, selection, time_zone)
-        report = UsageReport(by, selection, rows, _unshipped(records, location))
-        if (deleted := deleted_before(records)) > max(selection.since, 0.0):
+    with database_at(location) as database:
+        rows = totals(database, by, selection, time_zone)
+        report = UsageReport(by, selection, rows, _unshipped(database, location))
+        if (deleted := deleted_before(database)) > max(selection.since, 0.0):
             deleted_text = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
             click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
         if not rows:
-            click.echo(_no_requests(records, selection), err=True)
+            click.echo(_no_requests(database, selection), err=True)
     {"text": print_table, "json": _print_json, "csv": _print_csv}[output_format](report)
     if report.unshipped:
         count = format_count(report.unshipped, "row")
@@ -145,26 +145,26 @@ def _time(option: str, text: str, now: float, time_zone: str, *, end_of_day: boo
         raise click.BadParameter(message, param_hint=option) from error
 
 
-def _unshipped(records: Database, location: RecordsLocation) -> int:
+def _unshipped(database: Database, location: DatabaseLocation) -> int:
     if location.journal is None:
         return 0
     try:
-        return count_unshipped(location.journal, lambda ids: existing_ids(records, ids))
+        return count_unshipped(location.journal, lambda ids: existing_ids(database, ids))
     except OSError as error:
         warning = f"cannot read the journal {location.journal}: {error.strerror}"
         click.echo(warning, err=True)
         return 0
 
 
-def _no_requests(records: Database, selection: UsageFilter) -> str:
+def _no_requests(database: Database, selection: UsageFilter) -> str:
     """Why the selection is empty: an unknown name, with a similar one."""
     period = UsageFilter(selection.since, selection.until)
     for kind, name in (("token", selection.token), ("model", selection.model)):
         if not name:
             continue
-        known_names = distinct_values(records, kind, period)
+        known_names = distinct_values(database, kind, period)
         if kind == "model":
-            known_names += distinct_values(records, "served", period)
+            known_names += distinct_values(database, "served", period)
         if name not in known_names:
             hint = did_you_mean(name, known_names) or "there are no others"
             return f"no requests of {kind} '{name}' in this period: {hint}"

@@ -27,7 +27,7 @@ def check(value: Any, source: Source, findings: Findings) -> list[Path]:
 
 def breach(text: str, schema: Mapping[str, Any]) -> str:
     """The bound of a key's schema that a duration breaks, as `1ms or more`; "" for none, and for a
-    text that is no duration."""
+    text that is not a duration."""
     least, most = schema.get(keys.ANNOTATION, {}).get("bounds", (None, None))
     with suppress(ValueError):
         seconds = units.seconds(text)

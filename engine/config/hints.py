@@ -16,7 +16,7 @@ from engine.config.likely_value import flag, plain
 from engine.source.invisible import without_invisible
 from engine.source.suggestion import near
 
-_PLACES = (
+_LOCATIONS = (
     "write $request.body#/model, $request.path.NAME, $request.query.NAME or $request.header.NAME"
 )
 _TYPOGRAPHIC_QUOTES = "\u201c\u201d\u201e\u2018\u2019"
@@ -40,7 +40,7 @@ _FORMATS = {
     "window": ("a window", "write 30d, or day, week or month"),
     "currency": ("a currency", "write its three capital letters: EUR"),
     "path prefix": ("a path prefix", "write /v1: it begins with a slash and ends without one"),
-    "place": ("a place in a request", _PLACES),
+    "location": ("a location in a request", _LOCATIONS),
     "origin": ("an origin", "write https://app.example.com, or * for any"),
     "metrics path": ("a path", "write true, false, or another path: /internal/metrics"),
     "page path": ("a path", "write /health"),

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config import keys
-from engine.config.joined import TAGS, JoinedDocument, Origin, joined_document
+from engine.config.joined_document import TAGS, JoinedDocument, Origin, joined_document
 from engine.config.literal_secrets import literals
 from engine.config.references import expander
 from engine.source.files import is_file, names_in

@@ -62,7 +62,7 @@ def is_number(value: Any) -> bool:
 
 
 def duration(value: Any, *, takes_ms: bool = True) -> str:
-    """`3s` for `3 sec`, `90m` for `1h30m`; "" for a value that is no duration.
+    """`3s` for `3 sec`, `90m` for `1h30m`; "" for a value that is not a duration.
 
     Without `takes_ms` the result has no `ms`.
     """
@@ -122,7 +122,7 @@ def _of_milliseconds(total: float, *, takes_ms: bool = True) -> str:
 
 
 def size(value: Any) -> str:
-    """`25MB` for `25 mb` and for `25000000`; "" for a value that is no size."""
+    """`25MB` for `25 mb` and for `25000000`; "" for a value that is not a size."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         for factor, unit in _SIZES:
             if value and value % factor == 0:
@@ -219,7 +219,7 @@ def _expires(value: Any) -> str:
 
 
 def _window(value: Any) -> str:
-    """`month` for `monthly`, `30d` for `30 days`; "" for a value that is no window."""
+    """`month` for `monthly`, `30d` for `30 days`; "" for a value that is not a window."""
     text = str(value).strip().lower()
     period = next((period for period, words in _PERIODS.items() if text in words), "")
     return period or duration(value, takes_ms=False)
@@ -255,7 +255,7 @@ def _mount(value: Any) -> str:
     return f"write /{text}" if re.fullmatch(r"[A-Za-z0-9._/-]+", text) else ""
 
 
-def _place(value: Any) -> str:
+def _location(value: Any) -> str:
     if match := re.fullmatch(r"\$request\.(header|query|path)\.?", str(value)):
         return f"write $request.{match[1]}.NAME"
     match = re.fullmatch(r"\$?\.?(?:request\.)?(?:body)?[#./]*([A-Za-z_]\w*)", str(value))
@@ -285,7 +285,7 @@ _OF_FORMAT: dict[str, Callable[[Any], str]] = {
     "window": lambda value: f"write {_window(value)}" if _window(value) else "",
     "currency": _currency,
     "path prefix": _mount,
-    "place": _place,
+    "location": _location,
     "origin": _origin,
     "metrics path": lambda value: f"write {flag(value)}" if flag(value) else "",
 }

@@ -19,7 +19,7 @@ from engine.config import duration_bounds, keys, schema_check
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
 from engine.config.include import join_includes
-from engine.config.joined import TAGS, JoinedDocument, joined_document
+from engine.config.joined_document import TAGS, JoinedDocument, joined_document
 from engine.config.literal_secrets import literals
 from engine.config.models import TargetReader, read_model
 from engine.config.overlays import apply_overlays, refuse_tags

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from engine.config.models import Model, TargetConfig
 from engine.config.upstreams import UpstreamConfig
+from engine.values.units import format_names
 from engine.values.wildcard import Patterns
 
 
@@ -111,13 +112,8 @@ class ModelOperations:
         self._kinds = {op.id: self._kind(op) for op in self.all}
         # One operation of each kind represents the others.
         self._examples = {kind: op for op in self.all if (kind := self._kinds[op.id])}
-        # The operations of the family of a language that the `operations` of an entry allow.
         self._families = {
-            (names, language): [
-                op
-                for op in self._examples.values()
-                if op.language in languages.get(op.dialect, ()) and self._allows(names, op)
-            ]
+            (names, language): self._family(names, languages)
             for names in self._patterns
             for language, languages in counterparts.items()
         }
@@ -127,6 +123,17 @@ class ModelOperations:
         self._chains: dict[tuple[_Link, ...], int] = {}
         self._groups: dict[str, int] = {}
         self._served: dict[tuple[int, Kind], bool] = {}
+
+    def _family(
+        self, names: tuple[str, ...], languages: Mapping[str, Sequence[str]]
+    ) -> list[ModelOperation]:
+        """The operations of the family of a language that the `operations` of an entry allow;
+        `languages` are those of the family by dialect."""
+        return [
+            op
+            for op in self._examples.values()
+            if op.language in languages.get(op.dialect, ()) and self._allows(names, op)
+        ]
 
     def is_of(self, models: Mapping[str, Model], upstreams: Mapping[str, UpstreamConfig]) -> bool:
         """Whether it was made of these mappings, by identity."""
@@ -294,6 +301,6 @@ def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -
     if not names:
         return "no operation"
     if len(names) > limit:
-        return f"{', '.join(names[:limit])} and {len(names) - limit} more"
+        return format_names(names, limit)
     *first_names, last = names
     return f"{', '.join(first_names)} and {last}" if first_names else last

@@ -13,7 +13,15 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from engine.config.include import join_includes, rebase
-from engine.config.joined import APPEND, PREPEND, REMOVE, REPLACE, TAGS, JoinedDocument, Origin
+from engine.config.joined_document import (
+    APPEND,
+    PREPEND,
+    REMOVE,
+    REPLACE,
+    TAGS,
+    JoinedDocument,
+    Origin,
+)
 from engine.config.literal_secrets import literals
 from engine.config.references import expander
 from engine.source.problem import Findings, Level, Problem, place_of
@@ -75,7 +83,7 @@ def apply_overlays(
 
 
 def refuse_tags(document: JoinedDocument, findings: Findings) -> None:
-    """Note the tags of a document that is no overlay: it has no earlier file to change."""
+    """Note the tags of a document that is not an overlay: it has no earlier file to change."""
     for file in document.files:
         for place, tag in file.tags.items():
             message = f"'{tag}' changes an earlier file, and there is none"

@@ -27,36 +27,35 @@ def expander(
     def fill(match: re.Match[str]) -> str:
         if match[0] == "$${":
             return "${"
-        value = value_of(match)
+        value = _value(match, environ, folder)
         if _is_base(value) and match.string[match.end() : match.end() + 1] == "/":
             value = value.rstrip("/")
         return value if encode is None else encode(value)
 
-    def value_of(match: re.Match[str]) -> str:
-        if not match[0].endswith("}"):
-            raise ExpandError("'${' without '}'", "close it, or write $${ for a literal ${")
-        inside = match[1]
-        if inside.startswith("file:"):
-            return _read(folder / inside.removeprefix("file:"))
-        name, mark, default = inside.partition(":-")
-        if _NAME.fullmatch(name) is None:
-            raise ExpandError(
-                f"'${{{inside}}}' is not a reference",
-                _likely(inside) or "write ${VAR}, ${VAR:-default} or ${file:/path}",
-            )
-        if environ.get(name):
-            return _text(environ[name], name)
-        if mark:
-            return default
-        if name in environ:
-            hint = f"set it, or give a default: ${{{name}:-...}}"
-            raise ExpandError(f"environment variable '{name}' is empty", hint)
-        closest = near_variable(name, environ)
-        default_hint = f"set it, or give a default: ${{{name}:-...}}"
-        hint = f"did you mean '{closest}'?" if closest else default_hint
-        raise ExpandError(f"environment variable '{name}' is not set", hint)
-
     return lambda text: _REFERENCE.sub(fill, text)
+
+
+def _value(match: re.Match[str], environ: Mapping[str, str], folder: Path) -> str:
+    """The value of a reference."""
+    if not match[0].endswith("}"):
+        raise ExpandError("'${' without '}'", "close it, or write $${ for a literal ${")
+    inside = match[1]
+    if inside.startswith("file:"):
+        return _read(folder / inside.removeprefix("file:"))
+    name, mark, default = inside.partition(":-")
+    if _NAME.fullmatch(name) is None:
+        hint = _likely(inside) or "write ${VAR}, ${VAR:-default} or ${file:/path}"
+        raise ExpandError(f"'${{{inside}}}' is not a reference", hint)
+    if environ.get(name):
+        return _text(environ[name], name)
+    if mark:
+        return default
+    hint = f"set it, or give a default: ${{{name}:-...}}"
+    if name in environ:
+        raise ExpandError(f"environment variable '{name}' is empty", hint)
+    if closest := near_variable(name, environ):
+        hint = f"did you mean '{closest}'?"
+    raise ExpandError(f"environment variable '{name}' is not set", hint)
 
 
 def _is_base(value: str) -> bool:

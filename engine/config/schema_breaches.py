@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, TypeChecker, ValidationError, valid
 from jsonschema.exceptions import relevance
 
 from engine.config import hints, likely_number, unknown_keys
-from engine.config.joined import earlier_name
+from engine.config.joined_document import earlier_name
 from engine.config.unknown_keys import Meaning
 from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument

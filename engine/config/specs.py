@@ -11,7 +11,7 @@ from engine.source.problem import Path
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A document, its path prefixes and its dialect. `token` lists the places of a token in a
+    """A document, its path prefixes and its dialect. `token` lists the locations of a token in a
     request, as written. `ignore` has the codes of warnings about the document that `check` does not
     print."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config.joined import JoinedDocument
+from engine.config.joined_document import JoinedDocument
 from engine.config.references import expander
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument

@@ -130,8 +130,8 @@ def _policies() -> tuple[str, ...]:
 
 
 def _parents(key: str, path: Path) -> list[Path]:
-    """The mappings that have a key, the outermost first. Requests of `tests` are no place for it,
-    except within tests."""
+    """The mappings that have a key, the outermost first. Requests of `tests` count only
+    within tests."""
     in_tests = path[:1] == ("tests",)
     parents = [p for p in _places().get(key, ()) if in_tests or p[:1] != ("tests",)]
     return sorted(parents, key=len)

@@ -63,7 +63,7 @@ class BreakerConfig:
 
 @dataclass(frozen=True, slots=True)
 class QueueConfig:
-    """A queue of requests that wait for a place: at most `size`, each at most `wait` seconds."""
+    """A queue of requests that wait for a slot: at most `size`, each at most `wait` seconds."""
 
     size: int = default("upstreams.*.queue.size")
     wait: float = default("upstreams.*.queue.wait")
@@ -174,11 +174,7 @@ class UpstreamReader:
             cache_in_input=values["cache_in_input"],
             pool=_pool(values.get("pool", {})),
             proxy=values.get("proxy"),
-            tls=Tls(
-                **tls_files(
-                    values.get("tls", {}), (*at, "tls"), self.folder, self.source, self.findings
-                )
-            ),
+            tls=self._tls(values.get("tls", {}), (*at, "tls")),
             at=at,
             retry=_retry(values.get("retry", {})),
             breaker=BreakerConfig(**values.get("breaker", {})),
@@ -191,10 +187,7 @@ class UpstreamReader:
             missing_paths=tuple(values.get("missing_paths", ())),
             provider=values.get("provider", ""),
             variables=entry.variables,
-            transform=(
-                *_provider_transform(entry.transform, at),
-                *read_transform(values, at),
-            ),
+            transform=_provider_transform(entry.transform, at) + read_transform(values, at),
             max_in_flight=values.get("max_in_flight"),
             queue=QueueConfig(**values["queue"]) if "queue" in values else None,
             caller_choices=self._caller_choices(values, at),
@@ -243,6 +236,9 @@ class UpstreamReader:
 
         context = credentials.Context(url, self.folder, error, variables)
         return credentials.read(section, context)
+
+    def _tls(self, section: dict[str, Any], at: Path) -> Tls:
+        return Tls(**tls_files(section, at, self.folder, self.source, self.findings))
 
     def _resolve(self, values: dict[str, Any]) -> Resolve | None:
         section = values.get("resolve")

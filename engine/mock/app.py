@@ -86,11 +86,11 @@ def build(
             handler = compose([answer_errors, check_head], alternative.handler)
             responder = partial(endpoints.responder, handler, [dialect])
             wide = {"model"}.intersection(variables(operation.path)).union(operation.wide)
-            place = specification.name, number
+            rank = specification.name, number
             for mount in operation.mounts:
                 resource = Resource(
                     *(operation.method, mount, tuple(wide), responder),
-                    *(operation.query, operation.id, place),
+                    *(operation.query, operation.id, rank),
                 )
                 app.add_route(mount + operation.path, resource)
     return app

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from engine import policies
 from engine.config.config import Config
-from engine.config.joined import JoinedDocument
+from engine.config.joined_document import JoinedDocument
 from engine.config.model_operations import ModelOperations
 from engine.config.models import Model
 from engine.config.routes import Policy

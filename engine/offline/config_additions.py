@@ -1,5 +1,5 @@
-"""Entries added to the text of a gateway.yaml: everything that stands there stays as it is, with
-its comments and order."""
+"""Entries added to the text of a gateway.yaml: the rest is unchanged, with its comments and
+order."""
 
 from __future__ import annotations
 
@@ -37,9 +37,11 @@ def _with_entry(text: str, section: str, entry: str, *, is_list: bool) -> str:
     is_empty = isinstance(node, yaml.ScalarNode) and node.value in ("", "~", "null")
     if is_empty:
         return _after_line(text, node, f"  {mark}{entry}")
-    kind = yaml.SequenceNode if is_list else yaml.MappingNode
-    if not isinstance(node, kind):
-        raise ValueError(f"'{section}' is no plain {'list' if is_list else 'mapping'} in this file")
+    node_type = yaml.SequenceNode if is_list else yaml.MappingNode
+    if not isinstance(node, node_type):
+        raise ValueError(
+            f"'{section}' is not a plain {'list' if is_list else 'mapping'} in this file"
+        )
     if node.flow_style:
         end = node.end_mark.index - 1
         comma = ", " if node.value else ""
@@ -49,12 +51,12 @@ def _with_entry(text: str, section: str, entry: str, *, is_list: bool) -> str:
 
 
 def _section(text: str, section: str) -> yaml.Node | None:
-    """The value of a section. Raises ValueError for a text that is no mapping."""
+    """The value of a section. Raises ValueError for a text that is not a mapping."""
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     if root is None:
         return None
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
-        raise ValueError("the config is no mapping of sections in lines")
+        raise ValueError("the config is not a block mapping of sections")
     return next((value for key, value in root.value if key.value == section), None)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from engine.config.starter import PLACEHOLDER
+from engine.config.starter_config import PLACEHOLDER
 from engine.source.problem import Findings
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
@@ -107,10 +107,10 @@ class ImportedApi:
         if scheme is None:
             return {}
         secret = f"${{{self.variable}:-{PLACEHOLDER}}}"
-        kind, place = scheme.text("type"), scheme.text("in")
-        if kind == "apiKey" and place in ("header", "query"):
-            return {place: scheme.text("name"), "value": secret}
-        if kind == "http" and scheme.text("scheme").lower() == "basic":
+        scheme_type, location = scheme.text("type"), scheme.text("in")
+        if scheme_type == "apiKey" and location in ("header", "query"):
+            return {location: scheme.text("name"), "value": secret}
+        if scheme_type == "http" and scheme.text("scheme").lower() == "basic":
             return {"basic": {"user": f"${{{self.variable}_USER:-user}}", "password": secret}}
         return {"bearer": secret}
 

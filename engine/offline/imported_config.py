@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.config import providers
-from engine.config.starter import SPECS, routes_for
+from engine.config.starter_config import SPECS, routes_for
 from engine.source.problem import Path, Place, place_of
 from engine.source.reader import SourceDocument
 from engine.source.yaml_text import flow, string

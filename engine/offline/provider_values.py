@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.config import provider_defaults, providers
-from engine.config.joined import JoinedDocument, Origin, joined_document
+from engine.config.joined_document import JoinedDocument, Origin, joined_document
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 

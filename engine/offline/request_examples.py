@@ -217,7 +217,7 @@ def _validator(bodies: Bodies, media_type: str) -> SchemaValidator | None:
 
 def _refusal(validator: SchemaValidator, value: Any, name: str = "") -> str | None:
     """The words with which a value of this name would be refused. One that is JSON written as a
-    text is read; members that are read-only are no fault."""
+    text is read; read-only members are not faults."""
     try:
         if validator.is_valid(value):
             return None

@@ -77,7 +77,7 @@ def note_limits(planned: PlanResult) -> None:
     for model in config.models.values():
         for language, targets in formats(model.name, operations):
             for upstream, message in _limits(language, targets, config):
-                words = f"'{model.name}' asked in {language} {message}"
+                words = f"'{model.name}' called in {language} {message}"
                 hint = f"they are translated into {upstream} (see docs/reference/translation.md)"
                 findings = planned.findings
                 findings.note(config.source, model.at, Level.INFO, "MW425", words, hint, key=True)

@@ -1,4 +1,4 @@
-"""Checks of queues and hedged routes: settings without effect, or that would do harm."""
+"""Checks of queues and hedged routes: queues without effect, unsafe hedging."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from engine.source.problem import Findings, Level, Path, Problem, place_of
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
 from engine.spec.spec import Specification
-from engine.values.units import format_count
+from engine.values.units import format_count, format_names
 from engine.values.wildcard import matches
 
 _MAX_NAMED = 8
@@ -64,8 +64,8 @@ def assign(
         _note_unserved(specifications, claims, findings)
     if len(specifications) == len(config.specs):
         _check_websockets(config, claims, findings)
-    places = {route.at: index for index, route in enumerate(config.routes)}
-    return sorted(claims.values(), key=lambda claim: places[claim.route.at])
+    order = {route.at: index for index, route in enumerate(config.routes)}
+    return sorted(claims.values(), key=lambda claim: order[claim.route.at])
 
 
 def _refusals(specifications: Mapping[str, Specification]) -> dict[str, Problem]:
@@ -79,8 +79,7 @@ def _refusals(specifications: Mapping[str, Specification]) -> dict[str, Problem]
 
 def _refuse(name: str, problem: Problem, config: Config, at: Path, findings: Findings) -> None:
     """Note that a route names an operation that cannot be served."""
-    place = f"{problem.file}:{problem.line}:{problem.column}"
-    hint = f"see {place}: {problem.message}"
+    hint = f"see {problem.file}:{problem.line}:{problem.column}: {problem.message}"
     findings.error(config.source, at, "MW307", f"{name} cannot be served", hint)
 
 
@@ -88,8 +87,8 @@ def _leave_out(
     pattern: str, names: list[str], config: Config, at: Path, findings: Findings
 ) -> None:
     """Note that a wildcard matches operations that cannot be served."""
-    names_text = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
-    message = f"'{pattern}' leaves out {len(names)} that cannot be served: {names_text}"
+    listed = format_names(names, _MAX_NAMED)
+    message = f"'{pattern}' leaves out {len(names)} that cannot be served: {listed}"
     findings.note(config.source, at, Level.WARNING, "MW308", message)
 
 
@@ -134,8 +133,7 @@ def _note_unserved(
         names = [op.id for op in specification.operations.values() if op.id not in claims]
         if not names:
             continue
-        names_text = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
         total = format_count(len(specification.operations), "operation")
-        message = f"no route serves {len(names)} of {total}: {names_text}"
+        message = f"no route serves {len(names)} of {total}: {format_names(names, _MAX_NAMED)}"
         source = specification.library.document.source
         findings.note(source, ("paths",), Level.INFO, "MW306", message, key=True)

@@ -2,85 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
-from engine.config.model_operations import ModelOperations
 from engine.config.models import Choice, TargetConfig
-from engine.plan.route import Route
+from engine.plan.route import Route, ServedConfig
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean, near
 from engine.spec.request_places import Presence, find_place
-from engine.spec.spec import Specification
 from engine.upstream import choose
 from engine.values.price import Prices
 
 _KINDS = {"body": "member of the body", "query": "query parameter", "path": "path variable"}
 
 
-def check_choices(
-    routes: Sequence[Route],
-    operations: ModelOperations,
-    config: Config,
-    specifications: Mapping[str, Specification],
-    findings: Findings,
-) -> None:
-    """Note strategies that need a value which requests do not have, or a price that is missing.
-    `operations` are those of each model. Call it only for a config without errors."""
+def check_choices(served: ServedConfig, findings: Findings) -> None:
+    """Note strategies that need a value which requests do not have, or a price that is missing."""
+    config, operations = served.config, served.operations
     prices = Prices(config.prices, default_prices(config))
-    by_id = {route.operation.id: route for route in routes}
+    by_id = {route.operation.id: route for route in served.routes}
     groups: dict[int, list[Route]] = {}  # thousands of models may have the same operations
     for name, model in config.models.items():
         group = operations.group(name)
         if group not in groups:
             groups[group] = [by_id[op.id] for op in operations.of(name) if op.id in by_id]
-        group_routes = groups[group]
-        owner = f"model '{name}'"
-        _check_place(model.choose, owner, group_routes, config, specifications, findings)
+        _check_location(model.choose, f"model '{name}'", groups[group], served, findings)
         _check_prices(model.choose, name, model.to, prices, config, findings)
     routes_by_entry: dict[Path, list[Route]] = {}
-    for route in routes:
+    for route in served.routes:
         if route.to:
             routes_by_entry.setdefault(route.choose.at, []).append(route)
-    for entry_routes in routes_by_entry.values():
-        choice, targets = entry_routes[0].choose, entry_routes[0].to
-        _check_place(choice, "this route", entry_routes, config, specifications, findings)
+    for routes in routes_by_entry.values():
+        choice, targets = routes[0].choose, routes[0].to
+        _check_location(choice, "this route", routes, served, findings)
         _check_prices(choice, "", targets, prices, config, findings)
 
 
-def _check_place(
-    choice: Choice,
-    owner: str,
-    routes: Sequence[Route],
-    config: Config,
-    specifications: Mapping[str, Specification],
-    findings: Findings,
+def _check_location(
+    choice: Choice, owner: str, routes: Sequence[Route], served: ServedConfig, findings: Findings
 ) -> None:
-    """Note a place that no operation names, unless it is a header."""
+    """Note a location that no operation names, unless it is a header."""
     options = choose.compiled(choice)
-    place = options.place if options is not None else None
-    if place is None or place.place == "header" or not routes:
+    location = options.place if options is not None else None
+    if location is None or location.place == "header" or not routes:
         return
     places = [
-        find_place(
-            route.operation, specifications[route.operation.spec].node(route.operation), place
-        )
+        find_place(route.operation, served.node(route), location)
         for route in routes
-        if not (place.place == "body" and route.websocket is not None)
+        if not (location.place == "body" and route.websocket is not None)
     ]
-    if any(candidate.presence is Presence.NAMED for candidate in places):
+    if any(place.presence is Presence.NAMED for place in places):
         return
-    names = list(dict.fromkeys(name for candidate in places for name in candidate.names))
-    has_near_name = near(place.steps[-1], names) is not None
-    is_error = has_near_name or all(c.presence is Presence.NONE for c in places)
-    message = f"no operation of {owner} has a {_KINDS[place.place]} '{place.param}'"
-    level = Level.ERROR if is_error else Level.WARNING
+    names = list(dict.fromkeys(name for place in places for name in place.names))
+    has_near_name = near(location.steps[-1], names) is not None
+    is_error = has_near_name or all(place.presence is Presence.NONE for place in places)
+    message = f"no operation of {owner} has a {_KINDS[location.place]} '{location.param}'"
     remedy = "requests without it go to the less busy target"
-    if is_error:
-        remedy = "name another place"
-    hint = did_you_mean(place.steps[-1], names, remedy)
-    findings.note(config.source, choice.at, level, "MW382", message, hint)
+    hint = did_you_mean(location.steps[-1], names, "name another location" if is_error else remedy)
+    level = Level.ERROR if is_error else Level.WARNING
+    findings.note(served.config.source, choice.at, level, "MW382", message, hint)
 
 
 def _check_prices(

@@ -17,20 +17,20 @@ from engine.config.routes import Policy, WebSocket
 from engine.dialects import Dialect
 from engine.edge import answers
 from engine.edge.answers.own_answer import OwnAnswer
-from engine.plan import model_location, operations
+from engine.plan import documents, model_location
 from engine.plan.admission_checks import check_admission
 from engine.plan.assign import Claim, assign
+from engine.plan.caller_transform_checks import check_caller_transforms
 from engine.plan.choose_checks import check_choices
-from engine.plan.connections import check_connections
-from engine.plan.denials import check_denials
+from engine.plan.connection_checks import check_connections
+from engine.plan.deny_checks import check_deny
 from engine.plan.model_checks import check_operations
-from engine.plan.names import check_names
-from engine.plan.paths import check_paths
+from engine.plan.name_checks import check_names
+from engine.plan.path_checks import check_paths
 from engine.plan.provider_checks import check_providers
-from engine.plan.route import Plan, PlanResult, Route, model_operations
-from engine.plan.transform_proof import prove_transforms
-from engine.plan.transforms import check_transforms
-from engine.plan.upstream_proof import prove_upstream_transforms
+from engine.plan.route import Plan, PlanResult, Route, ServedConfig, model_operations
+from engine.plan.transform_checks import check_transforms
+from engine.plan.upstream_transform_checks import check_upstream_transforms
 from engine.policies import Guards, guards
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.failure_place import reading
@@ -73,40 +73,50 @@ def _make(
     if config is None:
         return planned
     planned.config = config
-    planned.specifications = operations.read_all(config, findings, folder_of(environ))
+    planned.specifications = documents.read_all(config, findings, folder_of(environ))
     check_names(config, findings)
     check_connections(config, findings)
     check_providers(config, findings)
     check_transforms(config, findings)
-    routes = [
-        _placed_route(claim, config, planned.specifications, findings)
-        for claim in assign(config, planned.specifications, findings)
-    ]
-    resolved = tuple(route for route in routes if route is not None)
-    check_paths(resolved, config, findings)
-    check_admission(config, resolved, findings)
-    check_denials(resolved, config, planned.specifications, findings)
-    by_model = tuple(route.by_model for route in resolved if route.model is not None)
-    defaults = [
-        (route.default_model, route.by_model, (*route.at[:2], "model", "default"))
-        for route in resolved
-        if route.default_model
-    ]
-    operations_of_models = cache(partial(model_operations, config, by_model))
-    check_operations(config, operations_of_models, defaults, planned.specifications, findings)
-    if not findings.errors:
-        of_documents = (resolved, operations_of_models(), config, planned.specifications, findings)
-        prove_transforms(*of_documents)
-        prove_upstream_transforms(*of_documents)
-        check_choices(*of_documents)
-    for specification in planned.specifications.values():
-        specification.finish_compiling()
-    if not findings.errors:
-        routes_served = tuple(_with_guards(resolved, config))
-        planned.plan = Plan(
-            config, routes_served, planned.specifications, by_model, operations_of_models()
-        )
+    planned.plan = _plan(config, planned.specifications, findings)
     return planned
+
+
+def _plan(
+    config: Config, specifications: dict[str, Specification], findings: Findings
+) -> Plan | None:
+    """Resolve the routes and check them; None if the config has errors."""
+    routes = _resolved_routes(config, specifications, findings)
+    check_paths(routes, config, findings)
+    check_admission(config, routes, findings)
+    check_deny(routes, config, specifications, findings)
+    by_model = tuple(route.by_model for route in routes if route.model is not None)
+    operations = cache(partial(model_operations, config, by_model))
+    check_operations(config, operations, routes, specifications, findings)
+    if not findings.errors:
+        served = ServedConfig(config, routes, operations(), specifications)
+        check_caller_transforms(served, findings)
+        check_upstream_transforms(served, findings)
+        check_choices(served, findings)
+    for specification in specifications.values():
+        specification.finish_compiling()
+    if findings.errors:
+        return None
+    with_guards = tuple(_with_guards(routes, config))
+    return Plan(config, with_guards, specifications, by_model, operations())
+
+
+def _resolved_routes(
+    config: Config, specifications: Mapping[str, Specification], findings: Findings
+) -> tuple[Route, ...]:
+    """The routes of operations whose names can be resolved. On exceptions, the place of the
+    operation is noted."""
+    routes = []
+    for claim in assign(config, specifications, findings):
+        operation = claim.operation
+        with reading(partial(place_of, operation.source, operation.at, key=True)):
+            routes.append(_route(claim, config, specifications, findings))
+    return tuple(route for route in routes if route is not None)
 
 
 def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
@@ -140,18 +150,6 @@ def _identities(policies: Sequence[Policy]) -> tuple[int, ...]:
     return tuple(map(id, policies))
 
 
-def _placed_route(
-    claim: Claim,
-    config: Config,
-    specifications: Mapping[str, Specification],
-    findings: Findings,
-) -> Route | None:
-    """As `_route`; the place of its operation is noted on exceptions."""
-    operation = claim.operation
-    with reading(lambda: place_of(operation.source, operation.at, key=True)):
-        return _route(claim, config, specifications, findings)
-
-
 def _route(
     claim: Claim,
     config: Config,
@@ -170,7 +168,7 @@ def _route(
     of_callers = _dialects(spec.dialect, in_every_dialect=in_every_dialect)
     _note_unsent(operation, findings)
     return Route(
-        operation=operations.compile_for_route(claim, config, specifications, findings),
+        operation=documents.compile_for_route(claim, config, specifications, findings),
         dialects=of_callers,
         carriers=security.read_carriers(list(spec.token)) or operation.carriers,
         model=model,
@@ -188,7 +186,7 @@ def _route(
         websocket=(route.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=route.unknown_fields,
         readonly=route.readonly,
-        response_validators=operations.response_validators(claim, specifications, findings),
+        response_validators=documents.response_validators(claim, specifications, findings),
         at=claim.at,
         priority=route.priority,
         hedge=route.hedge,

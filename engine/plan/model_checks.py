@@ -6,21 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from engine.config.config import Config
-from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
+from engine.config.model_operations import ModelOperations, join_operation_names
 from engine.config.models import Model
-from engine.source.problem import Findings, Level, Path
+from engine.plan.route import Route
+from engine.source.problem import Findings, Level
 from engine.source.suggestion import did_you_mean
 from engine.spec.spec import Specification
 from engine.values.wildcard import ByName, matches
-
-Default = tuple[str, ModelOperation, Path]
-"""The default model of a route, an operation of that route, and the place of the default."""
 
 
 def check_operations(
     config: Config,
     operations: Callable[[], ModelOperations],
-    defaults: Iterable[Default],
+    routes: Iterable[Route],
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> None:
@@ -42,11 +40,13 @@ def check_operations(
             if problem is not None:
                 findings.note(config.source, (*model.at, "operations", index), *problem)
     entries = ByName(config.models)
-    for name, operation, at in defaults:
-        entry = entries.find(name)
-        if entry is not None and not table.has(entry.name, operation):
-            message = f"the default model '{name}' does not have {operation.id}"
+    for route in routes:
+        entry = entries.find(route.default_model) if route.default_model else None
+        if entry is not None and not table.has(entry.name, route.by_model):
+            name = route.default_model
+            message = f"the default model '{name}' does not have {route.operation.id}"
             hint = f"it has {join_operation_names(table.of(entry.name))}"
+            at = (*route.at[:2], "model", "default")
             findings.error(config.source, at, "MW342", message, hint)
 
 

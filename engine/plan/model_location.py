@@ -1,4 +1,4 @@
-"""The place in a request that names its model, checked against the parameters and body schema."""
+"""The location in a request that names its model, checked against parameters and body schema."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def model_expression(
 
 
 def _documented(location: Expression, claim: Claim) -> Expression:
-    """A place in the body with the documented names of members that have two spellings."""
+    """A location in the body with the documented names of members that have two spellings."""
     spellings = claim.operation.bodies.spellings
     if spellings is None or location.place != "body":
         return location
@@ -85,7 +85,7 @@ def _check_member(
 def copies(
     claim: Claim, location: Expression | None, config: Config, findings: Findings
 ) -> tuple[Expression, ...]:
-    """The places in a JSON body that may repeat the name of the model (`also`)."""
+    """The locations in a JSON body that may repeat the name of the model (`also`)."""
     at: Path = (*claim.route.at, "model", "also")
     if claim.route.also and location is not None and location.place == "body":
         message = "'also' needs a model in the path, the query or a header, not in the body"

@@ -4,7 +4,7 @@ PlanResult, which also has the problems.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path as FilePath
@@ -18,6 +18,7 @@ from engine.dialects import Dialect
 from engine.edge.answers.own_answer import OwnAnswer
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
+from engine.spec.document.node import Node
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
@@ -134,6 +135,21 @@ def model_operations(config: Config, by_model: Iterable[ModelOperation]) -> Mode
     return ModelOperations(
         config.models, config.upstreams, by_model, counterparts(), path_suffixes()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ServedConfig:
+    """A config without errors, its routes, and the operations of each model: what the checks
+    against documents need."""
+
+    config: Config
+    routes: Sequence[Route]
+    operations: ModelOperations
+    specifications: Mapping[str, Specification]
+
+    def node(self, route: Route) -> Node:
+        """The operation of a route in its document."""
+        return self.specifications[route.operation.spec].node(route.operation)
 
 
 @dataclass(slots=True)

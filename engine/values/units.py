@@ -4,6 +4,7 @@ times parsed; durations, numbers, shares and money formatted."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -92,6 +93,13 @@ def format_number(value: float | None) -> str:
 def format_count(count: int, noun: str) -> str:
     """A number of things with their noun, given in the singular: 0 rows, 1 row, 12,345 rows."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def format_names(names: Sequence[str], most: int | None) -> str:
+    """At most so many names, and the number of the others: `a, b and 3 more`."""
+    shown = names[:most]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"{', '.join(shown)}{more}"
 
 
 def format_percent(part: float, total: float) -> str:

@@ -64,7 +64,7 @@ def test_lost_features_of_translations_are_listed_with_verbose(tmp_path):
     assert "MW425" not in modelway("check", "--no-second-opinion", file).stdout
     result = modelway("check", "--no-second-opinion", "-v", file)
     assert result.exit_code == 0
-    assert "'claude-model' asked in chat_completions refuses sampling: " in result.stdout
+    assert "'claude-model' called in chat_completions refuses sampling: " in result.stdout
 
 
 def test_verbose_of_a_config_with_errors_notes_its_errors(folder):

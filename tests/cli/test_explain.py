@@ -53,12 +53,12 @@ def test_the_body_may_come_from_a_file_or_standard_input(folder, data):
 def test_json_is_one_document():
     result = run("POST", "/v1/chat", "--token", "alice", "-d", BODY, "--format", "json")
     report = json.loads(result.output)
-    assert (report["served"], report["model"]["asked"]) == (True, "big")
+    assert (report["served"], report["model"]["name"]) == (True, "big")
 
 
 def test_upstreams_respond_as_configured():
     args = ("POST", "/v1/chat", "--token", "alice", "-d", BODY)
-    assert "it answers      503" in run(*args, "--answers", "main=503").output
+    assert "upstream answer 503" in run(*args, "--answers", "main=503").output
     assert run(*args, "--answers", "main=503").exit_code == 0
     assert run(*args, "--answers", "connect").exit_code == 1
 

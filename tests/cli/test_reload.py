@@ -84,7 +84,7 @@ def test_it_prints_the_state_of_each_worker(on_signal):
         "config 0123abcd is now in use",
         "  worker 11  config 0123abcd  serves since 1970-01-01T00:00:00Z",
         "  worker 12  config 0123abcd  failed since 1970-01-01T00:00:01Z: no journal",
-        "  worker 9  config ffff  ends its requests since 1970-01-01T00:00:02Z",
+        "  worker 9  config ffff  is finishing its requests since 1970-01-01T00:00:02Z",
     ]
 
 

@@ -17,7 +17,7 @@ from engine.cli import check as check_command
 from engine.cli import config_file, explain, formats, routes, unexpected_errors
 from engine.cli import diff as diff_command
 from engine.cli import test as test_command
-from engine.plan import operations
+from engine.plan import documents
 from engine.spec import operation_reader
 from tests.support.commands import modelway
 from tests.support.each import each
@@ -55,7 +55,7 @@ def failing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseExce
         def read(*arguments: object, **more: object) -> NoReturn:
             raise error
 
-        monkeypatch.setattr(operations, "read", read)
+        monkeypatch.setattr(documents, "read", read)
 
     return fail
 

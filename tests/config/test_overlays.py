@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from engine.config.include import join_includes
-from engine.config.joined import TAGS
+from engine.config.joined_document import TAGS
 from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
 from engine.plan.make import make_plan

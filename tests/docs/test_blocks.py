@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from engine.cli.schema import OVERLAY_FILE
-from engine.config.joined import APPEND, PREPEND, REMOVE, REPLACE
+from engine.config.joined_document import APPEND, PREPEND, REMOVE, REPLACE
 from tests.support.blocks import Block, block, blocks, blocks_of
 from tests.support.paths import ROOT
 from tests.support.pgbouncer import BINARY as PGBOUNCER

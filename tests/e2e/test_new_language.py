@@ -169,12 +169,12 @@ def test_its_callers_talk_to_models_of_another_language(
     body = {"model": "claude", "prompt": "Stripes?", "stream": stream}
     report = explained(folder, environ, "/v1/zebra/say", body)
     assert (report["status"], report["error"]) == (200, None)
-    (outgoing,) = report["outgoing"]
+    (outgoing,) = report["upstream_requests"]
     assert (outgoing["url"], outgoing["model"]) == (
         "http://claude.test/v1/messages",
         "claude-sonnet-4-5",
     )
-    assert "Stripes?" in json.dumps(outgoing["body"]["translated"]["messages"])
+    assert "Stripes?" in json.dumps(outgoing["body"]["content"]["messages"])
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -185,10 +185,10 @@ def test_callers_of_another_language_talk_to_its_models(
     body = {"model": "zebra", "max_tokens": 9, "messages": turns, "stream": stream}
     report = explained(folder, environ, "/v1/messages", body)
     assert (report["status"], report["error"]) == (200, None)
-    (outgoing,) = report["outgoing"]
+    (outgoing,) = report["upstream_requests"]
     assert outgoing["url"] == "http://zebra.test/v1/zebra/say"
     expected = {"model": "zebra", "prompt": "Stripes?", "stream": stream}
-    assert outgoing["body"]["translated"] == expected
+    assert outgoing["body"]["content"] == expected
 
 
 def test_what_it_cannot_say_is_refused_by_name(folder: Path, environ: dict[str, str]) -> None:

@@ -52,10 +52,10 @@ def test_the_limits_of_every_model_are_noted_by_format(tmp_path):
     note_limits(result)
     notes = [problem for problem in result.problems if problem.code == "MW425"]
     assert {note.level for note in notes} == {Level.INFO}
-    (note,) = (n for n in notes if "'claude-model' asked in chat_completions" in n.message)
+    (note,) = (n for n in notes if "'claude-model' called in chat_completions" in n.message)
     assert "refuses sampling: " in note.message
     assert "messages for upstream 'anthropic'" in note.hint
-    (note,) = (n for n in notes if "'lossy-model' asked in responses" in n.message)
+    (note,) = (n for n in notes if "'lossy-model' called in responses" in n.message)
     assert "loses" in note.message
     assert not any("'native-model'" in note.message for note in notes)
 

@@ -11,7 +11,7 @@ from engine.callers.limit_set import LimitSet
 from engine.config.routes import Policy
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
-from engine.offline.diff.compare import quota_text
+from engine.offline.diff.restrictions import quota_text
 from engine.plan.make import make_plan
 from engine.policies.interface import PolicyKind
 from engine.stages.limit import limit

@@ -170,3 +170,16 @@ def test_the_last_day_that_there_is_has_an_end():
 )
 def test_a_count_has_its_noun(count, text):
     assert units.format_count(count, "row") == text
+
+
+@pytest.mark.parametrize(
+    ("names", "most", "text"),
+    [
+        ([], 2, ""),
+        (["a", "b"], 2, "a, b"),
+        (["a", "b", "c", "d"], 2, "a, b and 2 more"),
+        (["a", "b", "c"], None, "a, b, c"),
+    ],
+)
+def test_names_beyond_the_most_are_counted(names, most, text):
+    assert units.format_names(names, most) == text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.database import database_options, open_records, records_of
+from engine.cli.database import database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
 from engine.stores.ledger.journal import files
@@ -24,7 +24,9 @@ _TIMEOUT = 60.0
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @format_option()
 @database_options
-def command(config: ConfigFiles, database: str | None, folder: Path, output_format: str) -> None:
+def command(
+    config: ConfigFiles, database_url: str | None, folder: Path, output_format: str
+) -> None:
     """Ship the rows of an abandoned journal to the database.
 
     FOLDER is the `stores.journal` of a gateway that no longer runs, or a copy of it, such as of a
@@ -36,9 +38,9 @@ def command(config: ConfigFiles, database: str | None, folder: Path, output_form
         if output_format == "json":
             click.echo(_json(ShippedFolder()))
         return
-    location = records_of(config, database)
-    with open_records(location) as records:
-        writer = LedgerWriter(UsageTable(records), folder / "refused.jsonl", _TIMEOUT)
+    location = location_of(config, database_url)
+    with database_at(location) as database:
+        writer = LedgerWriter(UsageTable(database), folder / "refused.jsonl", _TIMEOUT)
         try:
             shipped = ship_folder(folder, writer)
         except FolderInUse as error:
@@ -51,7 +53,7 @@ def command(config: ConfigFiles, database: str | None, folder: Path, output_form
                 f"cannot ship {error.filename or folder}: {error.strerror}; this user needs write "
                 "permission there, or name a copy of the folder"
             ) from error
-        text = _summary(shipped, folder, records.display_url)
+        text = _summary(shipped, folder, database.display_url)
         click.echo(_json(shipped) if output_format == "json" else text)
 
 

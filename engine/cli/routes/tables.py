@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engine.cli.text_table import Table
+from engine.offline.rehearsal.upstream_report import addresses_text
 from engine.source.excerpt import printable
+from engine.values.units import format_names
 
 Document = dict[str, Any]
 
@@ -49,10 +51,9 @@ def _goes_to(route: Document, most: int | None) -> str:
     targets = route["targets"]
     marked = [
         _bounded(_marked(target["upstream"], target["translated"]), target.get("max_in_flight"))
-        for target in targets[:most]
+        for target in targets
     ]
-    more = [f"and {len(targets) - len(marked)} more"] if len(targets) > len(marked) else []
-    names = ", ".join([*marked, *more])
+    names = format_names(marked, most)
     if route["model"] is not None:
         return f"by model: {names or 'none'}"
     return names if route["choose"] == "weighted" else f"{names} ({route['choose']})"
@@ -104,7 +105,7 @@ def upstream_table(upstreams: Sequence[Document]) -> Table:
                 upstream["upstream"],
                 f"at most {upstream['max_in_flight']}" if upstream["max_in_flight"] else "-",
                 _queue(upstream["queue"]),
-                _addresses(upstream["addresses"]),
+                addresses_text(addresses) if (addresses := upstream["addresses"]) else "-",
             )
             for upstream in upstreams
         ),
@@ -115,21 +116,8 @@ def _queue(queue: Document | None) -> str:
     return "-" if queue is None else f"{queue['size']} for {queue['wait']:g}s each"
 
 
-def _addresses(addresses: Document | None) -> str:
-    """Where the addresses come from, each of which is a target."""
-    if addresses is None:
-        return "-"
-    if addresses["file"]:
-        return f"file {addresses['file']}"
-    name = f"service {addresses['srv']}" if addresses["srv"] else addresses["name"]
-    server = f" at {addresses['server']}" if addresses["server"] else ""
-    return f"{name} in DNS{server}, every {addresses['every']:g}s"
-
-
 def _names(names: Sequence[str], most: int | None) -> str:
-    shown = names[:most]
-    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"{', '.join(shown)}{more}" or "-"
+    return format_names(names, most) or "-"
 
 
 def _marked(name: str, translated: bool) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 import click
 
-from engine.cli.database import RecordsLocation, database_options, open_records, records_of
+from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
@@ -18,10 +17,6 @@ from engine.stores.records import tokens
 from engine.stores.records.failures import Clash
 from engine.stores.records.tokens import Token
 from engine.values.caller import digest, new_secret
-
-
-def _expiry(text: str) -> float:
-    return fields.expiry(text, time.time())
 
 
 @click.command()
@@ -40,27 +35,7 @@ def _expiry(text: str) -> float:
     "--ips", multiple=True, callback=option_callback(fields.ips, many=True),
     help="Addresses or networks from which it may be used, like 10.0.0.0/8. Default: all.",
 )  # fmt: skip
-@click.option(
-    "--expires", callback=option_callback(_expiry),
-    help="When it expires: in 90d, or after a day like 2027-01-31 (UTC). Default: never.",
-)  # fmt: skip
-@click.option(
-    "--rate", callback=option_callback(fields.rate), help="Requests per time: 60/1m or 1000/day."
-)
-@click.option(
-    "--token-budget", callback=option_callback(fields.token_budget),
-    help="Model tokens per time, like 1000000/1d.",
-)  # fmt: skip
-@click.option("--budget", help="Money per time, like '20 USD/month'.")
-@click.option(
-    "--concurrency", callback=option_callback(fields.concurrency),
-    help="Requests at the same time, like 10.",
-)  # fmt: skip
-@click.option("--team", callback=option_callback(fields.team), help="The team it belongs to.")
-@click.option(
-    "--priority", callback=option_callback(fields.priority),
-    help="low, normal or high: the order in the queue of an upstream.",
-)  # fmt: skip
+@fields.limit_options(option_callback)
 @click.option(
     "--note", default="", callback=option_callback(fields.note), help="A note for operators."
 )
@@ -68,28 +43,28 @@ def _expiry(text: str) -> float:
 @database_options
 def command(
     config: ConfigFiles,
-    database: str | None,
+    database_url: str | None,
     budget: str | None,
     output_format: str,
     **values: Any,
 ) -> None:
     """Create a token and print its secret, once: nothing else is written to stdout.
 
+    By default it has no limits and never expires.
+
     \b
     Into a file:  modelway token create --name shop --models 'gpt-4o*' > secret
     With limits:  modelway token create --name ci --expires 90d --rate 60/1m \\
                       --budget '20 USD/month' --concurrency 10
     """
-    location = records_of(config, database)
-    option_callback(partial(fields.budget, currency=location.currency))(
-        click.get_current_context(), _parameter("budget"), budget
-    )
+    location = location_of(config, database_url)
+    fields.check_budget(option_callback, budget, location.currency)
     _check_unconfigured(location, values["name"])
     secret = new_secret()
     token = Token(sha256=digest(secret), created=time.time(), budget=budget, **values)
-    with open_records(location, create=True) as records:
+    with database_at(location, create=True) as database:
         try:
-            tokens.add(records, [token])
+            tokens.add(database, [token])
         except Clash as clash:
             raise click.ClickException(
                 f"a token '{token.name}' already exists: choose another name, or give it a new "
@@ -99,13 +74,9 @@ def command(
     click.echo(f"token '{token.name}' created; its secret is shown only once.", err=True)
 
 
-def _check_unconfigured(location: RecordsLocation, name: str) -> None:
+def _check_unconfigured(location: DatabaseLocation, name: str) -> None:
     """Raises ClickException if gateway.yaml has a token of that name: names are unique among those
     of the database and of gateway.yaml."""
     if any(caller.name == name for caller in location.configured.values()):
         message = f"token '{name}' is already in gateway.yaml: choose another name"
         raise click.ClickException(message)
-
-
-def _parameter(name: str) -> click.Parameter:
-    return next(p for p in click.get_current_context().command.params if p.name == name)

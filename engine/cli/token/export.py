@@ -7,20 +7,20 @@ from dataclasses import asdict
 import click
 import orjson
 
-from engine.cli.database import database_options, open_records, records_of
+from engine.cli.database import database_at, database_options, location_of
 from engine.config.config_files import ConfigFiles
 from engine.stores.records import tokens
 
 
 @click.command()
 @database_options
-def command(config: ConfigFiles, database: str | None) -> None:
+def command(config: ConfigFiles, database_url: str | None) -> None:
     """Print all tokens, one JSON object a line, for `modelway token import`.
 
     Digests only: secrets are not stored, so they cannot be exported. Times are Unix seconds; a
     field that is absent sets no limit.
     """
-    with open_records(records_of(config, database)) as records:
-        for token in tokens.get_all(records):
+    with database_at(location_of(config, database_url)) as database:
+        for token in tokens.get_all(database):
             row = {key: value for key, value in asdict(token).items() if value not in (None, "")}
             click.echo(orjson.dumps(row).decode())

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
+from time import time as current_time
 from typing import Any
 
 import click
@@ -142,6 +144,54 @@ def option_callback(check: Callable[[Any], Any], *, many: bool = False) -> Calla
             raise click.BadParameter(str(error), ctx, param) from error
 
     return callback
+
+
+def limit_options(
+    callback: Callable[[Callable[[str], Any]], Callable[..., Any]],
+) -> Callable[..., Any]:
+    """The options that `create` and `update` share. `callback` makes the callback of a check; that
+    of --budget needs the currency, see `check_budget`."""
+    options = (
+        click.option(
+            "--expires", callback=callback(lambda text: expiry(text, current_time())),
+            help="When it expires: in 90d, or after a day like 2027-01-31 (UTC).",
+        ),
+        click.option(
+            "--rate", callback=callback(rate), help="Requests per time: 60/1m or 1000/day."
+        ),
+        click.option(
+            "--token-budget", callback=callback(token_budget),
+            help="Model tokens per time, like 1000000/1d or 5000000/week.",
+        ),
+        click.option("--budget", help="Money per time, like '20 USD/month in Europe/Vienna'."),
+        click.option(
+            "--concurrency", callback=callback(concurrency),
+            help="Requests at the same time, like 10.",
+        ),
+        click.option("--team", callback=callback(team), help="The team it belongs to."),
+        click.option(
+            "--priority", callback=callback(priority),
+            help="low, normal or high: the order in the queue of an upstream.",
+        ),
+    )  # fmt: skip
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def check_budget(
+    callback: Callable[[Callable[[str], Any]], Callable[..., Any]],
+    text: str | None,
+    currency: str,
+) -> None:
+    """Check the value of --budget in the gateway's currency."""
+    context = click.get_current_context()
+    parameter = next(p for p in context.command.params if p.name == "budget")
+    callback(partial(budget, currency=currency))(context, parameter, text)
 
 
 def _split(texts: Sequence[str]) -> tuple[str, ...]:

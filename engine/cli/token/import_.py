@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 import orjson
 
-from engine.cli.database import RecordsLocation, database_options, open_records, records_of
+from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.token import fields
 from engine.config.config_files import ConfigFiles
 from engine.source.suggestion import did_you_mean
@@ -29,7 +29,7 @@ _MAX_PROBLEMS = 100
 @click.command()
 @click.argument("file", type=click.File("rb"))
 @database_options
-def command(config: ConfigFiles, database: str | None, file: IO[bytes]) -> None:
+def command(config: ConfigFiles, database_url: str | None, file: IO[bytes]) -> None:
     """Import tokens from FILE ('-' for stdin): one JSON object a line, as `export` prints them.
 
     All or nothing: if any line has a problem, all problems are printed and nothing is imported.
@@ -38,13 +38,13 @@ def command(config: ConfigFiles, database: str | None, file: IO[bytes]) -> None:
     A line needs a name and a digest; other fields are as in `modelway token create`:
     {"name": "ci", "sha256": "9f86...", "models": ["gpt-4o*"], "expires": "2027-01-31"}
     """
-    location = records_of(config, database)
+    location = location_of(config, database_url)
     reader = _ImportReader(location, str(getattr(file, "name", "<stdin>")))
     reader.read(file)
-    with open_records(location, create=True) as records:
-        reader.check_unused(records)
+    with database_at(location, create=True) as database:
+        reader.check_unused(database)
         if not reader.problems:
-            tokens.add(records, reader.tokens.values())
+            tokens.add(database, reader.tokens.values())
     if reader.problems:
         for number, problem in sorted(reader.problems)[:_MAX_PROBLEMS]:
             click.echo(f"{reader.file}:{number}: {problem}", err=True)
@@ -57,7 +57,7 @@ def command(config: ConfigFiles, database: str | None, file: IO[bytes]) -> None:
 class _ImportReader:
     """Parses the lines of a file: `tokens` by line number, and the `problems` of lines."""
 
-    def __init__(self, location: RecordsLocation, file: str) -> None:
+    def __init__(self, location: DatabaseLocation, file: str) -> None:
         self.file = file
         configured = location.configured
         self._names = dict.fromkeys((c.name for c in configured.values()), "gateway.yaml")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import orjson
 
-from engine.cli.database import database_options, open_records, records_of
+from engine.cli.database import database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.text_table import Table, print_table
 from engine.cli.token.views import cell, fields_of
@@ -28,15 +28,15 @@ _LIMITS = ("rate", "token_budget", "budget", "concurrency")
     ("text", "json", "csv"), "text for people; json and csv for programs, with every field."
 )
 @database_options
-def command(config: ConfigFiles, database: str | None, output_format: str) -> None:
+def command(config: ConfigFiles, database_url: str | None, output_format: str) -> None:
     """List the tokens of the database by name; those of gateway.yaml are not in it.
 
     \b
     Expired tokens:  modelway token list --format json | jq '.[] | select(.state=="expired")'
     """
     now = time.time()
-    with open_records(records_of(config, database)) as records:
-        rows = (fields_of(token, now) for token in tokens.get_all(records))
+    with database_at(location_of(config, database_url)) as database:
+        rows = (fields_of(token, now) for token in tokens.get_all(database))
         {"text": _print_table, "json": _print_json, "csv": _print_csv}[output_format](rows)
 
 

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from engine.cli.database import database_options, open_records, records_of
+from engine.cli.database import database_at, database_options, location_of
 from engine.cli.token.views import iso_time
 from engine.config.config_files import ConfigFiles
 from engine.stores.records import tokens
@@ -15,15 +15,15 @@ from engine.stores.records import tokens
 @click.command()
 @click.argument("name")
 @database_options
-def command(config: ConfigFiles, database: str | None, name: str) -> None:
+def command(config: ConfigFiles, database_url: str | None, name: str) -> None:
     """Make a token invalid, with all its secrets; this cannot be undone.
 
     A running gateway refuses it within `token_ttl`, and ends its open streams. The token stays in
     the list, and its usage in the ledger.
     """
-    location = records_of(config, database)
-    with open_records(location) as records:
-        before = tokens.revoke(records, name, time.time())
+    location = location_of(config, database_url)
+    with database_at(location) as database:
+        before = tokens.revoke(database, name, time.time())
     if before.revoked is not None:
         click.echo(f"token '{name}' was already revoked at {iso_time(before.revoked)}.", err=True)
     else:

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from engine.cli.database import database_options, open_records, records_of
+from engine.cli.database import database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
@@ -25,7 +25,7 @@ from engine.values.caller import digest, new_secret
 @format_option(help="text prints only the secret; json the name and the secret.")
 @database_options
 def command(
-    config: ConfigFiles, database: str | None, name: str, grace: float, output_format: str
+    config: ConfigFiles, database_url: str | None, name: str, grace: float, output_format: str
 ) -> None:
     """Give a token a new secret and print it, once: nothing else is written to stdout.
 
@@ -33,10 +33,10 @@ def command(
     not ended yet, becomes invalid at once.
     """
     now = time.time()
-    location = records_of(config, database)
+    location = location_of(config, database_url)
     secret = new_secret()
-    with open_records(location) as records:
-        before = tokens.rotate(records, name, digest(secret), now + grace if grace else None, now)
+    with database_at(location) as database:
+        before = tokens.rotate(database, name, digest(secret), now + grace if grace else None, now)
     print_secret(name, secret, output_format)
     validity = (
         f"is valid until {iso_time(now + grace)}"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import click
 
-from engine.cli.database import database_options, open_records, records_of
+from engine.cli.database import database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
@@ -30,31 +28,12 @@ def _or_none(check: Callable[[str], object]) -> Callable[..., Any]:
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "--rate", callback=_or_none(fields.rate), help="Requests per time: 60/1m or 1000/day."
-)
-@click.option(
-    "--token-budget", callback=_or_none(fields.token_budget),
-    help="Model tokens per time, like 1000000/1d or 5000000/week.",
-)  # fmt: skip
-@click.option("--budget", help="Money per time, like '20 USD/month in Europe/Vienna'.")
-@click.option(
-    "--concurrency", callback=_or_none(fields.concurrency), help="Requests at the same time."
-)
-@click.option(
-    "--expires", callback=_or_none(lambda text: fields.expiry(text, time.time())),
-    help="When it expires: in 90d, or after a day like 2027-01-31 (UTC).",
-)  # fmt: skip
-@click.option("--team", callback=_or_none(fields.team), help="The team it belongs to.")
-@click.option(
-    "--priority", callback=_or_none(fields.priority),
-    help="low, normal or high: the order in the queue of an upstream.",
-)  # fmt: skip
+@fields.limit_options(_or_none)
 @click.option("--note", callback=option_callback(fields.note), help="A note for operators.")
 @format_option()
 @database_options
 def command(
-    config: ConfigFiles, database: str | None, name: str, output_format: str, **options: Any
+    config: ConfigFiles, database_url: str | None, name: str, output_format: str, **options: Any
 ) -> None:
     """Change a token: its limits, when it expires, its team, priority or note. `none` removes a
     limit.
@@ -69,14 +48,11 @@ def command(
     changes = {field: value for field, value in options.items() if value is not None}
     if not changes:
         raise click.UsageError("nothing to change: give a limit, like --budget '30 USD/month'")
-    location = records_of(config, database)
-    check = _or_none(partial(fields.budget, currency=location.currency))
-    context = click.get_current_context()
-    parameter = next(p for p in context.command.params if p.name == "budget")
-    check(context, parameter, changes.get("budget"))
+    location = location_of(config, database_url)
+    fields.check_budget(_or_none, changes.get("budget"), location.currency)
     values = {field: None if value == NONE else value for field, value in changes.items()}
-    with open_records(location) as records:
-        before = tokens.change(records, name, values)
+    with database_at(location) as database:
+        before = tokens.change(database, name, values)
     if output_format == "json":
         click.echo(json.dumps({"name": name, "changes": _changes(values, before)}, indent=2))
         return

@@ -97,7 +97,7 @@ def _print_once(source: MetricsSource, every: float, output_format: str) -> None
 
 
 def _print(figures: RenderableType) -> None:
-    """Print the figures, complete and without colour where standard output is no terminal."""
+    """Print the figures, complete and without colour if standard output is not a terminal."""
     console = Console(
         highlight=False,
         force_terminal=is_terminal(sys.stdout),

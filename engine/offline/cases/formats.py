@@ -29,7 +29,8 @@ def summary(results: Sequence[Result]) -> str:
 
 
 def as_json(results: Sequence[Result]) -> str:
-    """`{passed, failed, tests: [{name, passed, file, line, seconds, failures, said}]}`."""
+    """`{passed, failed, tests}`; each test is `{name, passed, file, line, column, seconds, refusal,
+    warnings, failures}`."""
     failed = sum(not result.passed for result in results)
     tests = [
         {
@@ -37,14 +38,14 @@ def as_json(results: Sequence[Result]) -> str:
             "passed": result.passed,
             **result.case.place()._asdict(),
             "seconds": round(result.seconds, 6),
-            "said": result.refusal,
+            "refusal": result.refusal,
             "warnings": list(result.warnings),
             "failures": [
                 {
                     **failure.place._asdict(),
-                    "what": failure.expectation,
+                    "expectation": failure.expectation,
                     "expected": failure.expected,
-                    "found": failure.actual,
+                    "actual": failure.actual,
                 }
                 for failure in result.failures
             ],

@@ -8,8 +8,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from engine.offline.diff.keywords import BOUNDS
-from engine.offline.diff.schemas import Walk
+from engine.offline.diff.schema_comparison import Walk
+from engine.offline.diff.schema_keywords import BOUNDS
 from engine.policies.deny import Deny
 from engine.source.reader import SourceDocument
 from engine.spec.conditions import Condition

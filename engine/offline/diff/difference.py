@@ -14,6 +14,7 @@ from engine.source.problem import Path, Place, Source, place_of
 from engine.spec.operation import Operation
 from engine.spec.path_templates import shape
 from engine.values.discovery import Plugins
+from engine.values.units import format_names
 
 _MAX_NAMED = 3
 
@@ -46,9 +47,7 @@ class Difference:
     @property
     def subject(self) -> str:
         """The first subjects by name, and the number of the others."""
-        text = ", ".join(self.subjects[:_MAX_NAMED])
-        more = len(self.subjects) - _MAX_NAMED
-        return f"{text} and {more} more" if more > 0 else text
+        return format_names(self.subjects, _MAX_NAMED)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.level}: {self.subject}: {self.words} [{self.kind}]"

@@ -13,9 +13,7 @@ from functools import cache
 from typing import Any
 
 from engine.config import keys
-from engine.offline.diff.compare import network_covers, origin_covers
-from engine.offline.diff.difference import Effect
-from engine.offline.diff.rules import (
+from engine.offline.diff.change_rules import (
     CHANGES,
     NEUTRAL,
     ChangeRule,
@@ -32,6 +30,8 @@ from engine.offline.diff.rules import (
     size,
     weaker_towards,
 )
+from engine.offline.diff.difference import Effect
+from engine.offline.diff.restrictions import network_covers, origin_covers
 from engine.values.units import duration_text
 
 _RULES = {

@@ -127,14 +127,14 @@ def _redirected(plan: Plan, folder: Path) -> Config:
         stores=replace(
             config.stores,
             journal=folder / "journal",
-            records=_records_redirected(config.stores.records, folder),
+            records=_database_redirected(config.stores.records, folder),
         ),
         telemetry=replace(telemetry, access_log=replace(telemetry.access_log, path=os.devnull)),
     )
 
 
-def _records_redirected(url: str | None, folder: Path) -> str | None:
-    """The URL of the records; in `folder` if opening them would create a file."""
+def _database_redirected(url: str | None, folder: Path) -> str | None:
+    """The URL of the database; in `folder` if opening it would create a file."""
     if url is None or not url.startswith(_SQLITE):
         return url
     file = Path(url.removeprefix(_SQLITE))
@@ -205,12 +205,12 @@ def _body(plan: Plan, route: Route, model: str) -> tuple[str, Any]:
     for media_type, media in node.get("requestBody").get("content").items():
         if not is_json(media_type):
             continue
-        kind = media_type if "*" not in media_type else "application/json"
+        sent_type = media_type if "*" not in media_type else "application/json"
         for value in _examples(media):
             if isinstance(value, dict) and route.model is not None and route.model.place == "body":
                 value = {**value, route.model.steps[0]: model}
             with contextlib.suppress(orjson.JSONEncodeError):  # nested deeper than JSON may be
-                return kind, orjson.dumps(value)
+                return sent_type, orjson.dumps(value)
     return "", MISSING
 
 

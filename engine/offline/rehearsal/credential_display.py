@@ -1,5 +1,5 @@
-"""Requests to an upstream as they may be displayed: each credential, and whatever `${...}` puts
-into headers and transforms, as the variable that it comes from, `${NAME}`, or as `***`."""
+"""Displays requests to an upstream without secrets: credentials, and the values of `${...}` in
+headers and transforms, are replaced by the variable, `${NAME}`, or by `***`."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class _FilledIn(NamedTuple):
 
 def _filled_in(config: Config, value: Any, at: Path) -> Iterator[_FilledIn]:
     """The values below `at` into which `${...}` was filled, displayed as the variable, or as `***`
-    where they are more than that. Templates are no part of it."""
+    where they are more than that. Templates are excluded."""
     for place, scalar in _scalars(value, at):
         part, below = part_of(config.source, place)
         if not isinstance(part, SourceDocument) or not (reference := part.reference(below)):

@@ -21,13 +21,13 @@ _VERSION = re.compile(r"/v[0-9]\w*")
 
 
 class SimilarOperation(NamedTuple):
-    """An operation similar to a request: `kind` is the difference (route, verb, method, mount,
-    path), `why` the sentence for people."""
+    """An operation similar to a request. `difference` is route, verb, method, mount or path;
+    `reason` is the sentence for people."""
 
     operation: Operation
     template: str
-    kind: str
-    why: str
+    difference: str
+    reason: str
     similarity: float
 
 
@@ -47,7 +47,7 @@ def nearest(planned: PlanResult, request: Request) -> list[SimilarOperation]:
 
 
 def _rank(near: SimilarOperation) -> tuple[int, float]:
-    return _RANKS.index(near.kind), -near.similarity
+    return _RANKS.index(near.difference), -near.similarity
 
 
 def _mounts(operations: Iterable[Operation]) -> set[str]:
@@ -72,11 +72,11 @@ def _candidates(
                 less = 0.1 if method != operation.method else 0.0
                 yield near._replace(similarity=near.similarity - less)
         elif operation.id not in slash_variables:
-            why = f"no route serves it; name {operation.id} in a route's operations"
-            yield SimilarOperation(operation, template, "route", why, 1.0)
+            reason = f"no route serves it; name {operation.id} in a route's operations"
+            yield SimilarOperation(operation, template, "route", reason, 1.0)
         elif method != operation.method:
-            why = f"it takes {operation.method}, not {method}"
-            yield SimilarOperation(operation, template, "method", why, 1.0)
+            reason = f"it takes {operation.method}, not {method}"
+            yield SimilarOperation(operation, template, "method", reason, 1.0)
 
 
 def _similar(
@@ -87,13 +87,13 @@ def _similar(
     similarity = SequenceMatcher(None, _filled(template, path), path).ratio()
     (stem, colon, verb_sent), verb = path.rpartition(":"), template.rpartition("}:")[2]
     if "}:" in template and colon and _fits(template, f"{stem}:{verb}", wide):
-        why = f"its verb is ':{verb}', not ':{verb_sent}'"
-        return SimilarOperation(operation, template, "verb", why, similarity)
+        reason = f"its verb is ':{verb}', not ':{verb_sent}'"
+        return SimilarOperation(operation, template, "verb", reason, similarity)
     if (prefix := _other_mount(operation, path, wide, mounts)) is not None:
         actual = f"'{prefix}'" if prefix else "the root"
         where = f"'{mount}'" if mount else "the root"
-        why = f"it is mounted at {where}, not at {actual}"
-        return SimilarOperation(operation, template, "mount", why, similarity)
+        reason = f"it is mounted at {where}, not at {actual}"
+        return SimilarOperation(operation, template, "mount", reason, similarity)
     if similarity >= _ALIKE and _misspelt(template, path):
         return SimilarOperation(operation, template, "path", _differs(template, path), similarity)
     return None

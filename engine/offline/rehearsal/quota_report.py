@@ -16,15 +16,15 @@ from engine.values.quota import KINDS, amount_text, unit_text, window_text
 
 
 def verdicts(route: Route, rehearsal: Rehearsal, config: Config) -> list[dict[str, Any]]:
-    """`{policy, place, runs, verdict, says}` of each policy in the order they run, then of the
-    token's limits. `runs` is a `Moment`."""
+    """`{policy, place, moment, verdict, reason}` of each policy in the order they run, then of the
+    token's limits. `moment` is a `Moment`."""
     order, currency = list(Moment), config.currency
     timed = policies.moments(route.policies, currency, by_model=route.model is not None)
     remaining_takes, steps = list(rehearsal.limits), _Steps(rehearsal)
     rows = []
     for policy, moment in sorted(timed, key=lambda pair: order.index(pair[1])):
         place = str(place_of(config.source, policy.at)) if policy.at else ""
-        row = {"policy": policy.name, "place": place, "runs": moment.value}
+        row = {"policy": policy.name, "place": place, "moment": moment.value}
         quota = policies.quota_of(policy, currency)
         if quota is not None:
             taking = _take_of(remaining_takes, policy.name)
@@ -35,7 +35,7 @@ def verdicts(route: Route, rehearsal: Rehearsal, config: Config) -> list[dict[st
         kind = take[0].key.split("/")[1]
         last = route.model is not None and KINDS[kind].cost is not None
         moment = Moment.LIMIT if last else Moment.HEAD
-        row = {"policy": f"the token's own {kind}", "place": "", "runs": moment.value}
+        row = {"policy": f"the token's own {kind}", "place": "", "moment": moment.value}
         rows.append(row | _quota_verdict(rehearsal, take, kind, currency))
     return rows
 
@@ -71,19 +71,19 @@ def _quota_verdict(
     rehearsal: Rehearsal, take: QuotaTake | None, kind: str, currency: str
 ) -> dict[str, str]:
     if take is None:
-        return {"verdict": "not reached", "says": ""}
+        return {"verdict": "not reached", "reason": ""}
     limit, cost = take
     over = rehearsal.refused_by == "limit" and cost > limit.amount
     reason = _would_take(limit, cost, kind, currency)
-    return {"verdict": "refused" if over else "passed", "says": reason}
+    return {"verdict": "refused" if over else "passed", "reason": reason}
 
 
 def _step_verdict(rehearsal: Rehearsal, step: Step | None) -> dict[str, str]:
     if step is None:
-        return {"verdict": "not reached", "says": ""}
+        return {"verdict": "not reached", "reason": ""}
     if step.passed or rehearsal.error is None:
-        return {"verdict": "passed", "says": ""}
-    return {"verdict": "refused", "says": rehearsal.error.message}
+        return {"verdict": "passed", "reason": ""}
+    return {"verdict": "refused", "reason": rehearsal.error.message}
 
 
 def _would_take(limit: Limit, cost: int, kind: str, currency: str) -> str:

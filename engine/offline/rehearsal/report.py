@@ -13,11 +13,7 @@ from engine.exchange.exchange import MISSING
 from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
-from engine.offline.rehearsal.path_routes import (
-    SimilarOperation,
-    alternatives_of,
-    nearest,
-)
+from engine.offline.rehearsal.path_routes import SimilarOperation, alternatives_of, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
@@ -52,7 +48,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "operation": _operation(route, planned.plan),
         "route": {
             "place": str(place_of(config.source, route.at)),
-            "goes": route.destination,
+            "destination": route.destination,
             "priority": _priority(rehearsal, route),
             "hedge": None if route.hedge is None else route.hedge.after,
         },
@@ -65,12 +61,11 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
             name: upstream_report(config.upstreams[name]) for name in _upstream_names(targets)
         },
         "transforms": transform_report(route, rehearsal, planned.plan),
-        "outgoing": [
-            _outgoing(request, rehearsal, display)
-            | {"model": model_sent(rehearsal, request, config)}
+        "upstream_requests": [
+            _upstream_request(request, rehearsal, display, config)
             for request in rehearsal.sent_requests
         ],
-        "estimated": dict(rehearsal.headers).get(ESTIMATE_HEADER),
+        "estimate": dict(rehearsal.headers).get(ESTIMATE_HEADER),
         "log": [display.text(line) for line in rehearsal.log],
         "warnings": [display.text(warning) for warning in warnings],
     }
@@ -122,8 +117,8 @@ def _near(near: SimilarOperation) -> Report:
         "operation": operation.id,
         "method": operation.method,
         "path": near.template,
-        "differs": near.kind,
-        "why": near.why,
+        "difference": near.difference,
+        "reason": near.reason,
         "place": str(place_of(operation.source, operation.at, key=True)),
     }
 
@@ -144,7 +139,7 @@ def _operation(route: Route, plan: Plan) -> Report:
 def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
     caller = rehearsal.exchange.caller if rehearsal.exchange is not None else None
     carriers = [
-        {"kind": c.kind, "name": c.name, "held": c in rehearsal.carried} for c in route.carriers
+        {"kind": c.kind, "name": c.name, "present": c in rehearsal.carried} for c in route.carriers
     ]
     by, error = rehearsal.refused_by, rehearsal.error
     is_unknown = by == "alternatives" and error is not None and error.status in _UNKNOWN_CALLER
@@ -183,15 +178,15 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
     report: Report = {"from": route.model.text, "default": route.default_model}
     name = exchange.model
     if not name:
-        return report | {"asked": None}
+        return report | {"name": None}
     entry = ByName(config.models).find(name)
     assert entry is not None
-    why = "wildcard" if "*" in entry.name else "exact"
+    reason = "wildcard" if "*" in entry.name else "exact"
     if route.model.read(exchange) in (MISSING, None, ""):
-        why = "default"
+        reason = "default"
     return report | {
-        "asked": name,
-        "why": why,
+        "name": name,
+        "reason": reason,
         "entry": entry.name,
         "operations": [operation.id for operation in plan.model_operations().of(entry.name)],
         "place": str(place_of(config.source, entry.at, key=True)),
@@ -271,12 +266,14 @@ def _translation(translation: TargetTranslation | None) -> Report | None:
         "from": translation.caller_language,
         "into": translation.target_language,
         "dropped": list(translation.dropped),
-        "refused": refusal
+        "refusal": refusal
         and {"code": refusal.code, "message": refusal.message, "param": refusal.param},
     }
 
 
-def _outgoing(request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay) -> Report:
+def _upstream_request(
+    request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay, config: Config
+) -> Report:
     exchange = rehearsal.exchange
     before = rehearsal.request.body if exchange is not None else b""
     translation = rehearsal.translation(request)
@@ -287,13 +284,14 @@ def _outgoing(request: SentRequest, rehearsal: Rehearsal, display: CredentialDis
         "changes": [change.as_json(display.json) for change in body_changes or ()],
     }
     if translation is not None:
-        body["translated"] = display.json(_document(request.body))
+        body["content"] = display.json(_document(request.body))
     return {
         "upstream": request.upstream,
+        "model": model_sent(rehearsal, request, config),
         "method": request.method,
         "url": display.url(request.upstream, request.url),
         "headers": [list(pair) for pair in display.headers(request.upstream, request.headers)],
         "body": body,
         "translation": _translation(translation),
-        "answered": request.answer,
+        "answer": request.answer,
     }

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from engine.offline.rehearsal.upstream_report import addresses_text
 from engine.policies.interface import Moment
 from engine.source.excerpt import printable
 from engine.values.units import format_count
@@ -29,15 +30,12 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
     if "operation" not in report:
         yield from _unserved(report)
         return
-    operation, route = report["operation"], report["route"]
-    shown_operation = f"{operation['id']} ({operation['method']} {operation['path']})"
-    if others := operation.get("alternatives"):
-        shown_operation += f", one of {len(others) + 1}: also {', '.join(others)}"
-    yield _line("operation", shown_operation, operation["place"])
-    yield _line("route", route["goes"], route["place"])
+    route = report["route"]
+    yield _operation(report["operation"])
+    yield _line("route", route["destination"], route["place"])
     yield from _authentication(report["authentication"])
     yield from _policies(report, Moment.HEAD)
-    chosen = report["model"] is not None and report["model"]["asked"] is not None
+    chosen = report["model"] is not None and report["model"]["name"] is not None
     unread = report["validation"]["verdict"] == "refused" and not chosen
     if unread:
         yield from _validation(report["validation"])
@@ -52,10 +50,10 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
     if route["hedge"]:
         yield _line("hedge", f"sent to a second target too after {route['hedge']} without content")
     yield from _transforms(report, "upstream")
-    for upstream_request in report["outgoing"]:
-        yield from _outgoing(upstream_request, brief)
-    if report["estimated"]:
-        words = f"the gateway's estimate of {report['estimated']}: no target counts them here"
+    for upstream_request in report["upstream_requests"]:
+        yield from _upstream_request(upstream_request, brief)
+    if report["estimate"]:
+        words = f"the gateway's estimate of {report['estimate']}: no target counts them"
         yield _line("answer", words)
     for line in report["log"]:
         yield _line("log", line)
@@ -69,6 +67,13 @@ def _line(head: str, words: str, place: str = "") -> str:
     return f"  {head:<{_WIDTH}}{words}{f'  [{place}]' if place else ''}"
 
 
+def _operation(operation: Report) -> str:
+    words = f"{operation['id']} ({operation['method']} {operation['path']})"
+    if others := operation.get("alternatives"):
+        words += f", one of {len(others) + 1}: also {', '.join(others)}"
+    return _line("operation", words, operation["place"])
+
+
 def _error(error: Report) -> Iterator[str]:
     place = f" at {error['param']}" if error["param"] else ""
     yield _line("refused by", f"{error['by']}: {error['code']}{place}")
@@ -80,13 +85,13 @@ def _unserved(report: Report) -> Iterator[str]:
     if not report["nearest"]:
         yield _line("nearest", "no similar operation")
     for near in report["nearest"]:
-        shown_operation = f"{near['method']} {near['path']} ({near['operation']}): {near['why']}"
+        shown_operation = f"{near['method']} {near['path']} ({near['operation']}): {near['reason']}"
         yield _line("nearest", shown_operation, near["place"])
 
 
 def _authentication(report: Report) -> Iterator[str]:
     checked = ", ".join(
-        f"{carrier['kind']} {carrier['name']}{' (present)' if carrier['held'] else ''}"
+        f"{carrier['kind']} {carrier['name']}{' (present)' if carrier['present'] else ''}"
         for carrier in report["carriers"]
     )
     if report["verdict"] == "public":
@@ -101,8 +106,8 @@ def _authentication(report: Report) -> Iterator[str]:
 def _policies(report: Report, moment: Moment) -> Iterator[str]:
     """The policies that run at a moment, each transform with its edits."""
     for policy in report["policies"]:
-        if policy["runs"] == moment:
-            reason = f": {policy['says']}" if policy["says"] else ""
+        if policy["moment"] == moment:
+            reason = f": {policy['reason']}" if policy["reason"] else ""
             yield _line("policy", f"{policy['policy']} {policy['verdict']}{reason}")
             if policy["policy"] == "transform":
                 yield from _transforms(report, "caller", policy["place"])
@@ -111,7 +116,7 @@ def _policies(report: Report, moment: Moment) -> Iterator[str]:
 def _transforms(report: Report, side: str, policy: str = "") -> Iterator[str]:
     """The edits on a side, of the policy at a place or of none."""
     for edit in report["transforms"]:
-        if (edit["side"], edit["of"]) == (side, policy):
+        if (edit["side"], edit["policy"]) == (side, policy):
             yield _line("transform", edit["edit"], edit["place"])
 
 
@@ -128,15 +133,15 @@ def _validation(report: Report) -> Iterator[str]:
 def _model(report: Report | None) -> Iterator[str]:
     if report is None:
         return
-    if report["asked"] is None:
+    if report["name"] is None:
         yield _line("model", f"not chosen (named in {report['from']})")
         return
-    why = {
+    reason = {
         "exact": "by its name",
         "wildcard": f"by the wildcard '{report.get('entry')}'",
         "default": "the route's default: the request names none",
-    }[report["why"]]
-    yield _line("model", f"{report['asked']}, {why}; from {report['from']}", report["place"])
+    }[report["reason"]]
+    yield _line("model", f"{report['name']}, {reason}; from {report['from']}", report["place"])
 
 
 def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator[str]:
@@ -168,22 +173,12 @@ def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator
             yield _line("", f"at most {bound} at one time")
         if report["queue"]:
             size, wait = report["queue"]["size"], report["queue"]["wait"]
-            yield _line("", f"up to {size} wait for a place, {wait:g}s each; {priority} priority")
+            yield _line("", f"up to {size} wait for a slot, {wait:g}s each; {priority} priority")
         if health := report["health"]:
             yield _line("health", f"{name}: GET {health['path']} every {health['every']:g}s")
         if report["addresses"] is not None:
-            yield _line(
-                "", f"each address of {_source(report['addresses'])} is a target of its own"
-            )
-
-
-def _source(addresses: Report) -> str:
-    """The source of an upstream's addresses, in words."""
-    if addresses["file"]:
-        return f"the file {addresses['file']}"
-    name = f"the service {addresses['srv']}" if addresses["srv"] else addresses["name"]
-    server = f" at {addresses['server']}" if addresses["server"] else ""
-    return f"{name} in DNS{server}, looked up every {addresses['every']:g}s at least,"
+            source = addresses_text(report["addresses"])
+            yield _line("", f"each address is a target: {source}")
 
 
 def _translation(translation: Report | None) -> Iterator[str]:
@@ -193,22 +188,22 @@ def _translation(translation: Report | None) -> Iterator[str]:
     words = f"translated from {translation['from']} into {translation['into']}"
     if translation["dropped"]:
         words += f"; drops {', '.join(translation['dropped'])}"
-    refusal = translation["refused"]
+    refusal = translation["refusal"]
     if refusal:
         place = f" at {refusal['param']}" if refusal["param"] else ""
         words = f"cannot be translated into {translation['into']}: {refusal['code']}{place}"
     yield _line("", words)
 
 
-def _outgoing(request: Report, brief: bool) -> Iterator[str]:
+def _upstream_request(request: Report, brief: bool) -> Iterator[str]:
     yield _line("sends", f"{request['method']} {request['url']}")
     for name, value in request["headers"]:
         yield _line("", f"{name}: {value}")
     body = request["body"]
     size = format_count(body["bytes"], "byte")
-    if "translated" in body:
+    if "content" in body:
         yield _line("body", f"{size}, translated")
-        for line in json.dumps(body["translated"], indent=2, ensure_ascii=False).splitlines():
+        for line in json.dumps(body["content"], indent=2, ensure_ascii=False).splitlines():
             yield _line("", _shortened(line) if brief else line)
     elif body["unchanged"]:
         yield _line("body", f"{size}, unchanged" if body["bytes"] else "none")
@@ -219,8 +214,8 @@ def _outgoing(request: Report, brief: bool) -> Iterator[str]:
             yield _line("", f"- {change['place']}: {json.dumps(change['before'])}")
         if "after" in change:
             yield _line("", f"+ {change['place']}: {json.dumps(change['after'])}")
-    if request["answered"] != 200:
-        yield _line("it answers", str(request["answered"]))
+    if request["answer"] != 200:
+        yield _line("upstream answer", str(request["answer"]))
 
 
 def _shortened(line: str) -> str:

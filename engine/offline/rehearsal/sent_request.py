@@ -86,5 +86,5 @@ def _as_exchange(route: Route, request: SentRequest, config: Config) -> Exchange
     try:
         route.operation.bodies.parse(exchange, False)
     except GatewayError as error:
-        raise ValueError(f"what was sent cannot be read: {error.message}") from error
+        raise ValueError(f"the request that was sent cannot be read: {error.message}") from error
     return exchange

@@ -17,7 +17,7 @@ from engine.spec.document.node import Node
 
 def transform_report(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[dict[str, Any]]:
     """The edits of the request that were made, in their order: each with its `side` (`caller` or
-    `upstream`) and place, and the place of the policy that makes it (`of`, "" for none)."""
+    `upstream`) and place, and the place of the policy that makes it (`policy`, "" for none)."""
     exchange, config = rehearsal.exchange, plan.config
     if exchange is None:
         return []
@@ -32,7 +32,7 @@ def transform_report(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[dic
             "side": side,
             "edit": words,
             "place": str(place_of(config.source, at)),
-            "of": _policy_place(route, at, config),
+            "policy": _policy_place(route, at, config),
         }
         for side, (at, words) in edits
     ]

@@ -28,6 +28,15 @@ def upstream_report(upstream: UpstreamConfig) -> Report:
     }
 
 
+def addresses_text(addresses: Report) -> str:
+    """The source of an upstream's addresses, in words."""
+    if addresses["file"]:
+        return f"file {addresses['file']}"
+    name = f"service {addresses['srv']}" if addresses["srv"] else addresses["name"]
+    server = f" at {addresses['server']}" if addresses["server"] else ""
+    return f"{name} in DNS{server}, every {addresses['every']:g}s"
+
+
 def _addresses(upstream: UpstreamConfig) -> Report:
     """The source of an upstream's addresses: a file, an SRV service, or a DNS name that is looked
     up at least every `every` seconds."""

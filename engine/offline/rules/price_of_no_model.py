@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.config.joined import earlier_name
+from engine.config.joined_document import earlier_name
 from engine.config.models import STAR
 from engine.offline.audit import AuditCase
 from engine.source.suggestion import did_you_mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from engine.config.literal_secrets import secret_places
 from engine.config.references import defaults_in_use
-from engine.config.starter import PLACEHOLDER
+from engine.config.starter_config import PLACEHOLDER
 from engine.offline.audit import AuditCase, is_loopback
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument

@@ -41,7 +41,7 @@ from engine.values.errors import GatewayError
 _EXPRESSION = {
     "type": "string",
     "pattern": r"^\$request\.(body#/.+|(path|query|header)\..+)$",
-    "x-modelway": {"format": "place"},
+    "x-modelway": {"format": "location"},
 }
 _SCHEMA: Schema = {
     "description": "Requests with the same value go to the same target.",

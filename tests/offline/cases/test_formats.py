@@ -23,7 +23,9 @@ def test_json_and_junit_tell_what_the_text_tells(project):
     )
     document = json.loads(formats.as_json([good, bad]))
     assert (document["passed"], document["failed"]) == (1, 1)
-    assert document["tests"][1]["failures"][0]["expected"] == "400"
+    (failure,) = document["tests"][1]["failures"]
+    outcome = {name: failure[name] for name in ("expectation", "expected", "actual")}
+    assert outcome == {"expectation": "status", "expected": "400", "actual": "200"}
     suite = ET.fromstring(formats.as_junit([good, bad])).find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     first, second = suite.findall("testcase")
@@ -47,3 +49,4 @@ def test_github_gets_an_error_for_each_failed_case(project):
 def test_a_refusal_stands_below_the_expectations_that_are_missed(project):
     result = result_of(project, {"status": 200}, request={"method": "GET", "path": "/nowhere"})
     assert formats.line(result).splitlines()[2] == f"      the gateway: {result.refusal}"
+    assert json.loads(formats.as_json([result]))["tests"][0]["refusal"] == result.refusal != ""

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.offline.diff.flat_schema import shape_of
-from engine.offline.diff.keywords import Bound
+from engine.offline.diff.schema_keywords import Bound
 from tests.support.documents import document, library
 
 

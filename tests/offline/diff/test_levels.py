@@ -10,9 +10,9 @@ import yaml
 from engine.config import json_schema
 from engine.config.config import Config
 from engine.offline.diff import formats, kinds
+from engine.offline.diff.change_rules import NEUTRAL
 from engine.offline.diff.difference import differences_between
 from engine.offline.diff.levels import levels, rule_of
-from engine.offline.diff.rules import NEUTRAL
 from engine.offline.diff.settings import NOT_SETTINGS, field_keys
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
 from tests.support.each import each

@@ -23,7 +23,7 @@ def verdicts_of(project, caller=ALICE, model="big"):
     body = json.dumps({"model": model, "messages": [{}]}).encode()
     rehearsal = rehearse(project.plan, request("POST", "/v1/chat", (), body), caller)
     rows = verdicts(rehearsal.route, rehearsal, project.plan.config)
-    return {row["policy"]: (row["verdict"], row["says"]) for row in rows}
+    return {row["policy"]: (row["verdict"], row["reason"]) for row in rows}
 
 
 def test_policies_come_in_the_order_they_run_and_then_the_limits_of_the_token(project):

@@ -51,13 +51,13 @@ def test_the_operation_and_the_route_have_their_places(result):
 
 
 @pytest.mark.parametrize(
-    ("model", "why", "entry"),
+    ("model", "reason", "entry"),
     [("big", "exact", "big"), ("wild-7", "wildcard", "wild-*"), ("", "default", "small")],
 )
-def test_the_model_is_reported_with_the_reason(result, model, why, entry):
+def test_the_model_is_reported_with_the_reason(result, model, reason, entry):
     document = chat(result, model)["model"]
-    assert (document["why"], document["entry"]) == (why, entry)
-    assert document["asked"] == (model or "small")
+    assert (document["reason"], document["entry"]) == (reason, entry)
+    assert document["name"] == (model or "small")
     pattern = f'"{entry}"' if "*" in entry else entry
     assert f"gateway.yaml:{line_of(CONFIG, f'  {pattern}:')}:3" in document["place"]
 
@@ -99,19 +99,19 @@ def test_bounds_queues_and_hedges_are_named(tmp_path):
     assert (document["route"]["priority"], document["route"]["hedge"]) == ("low", "p95")
     report_text = text(document)
     assert "at most 8 requests at one time" in report_text
-    assert "up to 5 wait for a place, 2s each; low priority" in report_text
+    assert "up to 5 wait for a slot, 2s each; low priority" in report_text
     assert "sent to a second target too after p95 without content" in report_text
 
 
 @pytest.mark.parametrize(
     ("resolve", "source"),
     [
-        ({}, "main.test in DNS, looked up every 30s at least,"),
+        ({}, "main.test in DNS, every 30s"),
         (
             {"srv": "_http._tcp.main.test", "server": "127.0.0.1:8600", "every": "5s"},
-            "the service _http._tcp.main.test in DNS at 127.0.0.1:8600, looked up every 5s",
+            "service _http._tcp.main.test in DNS at 127.0.0.1:8600, every 5s",
         ),
-        ({"file": "a.txt"}, "the file "),
+        ({"file": "a.txt"}, "file "),
     ],
 )
 def test_the_source_of_the_addresses_is_named(tmp_path, resolve, source):
@@ -119,8 +119,8 @@ def test_the_source_of_the_addresses_is_named(tmp_path, resolve, source):
     document = chat(project)
     assert document["timeouts"]["main"]["addresses"]["every"] == 5 if "every" in resolve else 30
     assert document["timeouts"]["spare"]["addresses"] is None
-    assert f"each address of {source}" in text(document)
-    assert text(document).count("is a target of its own") == 1
+    assert f"each address is a target: {source}" in text(document)
+    assert text(document).count("each address is a target") == 1
 
 
 def test_timeouts_and_retries_are_those_in_force(result):
@@ -136,12 +136,14 @@ def test_what_a_variable_of_a_transform_stands_for_is_not_in_the_report(tmp_path
     result = planned(tmp_path, patched(CONFIG, {"policies": [transform]}))
     document = chat(result)
     assert "of the file" not in json.dumps(document)
-    (change,) = (c for c in document["outgoing"][0]["body"]["changes"] if c["place"] == "messages")
+    (change,) = (
+        c for c in document["upstream_requests"][0]["body"]["changes"] if c["place"] == "messages"
+    )
     assert change["after"] == [{}, {"content": "${UNSET}"}]
 
 
 def test_the_outgoing_request_is_whole_and_shows_what_changed(result):
-    (outgoing,) = chat(result)["outgoing"]
+    (outgoing,) = chat(result)["upstream_requests"]
     assert (outgoing["method"], outgoing["url"]) == ("POST", "http://main.test/base/v1/chat")
     assert outgoing["model"] == "real-big"
     assert outgoing["body"]["changes"] == [{"place": "model", "before": "big", "after": "real-big"}]
@@ -149,7 +151,9 @@ def test_the_outgoing_request_is_whole_and_shows_what_changed(result):
 
 def test_every_attempt_is_reported(result):
     document = chat(result, answers=UpstreamAnswers(each={"main": "connect"}))
-    assert [(outgoing["upstream"], outgoing["answered"]) for outgoing in document["outgoing"]] == [
+    assert [
+        (outgoing["upstream"], outgoing["answer"]) for outgoing in document["upstream_requests"]
+    ] == [
         ("main", "connect"),
         ("spare", 200),
     ]
@@ -170,7 +174,9 @@ def test_no_token_of_the_caller_is_shown(result):
         result, target=f"/v1/chat?key={secret}", body={"messages": []}, caller=None
     )
     assert document["error"]["code"] == "invalid_api_key"
-    assert {"kind": "query", "name": "key", "held": True} in document["authentication"]["carriers"]
+    assert {"kind": "query", "name": "key", "present": True} in document["authentication"][
+        "carriers"
+    ]
     assert secret not in json.dumps(document) + text(document)
 
 
@@ -189,13 +195,13 @@ def test_a_breach_of_the_document_has_its_place(result):
 def test_a_public_route_asks_for_no_token(result):
     document = explained(result, "GET", "/v1/items/7", caller=None)
     assert document["authentication"]["verdict"] == "public"
-    assert document["outgoing"][0]["url"] == "http://main.test/base/v1/items/7"
+    assert document["upstream_requests"][0]["url"] == "http://main.test/base/v1/items/7"
     assert document["model"] is None
     assert "(auth: none)" in text(document)
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "operation", "differs", "words"),
+    ("method", "path", "operation", "difference", "words"),
     [
         ("GET", "/v1/chat", "shop.chat", "method", "takes POST"),
         ("POST", "/chat", "shop.chat", "mount", "at '/v1', not at the root"),
@@ -206,16 +212,16 @@ def test_a_public_route_asks_for_no_token(result):
     ],
 )
 def test_an_unserved_path_gets_the_nearest_route_and_a_reason(
-    result, method, path, operation, differs, words
+    result, method, path, operation, difference, words
 ):
     document = explained(result, method, path)
     assert not document["served"]
     assert document["error"]["by"] == "router"
     near = document["nearest"][0]
-    assert (near["operation"], near["differs"]) == (operation, differs)
-    assert words in near["why"]
+    assert (near["operation"], near["difference"]) == (operation, difference)
+    assert words in near["reason"]
     assert "shop.yaml:" in near["place"]
-    assert near["why"] in text(document)
+    assert near["reason"] in text(document)
 
 
 def test_an_unserved_path_without_a_similar_route_gets_none(result):

@@ -108,8 +108,8 @@ def test_a_changed_value_has_a_line_before_and_after(chat):
 
 def test_an_answer_other_than_200_is_a_line_of_its_request(project):
     output = text(report_of(project, UpstreamAnswers(each={"main": "connect"})))
-    assert "it answers      connect" in output
-    assert "it answers      200" not in output
+    assert "upstream answer connect" in output
+    assert "upstream answer 200" not in output
 
 
 def test_a_single_attempt_is_a_try(chat):
@@ -121,7 +121,7 @@ def test_a_single_attempt_is_a_try(chat):
 
 def with_body(chat, **body):
     changed = copy.deepcopy(chat)
-    changed["outgoing"][0]["body"] = {"bytes": 0, "unchanged": True, "changes": [], **body}
+    changed["upstream_requests"][0]["body"] = {"bytes": 0, "unchanged": True, "changes": [], **body}
     return text(changed)
 
 
@@ -138,7 +138,7 @@ def test_an_unchanged_body_has_its_size(chat):
 
 
 def test_a_long_line_of_a_translated_body_is_whole(chat):
-    output = with_body(chat, bytes=999, translated={"image": "x" * 500})
+    output = with_body(chat, bytes=999, content={"image": "x" * 500})
     assert "body            999 bytes, translated" in output
     assert "x" * 500 in output
 

@@ -54,11 +54,11 @@ def test_every_language_is_tried():
 def test_the_translated_request_of_each_pair_is_shown(result, caller, target, stream):
     document = explained(result, chat(caller, MODELS[target], stream=stream))
     assert (document["status"], document["error"]) == (200, None)
-    (outgoing,) = document["outgoing"]
-    expected = {"from": caller, "into": target, "dropped": [], "refused": None}
+    (outgoing,) = document["upstream_requests"]
+    expected = {"from": caller, "into": target, "dropped": [], "refusal": None}
     assert outgoing["translation"] == document["targets"][0]["translation"] == expected
     assert outgoing["model"] == document["targets"][0]["model"]
-    assert "Hi" in json.dumps(outgoing["body"]["translated"])
+    assert "Hi" in json.dumps(outgoing["body"]["content"])
     lines = text(document)
     assert f"translated from {caller} into {target}" in lines
     assert '"Hi"' in lines
@@ -68,41 +68,44 @@ def test_the_translated_request_of_each_pair_is_shown(result, caller, target, st
 @pytest.mark.parametrize(("caller", "target"), PAIRS)
 def test_answers_of_a_translated_upstream_are_shown(result, caller, target, answer):
     document = explained(result, chat(caller, MODELS[target]), UpstreamAnswers(answer))
-    assert document["outgoing"][0]["answered"] == answer
+    assert document["upstream_requests"][0]["answer"] == answer
     assert document["served"] is (answer == 200)
 
 
 def test_what_is_refused_is_named_with_the_target(result):
     document = explained(result, chat("chat_completions", "claude-model", logit_bias={"1": 2}))
     assert (document["status"], document["error"]["by"]) == (400, "translation")
-    refusal = document["targets"][0]["translation"]["refused"]
+    refusal = document["targets"][0]["translation"]["refusal"]
     assert (refusal["code"], refusal["param"]) == ("unsupported_parameter", "logit_bias")
-    assert document["outgoing"] == []
+    assert document["upstream_requests"] == []
     words = "cannot be translated into messages: unsupported_parameter at logit_bias"
     assert words in text(document)
 
 
 def test_what_is_dropped_is_named_with_the_target(result):
     document = explained(result, chat("chat_completions", "lossy-model", logit_bias={"1": 2}))
-    assert document["outgoing"][0]["translation"]["dropped"] == ["logit_bias"]
+    assert document["upstream_requests"][0]["translation"]["dropped"] == ["logit_bias"]
     assert "drops logit_bias" in text(document)
 
 
 def test_a_failover_across_languages_shows_each_target(result):
     answers = UpstreamAnswers(each={"openai": "connect"})
     document = explained(result, chat("chat_completions", "spare-model"), answers)
-    assert [outgoing["upstream"] for outgoing in document["outgoing"]] == ["openai", "anthropic"]
-    first, second = document["outgoing"]
+    assert [outgoing["upstream"] for outgoing in document["upstream_requests"]] == [
+        "openai",
+        "anthropic",
+    ]
+    first, second = document["upstream_requests"]
     assert (first["translation"], first["model"]) == (None, "gpt-4o")
     assert (second["translation"]["into"], second["model"]) == ("messages", "claude-sonnet-4-5")
 
 
 def test_a_target_that_is_never_asked_shows_what_it_would_refuse(result):
     document = explained(result, chat("chat_completions", "spare-model", logit_bias={"1": 2}))
-    assert [outgoing["upstream"] for outgoing in document["outgoing"]] == ["openai"]
+    assert [outgoing["upstream"] for outgoing in document["upstream_requests"]] == ["openai"]
     first, second = (target["translation"] for target in document["targets"])
     assert first is None
-    assert second["refused"]["param"] == "logit_bias"
+    assert second["refusal"]["param"] == "logit_bias"
 
 
 def test_a_request_that_reaches_no_target_is_not_translated(result):
@@ -120,9 +123,12 @@ def test_two_targets_at_one_upstream_are_told_apart(tmp_path):
     document = explained(
         translating(tmp_path, config), chat("chat_completions", "both-model"), UpstreamAnswers(503)
     )
-    assert {outgoing["model"] for outgoing in document["outgoing"]} == {"one", "claude-sonnet-4-5"}
-    for outgoing in document["outgoing"]:
-        assert outgoing["body"]["translated"]["model"] == outgoing["model"]
+    assert {outgoing["model"] for outgoing in document["upstream_requests"]} == {
+        "one",
+        "claude-sonnet-4-5",
+    }
+    for outgoing in document["upstream_requests"]:
+        assert outgoing["body"]["content"]["model"] == outgoing["model"]
 
 
 def test_an_estimate_of_the_gateways_own_is_said_to_be_one(tmp_path):
@@ -134,7 +140,7 @@ def test_an_estimate_of_the_gateways_own_is_said_to_be_one(tmp_path):
         body = json.dumps({**TURNS, "model": model}).encode()
         sent = request("POST", "/v1/messages/count_tokens", (), body)
         document = explained(result, sent)
-        assert (document["status"], document["estimated"]) == (200, estimated)
+        assert (document["status"], document["estimate"]) == (200, estimated)
         assert ("the gateway's estimate of tokens" in text(document)) == bool(estimated)
 
 
@@ -142,7 +148,7 @@ def test_a_body_on_disk_is_translated(result):
     turns = [{"role": "user", "content": "x" * 1_500_000}]
     document = explained(result, chat("chat_completions", "claude-model", messages=turns))
     assert document["status"] == 200
-    assert document["outgoing"][0]["translation"]["into"] == "messages"
+    assert document["upstream_requests"][0]["translation"]["into"] == "messages"
     assert len(text(document, brief=True)) < 10_000
 
 

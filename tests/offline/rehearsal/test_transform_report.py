@@ -28,7 +28,8 @@ def edits(tmp_path):
         chat = request("POST", "/v1/chat", (), BODY)
         document = report(result, rehearse(result.plan, chat, Caller("alice")))
         return [
-            (row["side"], row["edit"].split()[1], bool(row["of"])) for row in document["transforms"]
+            (row["side"], row["edit"].split()[1], bool(row["policy"]))
+            for row in document["transforms"]
         ]
 
     return rows

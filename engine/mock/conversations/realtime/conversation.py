@@ -129,7 +129,7 @@ class RealtimeConversation:
         yield self._event("conversation.item.deleted", item_id=event["item_id"])
 
     def _truncate(self, event: Event) -> Iterator[Event]:
-        place = {name: event[name] for name in ("item_id", "content_index", "audio_end_ms")}
+        position = {name: event[name] for name in ("item_id", "content_index", "audio_end_ms")}
         item = self._items.get(event["item_id"], "item_truncate_invalid_item_id")
         parts = item.get("content", ())
         index, end = int(event["content_index"]), int(event["audio_end_ms"])
@@ -143,7 +143,7 @@ class RealtimeConversation:
             raise Invalid("invalid_value", "The audio is shorter than that.", "audio_end_ms")
         audio_base64 = base64.b64encode(audio[: end * rate]).decode()
         parts[index].update(audio=audio_base64, transcript="")
-        yield self._event("conversation.item.truncated", **place)
+        yield self._event("conversation.item.truncated", **position)
 
     def _append(self, event: Event) -> Iterator[Event]:
         audio = decode_audio(event["audio"], "audio")

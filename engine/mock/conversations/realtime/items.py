@@ -86,27 +86,27 @@ class Items:
         id of the item before it."""
         if any(other["id"] == item["id"] for other in self._items):
             raise Invalid("item_create_duplicate_id", f"The item '{item['id']}' exists.", "item.id")
-        place = len(self._items)
+        index = len(self._items)
         if after == "root":
-            place = 0
+            index = 0
         elif after is not None:
-            place = 1 + self._place(
+            index = 1 + self._index(
                 after, "item_create_invalid_previous_item_id", "previous_item_id"
             )
-        self._items.insert(place, item)
-        return self._items[place - 1]["id"] if place else None
+        self._items.insert(index, item)
+        return self._items[index - 1]["id"] if index else None
 
     def get(self, item_id: str, code: str) -> Event:
         """The item of that id. `code` is the error code if there is none."""
-        return self._items[self._place(item_id, code)]
+        return self._items[self._index(item_id, code)]
 
     def delete(self, item_id: str, code: str) -> None:
-        del self._items[self._place(item_id, code)]
+        del self._items[self._index(item_id, code)]
 
-    def _place(self, item_id: str, code: str, param: str = "item_id") -> int:
-        for place, item in enumerate(self._items):
+    def _index(self, item_id: str, code: str, param: str = "item_id") -> int:
+        for index, item in enumerate(self._items):
             if item["id"] == item_id:
-                return place
+                return index
         raise Invalid(code, f"There is no item '{item_id}' in this conversation.", param)
 
 

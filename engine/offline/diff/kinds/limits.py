@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from engine import policies
 from engine.config.routes import Policy
-from engine.offline.diff.compare import (
+from engine.offline.diff.deny_conditions import Direction, direction
+from engine.offline.diff.difference import Difference, Effect, Side
+from engine.offline.diff.restrictions import (
     additions,
     compare_quotas,
     is_moved,
@@ -15,8 +17,6 @@ from engine.offline.diff.compare import (
     network_covers,
     quota_text,
 )
-from engine.offline.diff.deny_conditions import Direction, direction
-from engine.offline.diff.difference import Difference, Effect, Side
 from engine.policies import deny
 from engine.source.problem import Place
 from engine.values import units

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from engine.offline.diff.difference import Difference, Effect, Side
-from engine.offline.diff.documents import (
+from engine.offline.diff.flat_schema import Part, Shape, shape_of
+from engine.offline.diff.operation_pairs import (
     Pair,
     breaking,
     difference,
@@ -17,8 +18,7 @@ from engine.offline.diff.documents import (
     renamed_variables,
     schema_part,
 )
-from engine.offline.diff.flat_schema import Part, Shape, shape_of
-from engine.offline.diff.schemas import Walk
+from engine.offline.diff.schema_comparison import Walk
 from engine.spec.document.node import Node
 
 _STYLES = {"query": "form", "cookie": "form", "path": "simple", "header": "simple"}
@@ -38,22 +38,22 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
     before = parameters(pair.old, renamed_variables(pair))
     after = parameters(pair.new)
-    for (place, name), node in after.items():
-        was = before.get((place, name))
+    for (location, name), node in after.items():
+        was = before.get((location, name))
         required, needed = _is_required(node), was is not None and _is_required(was)
         if required and not needed:
-            words = f"{place} parameter '{name}' is required now"
+            words = f"{location} parameter '{name}' is required now"
             yield breaking(pair, "parameter-required", node, words)
         if needed and not required:
-            words = f"{place} parameter '{name}' may be left out now"
+            words = f"{location} parameter '{name}' may be left out now"
             yield difference(pair, Effect.WEAKER, "parameter-optional", node, words)
         if was is not None:
-            yield from _parameter(pair, walk, was, node, f"{place} parameter {name}")
-    for (place, name), was in before.items():
-        if (place, name) not in after:
+            yield from _parameter(pair, walk, was, node, f"{location} parameter {name}")
+    for (location, name), was in before.items():
+        if (location, name) not in after:
             is_guard = _is_required(was) or not _takes_any_text(_schema(was))
-            words = f"{place} parameter '{name}' is no longer in the document"
-            words += ": it is not checked any more" if is_guard else ""
+            words = f"{location} parameter '{name}' is no longer in the document"
+            words += ": it is no longer checked" if is_guard else ""
             level = Effect.WEAKER if is_guard else Effect.CHANGED
             yield difference(pair, level, "parameter-removed", None, words)
 

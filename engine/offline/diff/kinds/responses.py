@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.offline.diff.difference import Difference, Side
-from engine.offline.diff.documents import Pair, breaking, media, of_type, pairs, schema_part
-from engine.offline.diff.schemas import Walk
+from engine.offline.diff.operation_pairs import Pair, breaking, media, of_type, pairs, schema_part
+from engine.offline.diff.schema_comparison import Walk
 from engine.spec.document.node import Node
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.offline.diff.difference import Difference, Effect, Side
-from engine.offline.diff.documents import difference, pairs
+from engine.offline.diff.operation_pairs import difference, pairs
 from engine.spec.document.node import Node
 
 _Need = frozenset[str]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from engine.offline.diff.compare import (
+from engine.offline.diff.difference import Difference, Effect, Side
+from engine.offline.diff.restrictions import (
     additions,
     compare_quotas,
     is_moved,
@@ -13,7 +14,6 @@ from engine.offline.diff.compare import (
     network_covers,
     quota_text,
 )
-from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Place
 from engine.values.caller import Caller
 from engine.values.wildcard import matches
@@ -37,10 +37,10 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             words = "has another secret"
             yield Difference(Effect.CHANGED, "token-rotated", place, subject, words)
         if before[name][1].team != caller.team:
-            words = f"belongs to {_team(caller)}, before to {_team(before[name][1])}"
+            words = f"is in {_team(caller)}, was in {_team(before[name][1])}"
             yield Difference(Effect.CHANGED, "token-team", place, subject, words)
         if before[name][1].priority != caller.priority:
-            words = f"has {_priority(caller)}, before {_priority(before[name][1])}"
+            words = f"has {_priority(caller)}, had {_priority(before[name][1])}"
             yield Difference(Effect.CHANGED, "token-priority", place, subject, words)
         yield from _allowed(before[name][1], caller, place, subject)
         yield from _expiry(before[name][1], caller, place, subject)
@@ -80,7 +80,7 @@ def _expiry(
 ) -> Iterator[Difference]:
     if old.expires == new.expires:
         return
-    words = f"expires {_moment(new.expires)}, before {_moment(old.expires)}"
+    words = f"expires {_moment(new.expires)}, was {_moment(old.expires)}"
     longer = new.expires is None or (old.expires is not None and new.expires > old.expires)
     level, kind = (
         (Effect.WEAKER, "token-expiry-later") if longer else (Effect.CHANGED, "token-expiry-sooner")

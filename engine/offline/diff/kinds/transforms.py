@@ -58,7 +58,7 @@ def _words(was: list[_Edit], now: list[_Edit]) -> str:
     names = {words for words, _ in now}
     gone = list(dict.fromkeys(words for words, _ in was if words not in names))
     parts = [", ".join(others), f"no longer {', '.join(gone)}" if gone else ""]
-    return f"is transformed otherwise: {'; '.join(filter(None, parts)) or 'in another order'}"
+    return f"is transformed differently: {'; '.join(filter(None, parts)) or 'in another order'}"
 
 
 def _edits(transforms: tuple[TransformConfig, ...]) -> list[_Edit]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.config.upstreams import UpstreamConfig
-from engine.offline.diff.compare import listed
 from engine.offline.diff.difference import Difference, Effect, Side
+from engine.offline.diff.restrictions import listed
 
 Changes = Iterator[tuple[Effect, str, str]]
 

@@ -23,8 +23,8 @@ SIDES = {"request-transformer": "request", "response-transformer": "response"}
 _NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _VARIABLE = re.compile(r"\$\{\w+\}")
 _REASONS = {
-    "rename": "Kong's overwrites a header that is there, `rename` leaves it",
-    "replace": "Kong's needs a header that is there, `set` does not",
+    "rename": "Kong replaces an existing header, `rename` keeps it",
+    "replace": "Kong changes only an existing header, `set` also adds one",
     "headers": "it cannot be edited here",
 }
 
@@ -74,10 +74,10 @@ def _added(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _texts(config: Mapping[str, Any], kind: str) -> list[str]:
-    """The headers of one kind of edit. Raises ValueError for what is no list."""
+    """The headers of one kind of edit. Raises ValueError for another value."""
     texts = mapping(config.get(kind)).get("headers") or []
     if not isinstance(texts, list):
-        raise ValueError(f"{kind}.headers is no list")
+        raise ValueError(f"{kind}.headers is not a list")
     return [str(text) for text in texts]
 
 

@@ -59,7 +59,7 @@ def read_models(
     names = [*dict.fromkeys(target.model for target in targets)]
     if len(names) > 1 and not any("model_alias" in mapping(t.get("model")) for t, _ in several):
         reason = f"callers choose one of {', '.join(names)} by name; give them one model_alias"
-        draft.skip((*at, "targets"), reason, "a balance of models")
+        draft.skip((*at, "targets"), reason, "load balancing of models")
     choice = _choice(draft, plugin, at) if names else None
     for name in names:
         _edit(draft, name, [target for target in targets if target.model == name])
@@ -79,8 +79,8 @@ def _read_target(
     model = mapping(target.get("model"))
     name, provider = model.get("name"), provider_of(model)
     if not provider or not isinstance(name, str):
-        kind = model.get("provider")
-        reason = f"no provider of Modelway is known for '{kind}', or it names no model"
+        vendor = model.get("provider")
+        reason = f"no provider of Modelway is known for '{vendor}', or it names no model"
         draft.skip((*at, "model"), reason, "a model")
         return None
     upstream = Upstream(draft, provider, target, at)
@@ -125,10 +125,10 @@ def _note_options(
 
 
 def _note_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> None:
-    kind = target.get("route_type")
-    if kind is not None and kind not in _ROUTE_TYPES:
+    route_type = target.get("route_type")
+    if route_type is not None and route_type not in _ROUTE_TYPES:
         reason = "callers use the operations of the documents"
-        draft.skip((*at, "route_type"), reason, f"route_type {kind}")
+        draft.skip((*at, "route_type"), reason, f"route_type {route_type}")
     if mapping(target.get("logging")).get("log_payloads") is True:
         draft.skip((*at, "logging", "log_payloads"), "bodies are not logged; the ledger has usage")
     for key in target if "targets" in at else ():
@@ -144,7 +144,7 @@ def _edit(draft: ImportedConfig, name: str, targets: Sequence[Target]) -> None:
         written = [target for target in targets if target.options.get(key) is not None]
         if not written:
             continue
-        reason = "the targets of a model have different ones"
+        reason = "the targets of a model have different values"
         if all(number == numbers[0] for number in numbers):
             if fits(key, numbers[0]):
                 values |= dict.fromkeys(places, numbers[0])
@@ -187,7 +187,7 @@ def _choice(draft: ImportedConfig, plugin: Plugin, at: Path) -> Any:
         header = str(balancer.get("hash_on_header", "X-Kong-LLM-Request-ID")).lower()
         return {"affinity": f"$request.header.{header}"}
     if algorithm not in _CHOICES:
-        reason = "targets are chosen by weight, past those that fail"
+        reason = "targets are chosen by weight, without those that fail"
         draft.skip((*at, "balancer", "algorithm"), reason, f"algorithm {algorithm}")
         return None
     choice = _CHOICES[algorithm]

@@ -27,7 +27,7 @@ _NO_GUARDS = frozenset(
     | {"http-log", "file-log", "tcp-log", "udp-log", "proxy-cache", "ai-semantic-cache"}
     | {"ai-prompt-decorator", "ai-prompt-template"}
 )
-"""Plugins that protect nothing: without them there is no warning."""
+"""Plugins that protect nothing: no warning if they are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _problem(name: str, effective: Sequence[Plugin | None]) -> str:
     if not plugins:
         return "there are no models where it applies"
     if len(plugins) < len(effective) or any(p.config != plugins[0].config for p in plugins):
-        return "not all models have the same one, and a policy holds for all"
+        return "its value differs between models, and a policy applies to all"
     if name == "rate-limiting" and len({plugin.at for plugin in plugins}) > 1:
         return "each has a count of its own: write a rate_limit under policies"
     return ""
@@ -91,7 +91,7 @@ def _carry(draft: ImportedConfig, plugin: Plugin, guarded: Sequence[Guarded]) ->
     if plugin.name == "rate-limiting" and plugin.config.get("limit_by", "consumer") == "consumer":
         for consumer, at in listed(draft.source.value, "consumers", ()):
             if len([*listed(consumer, "keyauth_credentials", at)]) > 1:
-                reason = "WARNING, each of its keys has the limit for itself"
+                reason = "WARNING, each of its keys has a limit of its own"
                 draft.skip(at, reason, f"one limit of {consumer.get('username', 'a consumer')}")
 
 
@@ -99,13 +99,13 @@ def _rate_limits(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[
     """A `rate_limit` for each window; days and months begin as Kong's do, shorter ones slide."""
     by = str(config.get("limit_by", "consumer"))
     if by not in _BY or (by == "service" and len({id(g.entity.service()) for g in guarded}) > 1):
-        raise ValueError(f"no limit is counted by {by} here")
+        raise ValueError(f"limits cannot be counted by {by}")
     limits = {key: config[key] for key in _WINDOWS if config.get(key) is not None}
     if not limits:
         raise ValueError("it has no limit")
     for key, count in limits.items():
         if not isinstance(count, int) or count < 1:
-            raise ValueError(f"'{count}' requests per {key} is no whole number above 0")
+            raise ValueError(f"'{count}' requests per {key} is not a whole number above 0")
     shared = {} if _BY[by] == "token" else {"by": _BY[by]}
     return [
         {"rate_limit": {"requests": count, "per": _WINDOWS[key]} | shared}
@@ -117,7 +117,7 @@ def _max_body(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any
     """Kong's megabytes are 2^20 bytes."""
     size, unit = config.get("allowed_payload_size", 128), str(config.get("size_unit", "megabytes"))
     if not isinstance(size, int) or size < 1 or unit not in _UNITS:
-        raise ValueError(f"'{size} {unit}' is no size")
+        raise ValueError(f"'{size} {unit}' is not a size")
     return [{"max_body": f"{size}{_UNITS[unit]}"}]
 
 
@@ -133,7 +133,7 @@ def _allow_ips(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[An
 
 def _networks(texts: Any) -> list[Network]:
     if not isinstance(texts, list):
-        raise ValueError(f"'{texts}' is no list of networks")
+        raise ValueError(f"'{texts}' is not a list of networks")
     return [ip_network(str(text), strict=False) for text in texts]
 
 
@@ -157,12 +157,12 @@ def _read_cors(draft: ImportedConfig, plugin: Plugin) -> None:
     """The origins; methods and headers are those that the gateway has."""
     origins = plugin.config.get("origins", ["*"])
     if not isinstance(origins, list):
-        raise ValueError(f"'{origins}' is no list of origins")
+        raise ValueError(f"'{origins}' is not a list of origins")
     exact = [origin for origin in origins if _ORIGIN.fullmatch(str(origin))]
     at = (*plugin.at, "config")
     for origin in origins:
         if origin not in exact:
-            draft.skip((*at, "origins"), "origins are exact here", f"'{origin}'")
+            draft.skip((*at, "origins"), "origins must match exactly", f"'{origin}'")
     for key in plugin.config:
         if key != "origins":
             draft.skip((*at, key), "the gateway sets it itself")

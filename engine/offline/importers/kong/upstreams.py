@@ -62,13 +62,13 @@ def filled(value: Any) -> str:
 
 def provider_of(model: Mapping[str, Any]) -> str:
     """The provider of Modelway of a `model`, "" if there is none."""
-    kind, options = str(model.get("provider")), mapping(model.get("options"))
-    hosted = options.get("llama2_format" if kind == "llama2" else "mistral_format")
-    if kind == "llama2" or (kind == "mistral" and options.get("upstream_url")):
+    provider, options = str(model.get("provider")), mapping(model.get("options"))
+    hosted = options.get("llama2_format" if provider == "llama2" else "mistral_format")
+    if provider == "llama2" or (provider == "mistral" and options.get("upstream_url")):
         return _FORMATS.get(str(hosted), "")
-    if kind == "gemini" and mapping(options.get("gemini")).get("project_id"):
+    if provider == "gemini" and mapping(options.get("gemini")).get("project_id"):
         return "vertex"
-    name = _PROVIDERS.get(kind, "")
+    name = _PROVIDERS.get(provider, "")
     return name if name in providers.names() else ""
 
 
@@ -118,7 +118,7 @@ class Upstream:
             raise ValueError(f"its upstream_url '{text}' is no URL") from error
         is_url = url.scheme in ("http", "https") and url.netloc and not url.query
         if not (is_url or base.startswith("${")):
-            raise ValueError(f"its upstream_url '{text}' is no URL that requests can go to")
+            raise ValueError(f"its upstream_url '{text}' is not a URL that requests can be sent to")
         return base.rstrip("/")
 
     def _variables(self, *, has_url: bool) -> dict[str, str]:
@@ -199,7 +199,7 @@ class Upstream:
         """The variable of a secret, which is noted if it is written out."""
         name = self.draft.variable(wanted, secret)
         if secret:
-            reason = f"it is written out; set {name} to it"
+            reason = f"it is a literal; set {name} to it"
             self.draft.skip((*self.at, "auth", key), reason, f"the value of {key}")
         return name
 

@@ -160,7 +160,7 @@ class _Reader:
             return
         for other in [other for other in fallbacks if self._leads_to(other, name)]:
             fallbacks.remove(other)
-            reason = f"'{other}' leads back to '{name}', and fallbacks may not"
+            reason = f"'{other}' falls back to '{name}': fallbacks must not form a cycle"
             self.draft.skip(at, reason, "a fallback")
         if fallbacks:
             models[name].value["fallback"] = fallbacks
@@ -183,7 +183,7 @@ class _Reader:
                 options = {"amount": budget, "per": per, "by": "all"}
                 self.draft.policies.append(Entry({"spend_limit": options}, [self.draft.line(at)]))
             else:
-                reason = f"WARNING, models are without it: its window '{duration}' is unknown"
+                reason = f"WARNING, the models are not limited: its window '{duration}' is unknown"
                 self.draft.skip(at, reason)
         imported = {"fallbacks", "default_fallbacks", "model_group_alias", "max_budget"}
         imported |= {"budget_duration", "num_retries", "request_timeout", "timeout"}

@@ -37,7 +37,7 @@ def read_defaults(
 def _problem(key: str, values: Sequence[Any]) -> str:
     """Why a default is not imported, "" if it is, or if there is none."""
     if any(value != values[0] for value in values):
-        return "the deployments of a model have different ones"
+        return "the deployments of a model have different values"
     if values[0] is None:
         return ""
     return "" if fits(key, number_of(values[0])) else "not every format of chat takes this value"

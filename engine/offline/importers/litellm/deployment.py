@@ -76,7 +76,7 @@ class Deployment:
         return provider, rest
 
     def _of_bedrock(self, model: str) -> tuple[str, str]:
-        """A model of Bedrock, whose name may begin with a region; no agent, which is no model."""
+        """A model of Bedrock, whose name may begin with a region; not an agent."""
         if match := _REGION.match(model):
             self.region, model = match[1], model[match.end() :]
         is_model = "/" not in model or model.startswith("arn:")
@@ -169,7 +169,7 @@ class Deployment:
         if key.startswith("${"):
             return key
         name = self.draft.variable(name if name.endswith("KEY") else f"{name}_API_KEY", key)
-        reason = f"it is written out; set {name} to it"
+        reason = f"it is a literal; set {name} to it"
         self.draft.skip((*self.at, "api_key"), reason, "the value of api_key")
         return f"${{{name}}}"
 
@@ -183,7 +183,7 @@ class Deployment:
             if _NAME.fullmatch(str(name)):
                 headers[str(name).lower()] = reference(str(value))
             else:
-                self.draft.skip((*self.at, "extra_headers", name), "it is no name of a header")
+                self.draft.skip((*self.at, "extra_headers", name), "it is not a header name")
         return headers
 
     def _timeouts(self) -> dict[str, Any]:
@@ -243,4 +243,4 @@ def _url(text: str) -> str:
             return text.rstrip("/")
     except ValueError:
         pass
-    raise ValueError(f"its address '{text}' is not a URL that requests can go to")
+    raise ValueError(f"its address '{text}' is not a URL that requests can be sent to")

@@ -35,7 +35,7 @@ def words(folder, old, new):
 )
 def test_the_edits_that_differ_are_named(tmp_path, header, expected):
     told = words(tmp_path, OLD, {"request": {"header": header}})
-    assert told == f"is transformed otherwise: {expected}"
+    assert told == f"is transformed differently: {expected}"
 
 
 def test_a_transform_that_is_new_or_gone_is_told(tmp_path):

@@ -1,19 +1,17 @@
-"""Proves the transforms of the caller's side, of policies and models, against the documents of the
+"""Checks transforms of the caller's side, of policies and models, against the documents of the
 operations that they edit: errors for requests, warnings for responses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import quote
 
-from engine.config.config import Config
-from engine.config.model_operations import ModelOperations
 from engine.config.transforms import TransformConfig
-from engine.plan.body_proof import Bodies, BodyProof, Rules, note_faults, note_model
-from engine.plan.route import Route
+from engine.plan.body_edit_checks import Bodies, BodyEditCheck, Rules, note_faults, note_model
+from engine.plan.route import Route, ServedConfig
 from engine.policies import transform_of
 from engine.source.problem import Findings, Level, Path
 from engine.spec.expression import Expression
@@ -45,12 +43,12 @@ RESPONSES = Rules(
     RESPONSE_UNFIT,
     RESPONSE_REQUIRED,
     Level.WARNING,
-    f"if responses have it all the same, write `# modelway: ignore {RESPONSE_NO_PLACE}`",
+    f"if responses do have it, write `# modelway: ignore {RESPONSE_NO_PLACE}`",
 )
 
 
 @dataclass(frozen=True, slots=True)
-class ProvedOperation:
+class DocumentedOperation:
     """An operation that a transform edits: the bodies of its requests and of its responses, its
     parameters, and where it names the model."""
 
@@ -61,71 +59,65 @@ class ProvedOperation:
     models: Sequence[Expression] = ()
 
 
-def prove_transforms(
-    routes: Sequence[Route],
-    operations: ModelOperations,
-    config: Config,
-    specifications: Mapping[str, Specification],
-    findings: Findings,
-) -> None:
-    """Note what transforms of policies and models do that an operation does not allow. `operations`
-    are those of each model. Only for a config without errors."""
-    by_id = {route.operation.id: route for route in routes}
+def check_caller_transforms(served: ServedConfig, findings: Findings) -> None:
+    """Note edits of policies and models that an operation does not allow."""
+    config, by_id = served.config, {route.operation.id: route for route in served.routes}
 
     @cache
-    def proved(operation: str) -> ProvedOperation:
+    def documented(operation: str) -> DocumentedOperation:
         route = by_id[operation]
-        return proved_route(route, specifications[route.operation.spec])
+        return documented_route(route, served.specifications[route.operation.spec])
 
-    edited: dict[Path, tuple[TransformConfig, list[ProvedOperation]]] = {}
-    for route in (each for each in routes if each.answer is None):
+    edited: dict[Path, tuple[TransformConfig, list[DocumentedOperation]]] = {}
+    for route in (each for each in served.routes if each.answer is None):
         for policy in route.policies:
             for transform in transform_of(policy):
                 edited.setdefault(transform.at, (transform, []))[1].append(
-                    proved(route.operation.id)
+                    documented(route.operation.id)
                 )
     for model in (model for model in config.models.values() if model.transform):
-        ids = [operation.id for operation in operations.of(model.name)]
+        ids = [operation.id for operation in served.operations.of(model.name)]
         for transform in model.transform:
-            edited[transform.at] = (transform, [proved(id_) for id_ in ids if id_ in by_id])
-    for transform, served in edited.values():
+            edited[transform.at] = (transform, [documented(id_) for id_ in ids if id_ in by_id])
+    for transform, operations in edited.values():
         compiled = compile_transform(transform, upstream=False, faults=Faults())
-        for rules, faults in _faults(compiled, served):
+        for rules, faults in _faults(compiled, operations):
             note_faults(transform, faults, rules.level, config, findings)
 
 
-def proved_route(route: Route, specification: Specification) -> ProvedOperation:
-    """What the document says of the operation of a route. A session of a WebSocket has no bodies
+def documented_route(route: Route, specification: Specification) -> DocumentedOperation:
+    """The operation of a route as its document describes it. A session of a WebSocket has no bodies
     that are edited."""
-    proved = proved_operation(route.operation, specification)
+    documented = documented_operation(route.operation, specification)
     if route.websocket is not None:
-        nothing = replace(proved.requests, schemas=(), is_open=False)
-        proved = replace(proved, requests=nothing, responses=nothing)
+        no_bodies = replace(documented.requests, schemas=(), is_open=False)
+        documented = replace(documented, requests=no_bodies, responses=no_bodies)
     if route.model is None:
-        return proved
+        return documented
     models = (route.model, *route.also)
-    return replace(proved, requests=replace(proved.requests, models=models), models=models)
+    return replace(documented, requests=replace(documented.requests, models=models), models=models)
 
 
-def proved_operation(operation: Operation, specification: Specification) -> ProvedOperation:
-    """What the document says of an operation."""
+def documented_operation(operation: Operation, specification: Specification) -> DocumentedOperation:
+    """An operation as its document describes it."""
     node = specification.node(operation)
     schemas, is_open = body_schemas(node), has_unknown_body(node)
     requests = Bodies(operation.id, schemas, specification, is_open=is_open)
     schemas, is_open = edited_schemas(node)
     name = f"the response of {operation.id}"
     responses = Bodies(name, schemas, specification, are_responses=True, is_open=is_open)
-    return ProvedOperation(operation.id, requests, responses, operation.parameters)
+    return DocumentedOperation(operation.id, requests, responses, operation.parameters)
 
 
 def _faults(
-    transform: Transform, served: Sequence[ProvedOperation]
+    transform: Transform, served: Sequence[DocumentedOperation]
 ) -> Iterator[tuple[Rules, Faults]]:
     faults = Faults()
     request = transform.request
-    BodyProof([operation.requests for operation in served], REQUESTS, faults).edits(request.body)
+    requests = [operation.requests for operation in served]
+    BodyEditCheck(requests, REQUESTS, faults).run(request.body)
     for operation in served:
-        prove_parameters(request, operation, REQUESTS, faults)
+        check_parameters(request, operation, REQUESTS, faults)
         for expression in operation.models:
             if expression.place in ("query", "header"):
                 part = request.query if expression.place == "query" else request.header
@@ -135,13 +127,13 @@ def _faults(
                     note_model(expression.steps[0], at, operation.id, faults)
     yield REQUESTS, faults
     faults = Faults()
-    proof = BodyProof([operation.responses for operation in served], RESPONSES, faults)
-    proof.edits(transform.response.body)
+    responses = [operation.responses for operation in served]
+    BodyEditCheck(responses, RESPONSES, faults).run(transform.response.body)
     yield RESPONSES, faults
 
 
-def prove_parameters(
-    request: RequestEdits, operation: ProvedOperation, rules: Rules, faults: Faults
+def check_parameters(
+    request: RequestEdits, operation: DocumentedOperation, rules: Rules, faults: Faults
 ) -> None:
     """Note constant values that a declared parameter refuses, and required ones taken away."""
     query, header = request.query, request.header
@@ -157,7 +149,7 @@ def prove_parameters(
         name = parameter.name.lower() if parameter.place == "header" else parameter.name
         if rules.required and parameter.required and name in taken:
             message = f"'{parameter.name}' is required by {operation.id}"
-            faults.add(at, rules.required, message, "take this edit out")
+            faults.add(at, rules.required, message, "remove this edit")
         for kind, templates in values.items():
             if reason := _refusal(parameter, templates.get(name)):
                 message = f"the value does not fit {operation.id}: {reason}"

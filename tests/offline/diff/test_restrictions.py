@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.offline.diff import compare
+from engine.offline.diff import restrictions
 from engine.values.calendar import Calendar
 from engine.values.quota import Quota
 
@@ -27,7 +27,7 @@ def quota(amount, window):
     ],
 )
 def test_a_quota_allows_more_at_once_or_in_the_long_run(old, new, expected):
-    assert compare.compare_quotas(old, new) == expected
+    assert restrictions.compare_quotas(old, new) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_a_quota_allows_more_at_once_or_in_the_long_run(old, new, expected):
     ],
 )
 def test_windows_of_the_calendar_may_only_move(old, new, moved):
-    assert compare.is_moved(quota(60, old), quota(60, new)) is moved
-    assert not compare.is_moved(quota(60, old), quota(61, new))
+    assert restrictions.is_moved(quota(60, old), quota(60, new)) is moved
+    assert not restrictions.is_moved(quota(60, old), quota(61, new))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_windows_of_the_calendar_may_only_move(old, new, moved):
     ],
 )
 def test_the_names_that_are_allowed_anew(old, new, expected):
-    assert compare.additions(old, new) == expected
+    assert restrictions.additions(old, new) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_the_names_that_are_allowed_anew(old, new, expected):
     ],
 )
 def test_a_network_covers_those_inside_it(inner, outer, expected):
-    assert compare.network_covers(inner, outer) is expected
+    assert restrictions.network_covers(inner, outer) is expected
 
 
 def test_every_origin_is_covered_by_the_wildcard():
-    assert compare.origin_covers("https://a.example", "*")
-    assert not compare.origin_covers("https://a.example", "https://b.example")
+    assert restrictions.origin_covers("https://a.example", "*")
+    assert not restrictions.origin_covers("https://a.example", "https://b.example")
 
 
 def test_a_long_list_is_shortened():
-    assert compare.listed(list("abcde")) == "a, b, c, d, e"
-    assert compare.listed(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert restrictions.listed(list("abcde")) == "a, b, c, d, e"
+    assert restrictions.listed(list("abcdefg")) == "a, b, c, d, e and 2 more"

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.offline.diff.difference import Side
-from engine.offline.diff.documents import media, of_type, pairs, parameters
+from engine.offline.diff.operation_pairs import media, of_type, pairs, parameters
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
 from tests.support.documents import document, get, library
 from tests.support.rehearsing import planned

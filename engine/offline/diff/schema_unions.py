@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from engine.offline.diff.flat_schema import Part
-from engine.offline.diff.keywords import target_of
+from engine.offline.diff.schema_keywords import target_of
 from engine.spec.document.node import Node
 
 

@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 from engine.values.calendar import Calendar
 from engine.values.client_address import Network, networks
 from engine.values.quota import KINDS, Quota, amount_text, unit_text, window_seconds, window_text
+from engine.values.units import format_names
 from engine.values.wildcard import matches
 
 
@@ -78,4 +79,4 @@ def origin_covers(origin: str, outer_text: str) -> bool:
 
 def listed(names: Sequence[str]) -> str:
     """At most five of the names, as text."""
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return format_names(names, 5)

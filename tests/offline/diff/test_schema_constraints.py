@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.offline.diff.constraints import Fact, constraints
 from engine.offline.diff.flat_schema import shape_of
+from engine.offline.diff.schema_constraints import Fact, constraints
 from tests.support.documents import document, library
 
 

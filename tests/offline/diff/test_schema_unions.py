@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.offline.diff.unions import Branches, branch_name
+from engine.offline.diff.schema_unions import Branches, branch_name
 from tests.support.documents import document, library
 
 

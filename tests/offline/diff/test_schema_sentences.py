@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.offline.diff.constraints import Constraint, Fact
-from engine.offline.diff.keywords import Bound
-from engine.offline.diff.schema_words import RESPONSES, STRICTER, WEAKER, member, quoted
+from engine.offline.diff.schema_constraints import Constraint, Fact
+from engine.offline.diff.schema_keywords import Bound
+from engine.offline.diff.schema_sentences import RESPONSES, STRICTER, WEAKER, member, quoted
 
 
 def test_each_fact_has_a_sentence_in_both_directions():
@@ -44,4 +44,4 @@ BOUND = Constraint(Fact.BOUND, "maximum", Bound(5), Bound(3))
     ],
 )
 def test_the_sentence_has_the_new_value_first(table, constraint, words):
-    assert table[constraint.fact][1]("A", constraint) == words
+    assert table[constraint.fact].sentence("A", constraint) == words

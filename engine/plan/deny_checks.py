@@ -1,4 +1,4 @@
-"""Checks of the policy `deny`: its places exist, and requests can meet its conditions."""
+"""Checks of the policy `deny`: its locations exist, and requests can meet its conditions."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from engine.spec.conditions import Condition
 from engine.spec.document.node import Node
 from engine.spec.request_places import Presence, RequestPlace, find_place, may_match
 from engine.spec.spec import Specification
+from engine.values.units import format_names
 
 _MAX_NAMED = 3
 _KINDS = {"body": "member of the body", "query": "query parameter", "path": "path variable"}
@@ -33,7 +34,7 @@ class _Use:
     routes: Sequence[Route]
 
 
-def check_denials(
+def check_deny(
     routes: Iterable[Route],
     config: Config,
     specifications: Mapping[str, Specification],
@@ -124,7 +125,7 @@ class _Check:
             self._note(Level.WARNING, "MW373", message, hint)
 
     def _note_unnamed(self, places: Sequence[tuple[Route, RequestPlace]]) -> None:
-        """Note a place that no operation names."""
+        """Note a location that no operation names."""
         condition, expression = self.use.condition, self.use.condition.expression
         assert expression is not None
         if condition.place == "header":
@@ -174,7 +175,4 @@ def _is_opaque(route: Route) -> bool:
 
 
 def _names(routes: Sequence[Route]) -> str:
-    names = list(dict.fromkeys(route.operation.id for route in routes))
-    listed_names = ", ".join(names[:_MAX_NAMED])
-    more = len(names) - _MAX_NAMED
-    return f"{listed_names} and {more} more" if more > 0 else listed_names
+    return format_names(list(dict.fromkeys(r.operation.id for r in routes)), _MAX_NAMED)

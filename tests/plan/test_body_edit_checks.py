@@ -1,11 +1,11 @@
-"""Edits of bodies are proved against schemas."""
+"""Edits of bodies are checked against schemas."""
 
 from dataclasses import replace
 
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.plan.body_proof import Bodies, BodyProof, Rules, may_be, note_faults
+from engine.plan.body_edit_checks import Bodies, BodyEditCheck, Rules, may_be, note_faults
 from engine.source.problem import Findings, Level
 from engine.spec.expression import parse
 from engine.spec.spec import read
@@ -45,7 +45,7 @@ def faults(operations, body, rules=ERRORS, **options):
     config = TransformConfig({"request": {"body": body}}, ("transform",))
     found = Faults()
     request = compile_transform(config, upstream=False, faults=Faults()).request
-    BodyProof(operations, rules, found, **options).edits(request.body)
+    BodyEditCheck(operations, rules, found, **options).run(request.body)
     return [(fault.code, fault.at[2:], fault.message) for fault in found.found]
 
 
@@ -129,5 +129,5 @@ def test_no_edit_names_the_model_in_any_spelling(operations, place):
     config = TransformConfig({"request": {"body": {"set": {place: "x"}}}}, ())
     transform = compile_transform(config, upstream=False, faults=faults)
     named = [replace(operation, models=models) for operation in operations]
-    BodyProof(named, ERRORS, faults).edits(transform.request.body)
+    BodyEditCheck(named, ERRORS, faults).run(transform.request.body)
     assert [fault.code for fault in faults.found] == ["MW362"]

@@ -10,7 +10,7 @@ from typing import Any
 from engine import dialects, policies
 from engine.config import schema_check
 from engine.config.config import Config
-from engine.config.joined import earlier_name
+from engine.config.joined_document import earlier_name
 from engine.config.keys import ANNOTATION
 from engine.config.models import STAR, Choice, Model, TargetConfig, target_paths
 from engine.config.routes import Policy, RouteConfig
@@ -18,7 +18,7 @@ from engine.config.server import read_networks
 from engine.config.unknown_keys import elsewhere
 from engine.config.upstreams import UpstreamConfig
 from engine.edge import answers
-from engine.plan.transforms import check_transforms_of_callers
+from engine.plan.transform_checks import check_transforms_of_callers
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean

@@ -1,5 +1,5 @@
-"""The constraints of one schema that another one does not have, without subschemas: facts that
-`schemas.py` puts into words."""
+"""The constraints of one schema that another one does not have, without subschemas;
+`schema_sentences.py` has a sentence for each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from engine.offline.diff.flat_schema import Shape
-from engine.offline.diff.keywords import TYPES, is_narrower
+from engine.offline.diff.schema_keywords import TYPES, is_narrower
 
 
 class Fact(Enum):

@@ -1,6 +1,6 @@
 """Origins: the file and the path of each part of a joined document."""
 
-from engine.config.joined import TAGS, Origin, joined_document
+from engine.config.joined_document import TAGS, Origin, joined_document
 from engine.source.reader import read
 
 

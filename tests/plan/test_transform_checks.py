@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.plan.make import make_plan
-from tests.plan.test_names import DOCUMENT
+from tests.plan.test_name_checks import DOCUMENT
 
 WRONG = "transform: {request: {header: {remove: [host]}}}"
 RIGHT = "transform: {request: {header: {remove: [x-a]}}}"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.offline.diff.schemas import Walk
+from engine.offline.diff.schema_comparison import Walk
 from tests.support.documents import document, library
 
 NAMES = ("a", "b", "c")

@@ -1,4 +1,4 @@
-"""Transforms are proved against the documents of the operations that they edit."""
+"""Transforms are checked against the documents of the operations that they edit."""
 
 from pathlib import Path
 
@@ -131,8 +131,8 @@ def test_edits_that_fit_the_document_have_no_problem(request_edits):
         ("{body: {remove: ['$.n[*]']}}", "MW364", "shop.chat has no '$.n[*]'"),
         ("{body: {set: {n: x}}}", "MW365", "the value does not fit shop.chat: "),
         ("{body: {set: {n: 9}}}", "MW365", "the value does not fit shop.chat: "),
-        ("{body: {set: {n: '{token.name}'}}}", "MW365", "shop.chat takes no text in 'n'"),
-        ("{body: {append: {n: [1]}}}", "MW365", "'n' of shop.chat is no list"),
+        ("{body: {set: {n: '{token.name}'}}}", "MW365", "'n' of shop.chat cannot be a string"),
+        ("{body: {append: {n: [1]}}}", "MW365", "'n' of shop.chat is not an array"),
         ("{body: {append: {messages: [{}]}}}", "MW365", "the value does not fit shop.chat: "),
         ("{body: {append: {stop: [1]}}}", "MW365", "the value does not fit shop.chat: "),
         ("{body: {remove: [messages]}}", "MW366", "'messages' is required by shop.chat"),
@@ -220,7 +220,7 @@ def test_what_responses_do_not_have_is_a_warning(body, code, message):
 
 def test_a_place_of_responses_may_be_one_that_documents_do_not_know():
     ((_, _, hint),) = warnings("{remove: [x_of_the_vendor]}")
-    assert hint == "if responses have it all the same, write `# modelway: ignore MW452`"
+    assert hint == "if responses do have it, write `# modelway: ignore MW452`"
 
 
 def test_nothing_is_proved_of_responses_that_no_document_describes():

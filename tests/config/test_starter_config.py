@@ -5,7 +5,7 @@ import pytest
 from engine import credentials
 from engine.config import providers
 from engine.config.listed_models import listed_models
-from engine.config.starter import entry_lines, starter
+from engine.config.starter_config import entry_lines, starter
 from engine.plan.make import make_plan
 from engine.source.problem import Level
 from tests.support.paths import ROOT

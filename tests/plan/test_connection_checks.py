@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.plan.connections import check_connections
+from engine.plan.connection_checks import check_connections
 from engine.source.problem import Findings
 from tests.support.configs import read_config
 

@@ -66,7 +66,7 @@ def difference(pair: Pair, level: Effect, kind: str, node: Node | None, words: s
 
 
 def parameters(node: Node, names: Mapping[str, str] | None = None) -> dict[tuple[str, str], Node]:
-    """An operation's parameters by place and name, those of its path included. `names` are other
+    """An operation's parameters by location and name, those of its path included. `names` are other
     names for variables of the path."""
     item = node.library.files[node.uri].value
     above = Node(node.library, node.uri, (), item)
@@ -75,10 +75,10 @@ def parameters(node: Node, names: Mapping[str, str] | None = None) -> dict[tuple
     found = {}
     for parameter in declared_parameters(above, node):
         if isinstance(parameter.value, dict):
-            place, name = parameter.text("in"), parameter.text("name")
-            if place == "path":
+            location, name = parameter.text("in"), parameter.text("name")
+            if location == "path":
                 name = (names or {}).get(name, name)
-            found[place, name.lower() if place == "header" else name] = parameter
+            found[location, name.lower() if location == "header" else name] = parameter
     return found
 
 

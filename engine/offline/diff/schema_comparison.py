@@ -1,5 +1,5 @@
-"""Differences of two schemas: what a request may no longer be, or may be now, and what callers miss
-in responses or may get there now.
+"""Compares two schemas: values that requests may have no longer, or may have now, and values that
+are new or missing in responses.
 
 Both schemas are walked in parallel, with references resolved. Each pair is visited once, and depth
 and number are bounded, because schemas may be recursive.
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from engine.offline.diff.constraints import constraints
 from engine.offline.diff.flat_schema import Part, Shape, followed, joined, key_of, shape_of
-from engine.offline.diff.keywords import target_of
-from engine.offline.diff.schema_words import RESPONSES, STRICTER, WEAKER, member, quoted
-from engine.offline.diff.unions import Branches, branch_name, component_name
+from engine.offline.diff.schema_constraints import constraints
+from engine.offline.diff.schema_keywords import target_of
+from engine.offline.diff.schema_sentences import RESPONSES, STRICTER, WEAKER, member, quoted
+from engine.offline.diff.schema_unions import Branches, branch_name, component_name
 from engine.spec.document.node import Node
 
 _MAX_DEPTH = 40
@@ -104,15 +104,15 @@ class Walk:
             yield from _missing(old, new, where)
             for each in constraints(new, old):
                 if each.fact in RESPONSES:
-                    kind, words = RESPONSES[each.fact]
-                    yield SchemaChange(kind, new.node, words(where, each))
+                    wording = RESPONSES[each.fact]
+                    yield SchemaChange(wording.kind, new.node, wording.sentence(where, each))
             return
         for table, pair in ((STRICTER, (old, new)), (WEAKER, (new, old))):
             for each in constraints(*pair):
                 if each.name and self._is_hidden(pair[1], each.name):
                     continue
-                kind, words = table[each.fact]
-                yield SchemaChange(kind, new.node, words(where, each), table is WEAKER)
+                kind, sentence = table[each.fact].kind, table[each.fact].sentence(where, each)
+                yield SchemaChange(kind, new.node, sentence, table is WEAKER)
 
     def _is_hidden(self, shape: Shape, name: str) -> bool:
         """Whether a property is read-only: requests need not have it."""
@@ -180,7 +180,7 @@ class Walk:
             words = f"{quoted(where)} must match a schema now ({keyword})"
             yield SchemaChange("constraint-changed", node, words)
         elif was:
-            words = f"{quoted(where)} need not match a schema any more ({keyword})"
+            words = f"{quoted(where)} no longer has to match a schema ({keyword})"
             yield self._loosened(node, words)
 
     def _loosened(self, node: Node, words: str) -> SchemaChange:
@@ -196,7 +196,7 @@ class Walk:
             words = f"{quoted(where)} must match one of several schemas now"
             yield SchemaChange("constraint-changed", new.node, words)
         if len(old.unions) > both:
-            words = f"{quoted(where)} need not match one of several schemas any more"
+            words = f"{quoted(where)} no longer has to match one of several schemas"
             yield self._loosened(new.node, words)
 
     def _union(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Any
 
-from engine.offline.diff.compare import additions, listed
 from engine.offline.diff.difference import Effect
+from engine.offline.diff.restrictions import additions, listed
 
 _SIZES = (("GB", 10**9), ("GiB", 1024**3), ("MB", 10**6), ("MiB", 1024**2), ("KB", 1000))
 
@@ -90,7 +90,7 @@ def always_weakens() -> ChangeRule:
 
 
 def higher_weakens() -> ChangeRule:
-    """A number that is an upper bound; None is no bound."""
+    """A number that is an upper bound; None is unbounded."""
     return _weaker_if(lambda old, new: old is not None and (new is None or new > old))
 
 

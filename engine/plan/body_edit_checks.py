@@ -1,5 +1,5 @@
-"""Proves the edits of bodies against the schemas of operations: a place that is edited exists in
-one of them at least, a value fits wherever it exists, and nothing required is taken away.
+"""Checks edits of bodies against the schemas of operations: an edited place exists in at least one
+of them, a value is valid wherever its place exists, and no required member is removed.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from engine.values.errors import GatewayError
 class Bodies:
     """The bodies of an operation, of its requests or its responses, known as `id` in messages.
 
-    `schemas` are parts of the `specification`. `is_open`: there are other bodies, of which nothing
-    is known. `models` are where requests name the model, if that must stay.
+    `schemas` are parts of the `specification`. `is_open`: there are other bodies without a
+    description. `models` are the locations of the model's name that edits must not change.
     """
 
     id: str
@@ -45,9 +45,9 @@ class Bodies:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The codes of what is wrong, its level, and a hint for a place that has no similar name.
-    `required` "" lets edits take away what is required; `added` "" leaves operations alone that do
-    not have a place which others have."""
+    """The codes of faults, their level, and the hint for a place without a similar name. With
+    `required` "" edits may remove required members; with `added` "" they may create a place that
+    some operations lack."""
 
     side: str
     no_place: str
@@ -63,13 +63,13 @@ def note_faults(
 ) -> None:
     """Note the faults of a transform at their places in the config."""
     for fault in faults.found:
-        at = (*transform.at, *_as_written(fault.at, transform))
+        at = (*transform.at, *_path_in_config(fault.at, transform))
         message, hint = fault.message, fault.hint
         findings.note(config.source, at, level, fault.code, message, hint, key=fault.key)
 
 
-def _as_written(at: Path, transform: TransformConfig) -> Path:
-    """The place of an edit, with the name of a header as the config has it."""
+def _path_in_config(at: Path, transform: TransformConfig) -> Path:
+    """The path of an edit, with the name of a header as the config spells it."""
     if len(at) != 4 or at[1] != "header":  # side, header, kind, name
         return at
     names = transform.options[str(at[0])]["header"][str(at[2])]
@@ -82,9 +82,9 @@ def note_model(name: str, at: Path, operation: str, faults: Faults) -> None:
     faults.add(at, RESERVED, message, "write the name for a target in `models`")
 
 
-class BodyProof:
-    """The proof of the edits of bodies, for some operations. An edit is at fault once: for the
-    first operation that it does not fit."""
+class BodyEditCheck:
+    """The check of the edits of bodies, for some operations. A fault is noted once: for the first
+    operation that the edit does not fit."""
 
     def __init__(
         self,
@@ -94,35 +94,35 @@ class BodyProof:
         *,
         is_open: bool = False,
     ) -> None:
-        """`is_open`: there are other operations, of which nothing is known."""
+        """`is_open`: there are other operations without a description."""
         self._operations = [each for each in operations if each.schemas]
         self._is_open = is_open or any(each.is_open for each in operations)
         self._rules = rules
         self._faults = faults
 
-    def edits(self, body: BodyEdits) -> None:
-        """Prove all edits of a body."""
+    def run(self, body: BodyEdits) -> None:
+        """Check all edits of a body."""
         for index, place in enumerate(body.remove):
-            self._taken(place, ("remove", index), "remove")
+            self._check_removed(place, ("remove", index), "remove")
         for old, new in body.rename:
             at = ("rename", old.text)
-            self._taken(old, at, "rename")
+            self._check_removed(old, at, "rename")
             self._schemas_at(new, at, key=False)
-            self._not_required(new, at)
+            self._check_not_required(new, at)
         for steps, places in body.unless.items():
             text = next((place.text for place, _ in body.default if place.steps == steps), "")
             for index, place in enumerate(places):
                 if not self._has(place):
-                    self._missing(place, ("unless", text, index), key=False)
+                    self._note_missing(place, ("unless", text, index), key=False)
         for kind, values in (("default", body.default), ("set", body.set)):
             for place, value in values:
-                self._not_added(place, (kind, place.text))
+                self._check_added(place, (kind, place.text))
                 for operation, schemas in self._schemas_at(place, (kind, place.text)):
                     if self._unfit(operation, schemas, value, (kind, place.text)):
                         break
         for kind, lists in (("prepend", body.prepend), ("append", body.append)):
             for place, items in lists:
-                self._not_added(place, (kind, place.text))
+                self._check_added(place, (kind, place.text))
                 for operation, schemas in self._schemas_at(place, (kind, place.text)):
                     if self._unfit_items(operation, schemas, items, (kind, place.text)):
                         break
@@ -130,9 +130,9 @@ class BodyProof:
     def _add(self, at: Path, code: str, message: str, hint: str = "", *, key: bool = False) -> None:
         self._faults.add((self._rules.side, "body", *at), code, message, hint, key=key)
 
-    def _found(self, place: Place, operation: Bodies) -> list[SchemaPlace]:
-        """What the schemas of an operation's bodies say of a place; nothing for a query that may
-        go to any depth."""
+    def _places_in(self, place: Place, operation: Bodies) -> list[SchemaPlace]:
+        """The place in each schema of an operation's bodies; without restrictions for a query of
+        any depth."""
         if ANY_DEPTH in place.steps:
             return [SchemaPlace([], True, False)]
         return [place_in(schema, place.steps, ANY) for schema in operation.schemas]
@@ -153,22 +153,22 @@ class BodyProof:
             return True
         return any(has_place(operation.schemas, place) for operation in self._operations)
 
-    def _taken(self, place: Place, at: Path, kind: str) -> None:
-        """A place that is removed or renamed: one operation has it, and none requires it."""
+    def _check_removed(self, place: Place, at: Path, kind: str) -> None:
+        """Note a removed or renamed place that no operation has, or that one requires."""
         if self._is_model(place, at):
             return
         if not self._has(place):
-            self._missing(place, at, key=kind == "rename")
+            self._note_missing(place, at, key=kind == "rename")
             return
-        self._not_required(place, at)
+        self._check_not_required(place, at)
 
-    def _not_required(self, place: Place, at: Path) -> None:
+    def _check_not_required(self, place: Place, at: Path) -> None:
         if not self._rules.required or ANY in place.steps:
             return
         for operation in self._operations:
-            if any(schema_place.required for schema_place in self._found(place, operation)):
+            if any(schema_place.required for schema_place in self._places_in(place, operation)):
                 message = f"'{place.text}' is required by {operation.id}"
-                self._add(at, self._rules.required, message, "take this edit out")
+                self._add(at, self._rules.required, message, "remove this edit")
                 return
 
     def _schemas_at(
@@ -178,29 +178,29 @@ class BodyProof:
         if self._is_model(place, at):
             return []
         if not self._has(place):
-            self._missing(place, at, key=key)
+            self._note_missing(place, at, key=key)
         result = []
         for operation in self._operations:
-            schema_places = self._found(place, operation)
+            schema_places = self._places_in(place, operation)
             schemas = [schema for each in schema_places for schema in each.schemas]
             if schemas and not any(each.free for each in schema_places):
                 result.append((operation, schemas))
         return result
 
-    def _missing(self, place: Place, at: Path, *, key: bool) -> None:
+    def _note_missing(self, place: Place, at: Path, *, key: bool) -> None:
         schemas = [schema for each in self._operations for schema in each.schemas]
         names = {name for schema in schemas for name in names_in(schema)}
         hint = did_you_mean(place.text, names, self._rules.hint)
-        message = _lack(self._operations, place)
+        message = _lack_message(self._operations, place)
         self._add(at, self._rules.no_place, message, hint, key=key)
 
-    def _not_added(self, place: Place, at: Path) -> None:
-        """A place that is created: no operation is without it that others have."""
+    def _check_added(self, place: Place, at: Path) -> None:
+        """Note an added place that some operations have and others lack."""
         if not self._rules.added or place.query is not None or not self._has(place):
             return
         without = [each for each in self._operations if not has_place(each.schemas, place)]
         if without and len(without) < len(self._operations):
-            message = f"{_lack(without, place)}: it is added all the same"
+            message = f"{_lack_message(without, place)}: it is added anyway"
             hint = "write it at the targets or models whose requests have it"
             self._add(at, self._rules.added, message, hint, key=True)
 
@@ -212,7 +212,7 @@ class BodyProof:
             types = {name for s in schemas for name in types_of(s.value, s.follow)}
             if not isinstance(value.sample, str) or types & {"string", "any"}:
                 return False
-            self._add(at, self._rules.unfit, f"{operation.id} takes no text in '{at[-1]}'")
+            self._add(at, self._rules.unfit, f"'{at[-1]}' of {operation.id} cannot be a string")
             return True
         constant = orjson.loads(value.constant)
         reason = ""
@@ -221,7 +221,7 @@ class BodyProof:
             try:
                 if validator.is_valid(constant):
                     return False
-            except GatewayError:  # it is too expensive to prove
+            except GatewayError:  # a schema that is too expensive to validate
                 return False
             reason = reason or without_value(explain(validator, constant, str(at[1])).message)
         self._add(at, self._rules.unfit, f"the value does not fit {operation.id}: {reason}")
@@ -232,7 +232,7 @@ class BodyProof:
     ) -> bool:
         types = {name for s in schemas for name in types_of(s.value, s.follow)}
         if not types & {"array", "any"}:
-            message = f"'{at[-1]}' of {operation.id} is no list"
+            message = f"'{at[-1]}' of {operation.id} is not an array"
             self._add(at, self._rules.unfit, message, key=True)
             return True
         schema_places = [place_in(schema, (ANY,), ANY) for schema in schemas]
@@ -254,8 +254,8 @@ def may_be(steps: Sequence[str], path: Sequence[str]) -> bool:
     return fits and may_be(steps[1:], path[1:])
 
 
-def _lack(operations: Sequence[Bodies], place: Place) -> str:
-    """The words that no operation has a place."""
+def _lack_message(operations: Sequence[Bodies], place: Place) -> str:
+    """The message that no operation has a place."""
     others = len(operations) - 1
     more = f", nor {'has 1 other' if others == 1 else f'have {others} others'}" if others else ""
     return f"{operations[0].id} has no '{place.text}'{more}"
