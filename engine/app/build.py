@@ -27,13 +27,13 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.ending import token_revoked
 from engine.stages.report import mismatches
-from engine.telemetry.metrics.admission import queue_collector
-from engine.telemetry.metrics.health import health_collector
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
-from engine.telemetry.metrics.upstreams import upstream_collector
 from engine.upstream.admission.gates import gates_of
+from engine.upstream.admission.metrics import queue_collector
 from engine.upstream.client.client import Client
+from engine.upstream.health.metrics import health_collector
+from engine.upstream.metrics import upstream_collector
 
 _DRAIN_SECONDS = 0.5
 """How long open exchanges may take to end when the worker closes its stores."""
