@@ -190,6 +190,7 @@ ON_DEMAND = (
     "cli.check",
     "cli.demo.__init__",
     "cli.explain",
+    "offline.cases.run",
     "offline.second_opinion.compare",
     "stores.records.migrate",
     "upstream.addresses.source",
