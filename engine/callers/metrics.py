@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from engine.callers.cache import TokenCache
 from engine.values.metric import Collector, Sample, counter, gauge
+
+if TYPE_CHECKING:
+    from engine.callers.cache import TokenCache  # it imports SQLAlchemy
 
 LOOKUPS = counter(
     "modelway_token_lookups_total",
