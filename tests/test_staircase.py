@@ -183,8 +183,10 @@ def test_no_import_is_relative():
 
 
 ON_DEMAND = (
-    "app.stores",
+    "app.limit_counters",
+    "app.machine_stores",
     "app.telemetry",
+    "app.worker_services",
     "config.schema_check",
     "plan.connections",
     "cli.check",

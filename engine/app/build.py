@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from engine.app.alternatives import Alternatives
+from engine.app.machine_stores import open_shared
 from engine.app.own_pages import OwnPages
 from engine.app.parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import responder_of
-from engine.app.stores import open_shared, services_of
+from engine.app.worker_services import services_of
 from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential

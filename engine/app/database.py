@@ -1,4 +1,4 @@
-"""The records of a config: its database of tokens and usage, and the journal of the ledger.
+"""The database of tokens and usage of a config, and the journal of the ledger.
 
 Imported only if a config has `stores.records`: the import of SQLAlchemy takes a tenth of a second.
 """
