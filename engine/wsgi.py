@@ -14,7 +14,7 @@ import gevent
 from gevent import monkey
 from gunicorn.errors import AppImportError
 
-from engine.app.stores import prepare
+from engine.app.worker_services import prepare
 from engine.config.config_files import ConfigFiles
 from engine.edge.router import Application
 from engine.plan.make import make_plan

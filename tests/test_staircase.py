@@ -183,13 +183,16 @@ def test_no_import_is_relative():
 
 
 ON_DEMAND = (
-    "app.stores",
+    "app.limit_counters",
+    "app.machine_stores",
     "app.telemetry",
+    "app.worker_services",
     "config.schema_check",
     "plan.connection_checks",
     "cli.check",
     "cli.demo.__init__",
     "cli.explain",
+    "offline.cases.run",
     "offline.second_opinion.compare",
     "stores.records.migrate",
     "upstream.addresses.source",

@@ -15,8 +15,6 @@ import click
 
 from engine import cli
 from engine.offline.explanations import codes, explanation
-from engine.telemetry import metrics
-from engine.values.discovery import modules_in
 from engine.values.metric import Metric
 from tools.licences import page as licences_page
 from tools.man_pages import man_pages
@@ -77,20 +75,29 @@ def _cell(text: str, *, in_table: bool = True) -> str:
     )
 
 
+def metrics_by_subject() -> dict[str, list[Metric]]:
+    """The metrics of each module that defines some, by its subject: a `metrics.py` and a part of
+    `tracing/` have that of their folder."""
+    subjects: dict[str, list[Metric]] = {}
+    for path in sorted((_ROOT / "engine").rglob("*.py")):
+        if "from engine.values.metric import" in path.read_text("utf-8"):
+            name = ".".join(path.relative_to(_ROOT).with_suffix("").parts)
+            defined = [each for each in vars(import_module(name)).values() if type(each) is Metric]
+            if defined:
+                folder = path.parent.name
+                subjects[path.stem if folder == "metrics" else folder] = defined
+    return dict(sorted(subjects.items()))
+
+
 def metrics_page() -> str:
     """Every metric with its kind, labels and meaning, from the modules that define them."""
     parts = [
         f"# Metrics\n\n{_NOTE}[Logs, metrics, health](telemetry.md) says how they are served.\n"
     ]
-    for module_info in modules_in(metrics.__path__):
-        module = import_module(f"{metrics.__name__}.{module_info.name}")
-        defined = [value for value in vars(module).values() if isinstance(value, Metric)]
-        new_metrics = [metric for metric in defined if f"`{metric.name}`" not in "".join(parts)]
-        if new_metrics:
-            rows = [_metric_row(metric) for metric in new_metrics]
-            head = "| metric | kind | labels | meaning |\n|---|---|---|---|"
-            title = module_info.name.capitalize()
-            parts.append("\n".join([f"## {title}", "", head, *rows, ""]))
+    for subject, metrics in metrics_by_subject().items():
+        head = "| metric | kind | labels | meaning |\n|---|---|---|---|"
+        rows = map(_metric_row, metrics)
+        parts.append("\n".join([f"## {subject.capitalize()}", "", head, *rows, ""]))
     return "\n".join(parts)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import gevent
 import gevent.socket
 
-from engine.app.stores import prepare
+from engine.app.worker_services import prepare
 from engine.plan.make import make_plan
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.serving import serving

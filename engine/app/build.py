@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from engine.app.alternatives import Alternatives
+from engine.app.machine_stores import open_shared
 from engine.app.own_pages import OwnPages
 from engine.app.parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import responder_of
-from engine.app.stores import open_shared, services_of
+from engine.app.worker_services import services_of
 from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
@@ -27,13 +28,13 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.ending import token_revoked
 from engine.stages.report import mismatches
-from engine.telemetry.metrics.admission import queue_collector
-from engine.telemetry.metrics.health import health_collector
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
-from engine.telemetry.metrics.upstreams import upstream_collector
 from engine.upstream.admission.gates import gates_of
+from engine.upstream.admission.metrics import queue_collector
 from engine.upstream.client.client import Client
+from engine.upstream.health.metrics import health_collector
+from engine.upstream.metrics import upstream_collector
 
 _DRAIN_SECONDS = 0.5
 """How long open exchanges may take to end when the worker closes its stores."""

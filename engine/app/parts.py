@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from engine.app.plan_needs import is_metered
 from engine.app.shared_stages import SharedStages
-from engine.app.stores import is_metered
 from engine.app.upstreams import upstreams_of
 from engine.config.config import Config
 from engine.config.listed_models import listed_models

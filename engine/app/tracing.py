@@ -10,8 +10,7 @@ from engine.app.telemetry import WorkerTelemetry, version
 from engine.config.config import Config
 from engine.config.telemetry import Traces
 from engine.exchange.exchange import Observer
-from engine.telemetry.metrics.process import exporter_collector
-from engine.telemetry.tracing.exporter import Exporter
+from engine.telemetry.tracing.exporter import Exporter, exporter_collector
 from engine.telemetry.tracing.otlp import Encoder, rejected_spans, resource_attributes
 from engine.telemetry.tracing.spans import Peer, Tracer
 from engine.telemetry.tracing.trace_context import Sampler

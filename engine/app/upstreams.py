@@ -9,8 +9,8 @@ from typing import Any
 from engine.config.config import Config
 from engine.credentials.interface.credential import OpenCredential
 from engine.exchange.services import Services
-from engine.telemetry.metrics.upstreams import address_collector
 from engine.upstream.client.client import Client
+from engine.upstream.metrics import address_collector
 from engine.upstream.target import Upstream, connect
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from engine.exchange import services
 from engine.exchange.exchange import Exchange
 from engine.values.caller import Caller
 from engine.values.periodic import PeriodicTask
+
+if TYPE_CHECKING:
+    from engine.callers.cache import TokenCache  # it imports SQLAlchemy
 
 _PART_OF_TTL = 0.4
 """The age of a lookup, and the interval of the sweep, as parts of `token_ttl`: with the interval's
@@ -27,19 +30,13 @@ EndedTokens = Callable[[], Mapping[str, float]]
 each with the end of its validity in Unix seconds."""
 
 
-class RecordedTokens(Protocol):
-    """The tokens of the records (`engine.callers.cache.TokenCache`)."""
-
-    def refresh(self, digests: Collection[str], max_age: float) -> Mapping[str, Caller | None]: ...
-
-
 class TokenValidity:
     """Says which tokens are revoked or expired. What cannot be looked up is not revoked."""
 
     def __init__(
         self,
         configured: Mapping[str, Caller],
-        records: RecordedTokens | None,
+        records: TokenCache | None,
         ttl: float,
         ended: EndedTokens,
         clock: Callable[[], float],

@@ -24,7 +24,6 @@ from engine.offline.audit import audit
 from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores, of_documents
 from engine.offline.plugin_findings import note_plugins
-from engine.offline.second_opinion.compare import compare_examples
 from engine.offline.translation_limits import note_limits
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
@@ -214,6 +213,8 @@ def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bo
         if verbose and result.plan is not None:
             note_limits(result)
         if second_opinion:
+            from engine.offline.second_opinion.compare import compare_examples
+
             say("validating the examples of the documents with openapi-core")
             compare_examples(result)
     if trial and result.plan is not None:  # after the status: its thread must not be forked

@@ -19,7 +19,6 @@ from engine.offline.rehearsal.observation import FAILURES, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
-from engine.offline.second_opinion.compare import compare_request
 from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
 
@@ -82,7 +81,11 @@ def command(
         rehearsal = rehearse(result.plan, request, caller, _answers(answers, settings))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    warnings = compare_request(result.plan, rehearsal) if second_opinion else []
+    warnings: list[str] = []
+    if second_opinion:
+        from engine.offline.second_opinion.compare import compare_request
+
+        warnings = compare_request(result.plan, rehearsal)
     _print(report(result, rehearsal, warnings), output_format)
     sys.exit(0 if rehearsal.status < 400 else 1)
 

@@ -23,10 +23,10 @@ from engine.source.excerpt import printable
 from engine.source.suggestion import did_you_mean
 from engine.stores.ledger.journal_folder import count_unshipped
 from engine.stores.records.database import Database
+from engine.stores.records.schema import SUMMED_COUNTS
 from engine.stores.records.sums import UsageFilter
 from engine.stores.records.totals import (
     KINDS,
-    RARE_COUNTS,
     Total,
     deleted_before,
     distinct_values,
@@ -36,10 +36,12 @@ from engine.stores.records.totals import (
 from engine.values import units
 from engine.values.calendar import PERIODS, SECOND, Calendar
 from engine.values.units import format_count, format_nano
+from engine.values.usage import COMMON
 
 _MAX_KEY_WIDTH = 60
 """The most terminal cells of a key in its column; on a terminal a longer key has its own line."""
-_NUMBERS = ("requests", "failed", "input", "output", "cached")
+_RARE = tuple(name for name in SUMMED_COUNTS if name not in COMMON)
+"""The counts that most models do not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,8 @@ def print_table(report: UsageReport) -> None:
     if not report.totals:
         return
     grand_total = report.grand_total
-    names = [*_NUMBERS, *(name for name in RARE_COUNTS if getattr(grand_total, name))]
+    sums = _numbers(grand_total)
+    names = [name for name in sums if name not in _RARE or sums[name]]
     titles = [name.upper().replace("_", " ") for name in names]
     rows = [[report.by.upper(), *titles, "COST", "FIRST BYTE"]]
     rows += [_cells(printable(total.key) or "-", total, names) for total in report.totals]
@@ -199,8 +202,14 @@ def print_table(report: UsageReport) -> None:
 
 
 def _cells(key: str, total: Total, names: Sequence[str]) -> list[str]:
-    numbers = [f"{getattr(total, name):,}" for name in names]
-    return [key, *numbers, _money(total), _seconds(total)]
+    numbers = _numbers(total)
+    return [key, *(f"{numbers[name]:,}" for name in names), _money(total), _seconds(total)]
+
+
+def _numbers(total: Total) -> dict[str, int]:
+    """The numbers of a total by their names."""
+    counts = {name: getattr(total.usage, name) for name in SUMMED_COUNTS}
+    return {"requests": total.requests, "failed": total.failed, **counts}
 
 
 def _print_json(report: UsageReport) -> None:
@@ -217,20 +226,21 @@ def _print_json(report: UsageReport) -> None:
 
 
 def _fields(total: Total) -> dict[str, Any]:
-    numbers = {name: getattr(total, name) for name in (*_NUMBERS, *RARE_COUNTS)}
     cost = {currency: format_nano(nanos) for currency, nanos in total.cost.items()}
-    return {**numbers, "cost": cost, "first_byte": total.first_byte}
+    return {**_numbers(total), "cost": cost, "first_byte": total.first_byte}
 
 
 def _print_csv(report: UsageReport) -> None:
     """One line for each total, and one for each further currency of it."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([report.by, *_NUMBERS, "cost", "currency", "first_byte", *RARE_COUNTS])
+    names = [name for name in _numbers(Total()) if name not in _RARE]
+    writer.writerow([report.by, *names, "cost", "currency", "first_byte", *_RARE])
     for total in report.totals:
         first, *other_currencies = list(total.cost.items()) or [("", 0)]
-        numbers = [getattr(total, name) for name in _NUMBERS]
+        counts = _numbers(total)
+        numbers = [counts[name] for name in names]
         byte = "" if total.first_byte is None else f"{total.first_byte:.6f}"
-        rare = [getattr(total, name) for name in RARE_COUNTS]
+        rare = [counts[name] for name in _RARE]
         writer.writerow([total.key, *numbers, format_nano(first[1]), first[0], byte, *rare])
         for currency, nanos in other_currencies:
             zeros = [0] * len(numbers)

@@ -18,12 +18,13 @@ from urllib.parse import urlsplit
 import gevent
 
 from engine.credentials.interface.context import Context
-from engine.credentials.interface.credential import LiveCredential, Request
+from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import fetcher
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.credentials.signatures.sigv4 import Keys, sign
 from engine.credentials.tokens.source import TokenSource
+from engine.values.upstream_request import UpstreamRequest
 
 _SERVICE = "bedrock"
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]+")
@@ -131,7 +132,7 @@ class FixedKeys:
     def secrets(self) -> tuple[str, ...]:
         return ()  # the secrets of the config are redacted anyway
 
-    def apply(self, request: Request, timeout: float) -> None:
+    def apply(self, request: UpstreamRequest, timeout: float) -> None:
         sign(request, self._keys, self._region, self._service, self._clock(), gevent.sleep)
 
     def renew(self) -> bool:
@@ -158,7 +159,7 @@ class FetchedKeys:
         tokens = [token.values for token in self._source.tokens]
         return [t[n] for t in tokens for n in ("secret_key", "session_token") if t[n]]
 
-    def apply(self, request: Request, timeout: float) -> None:
+    def apply(self, request: UpstreamRequest, timeout: float) -> None:
         keys = Keys(**self._source.get(timeout).values)
         sign(request, keys, self._region, self._service, self._clock(), gevent.sleep)
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from engine.dialects.interface.usage import Meter
+from engine.exchange.interfaces import UsageReader
 from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.metering.json_reader import PARSED_BODY, JsonReader
 from engine.metering.sse_reader import EventReader
@@ -24,23 +25,13 @@ Clean = Callable[[bytes], bytes]
 EventTooLarge."""
 
 
-class Reader(Protocol):
+class Reader(UsageReader, Protocol):
     """Fed an answer's bytes in order; never raises. `size` is their number."""
 
     size: int
 
     def feed(self, data: bytes) -> None:
         """Read the next bytes; of a stream, one or more complete events."""
-
-    def usage(self) -> Usage | None:
-        """The usage that the upstream has reported so far; None if it has reported none."""
-
-    def reported(self) -> Usage | None:
-        """The usage, if the upstream has reported all of it; None where `complete` is needed."""
-
-    def complete(self, estimate: Usage) -> Usage:
-        """The usage that the upstream reported, or `estimate` (of the request) with the output
-        counted by the text that arrived."""
 
 
 def reader(

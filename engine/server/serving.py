@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.app.build import build
-from engine.app.stores import services_of
 from engine.app.telemetry import telemetry_of
+from engine.app.worker_services import services_of
 from engine.callers.revocation import EndedTokens
 from engine.edge.router import Application
 from engine.plan.route import Plan

@@ -23,7 +23,7 @@ from engine.exchange.exchange import Exchange
 from engine.exchange.record import Attempt, Outcome, RequestRecord, Traffic
 from engine.values.client_address import Network, caller_address
 from engine.values.redaction import redact_query, redact_tokens
-from engine.values.usage import Usage
+from engine.values.usage import RARE, Usage
 
 FIELDS = (
     *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
@@ -38,11 +38,7 @@ _TEXT_LENGTHS = (200, 32)
 """The lengths in characters to which texts are cut, in turn, until the line is short enough."""
 _MAX_ATTEMPTS = 6
 _UNQUOTED = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
-_RARE_USAGE = (
-    *("reasoning", "images", "seconds", "characters", "cache_write", "cache_write_1h"),
-    *("audio_input", "cached_audio", "audio_output", "image_input", "cached_image", "image_output"),
-)
-_rare_counts = attrgetter(*_RARE_USAGE)
+_rare_counts = attrgetter(*RARE)
 
 log = logging.getLogger("modelway")
 
@@ -228,7 +224,7 @@ def _usage(usage: Usage) -> Row:
         "source": usage.source,
     }
     if any(counts := _rare_counts(usage)):
-        row |= {name: n for name, n in zip(_RARE_USAGE, counts, strict=True) if n}
+        row |= {name: n for name, n in zip(RARE, counts, strict=True) if n}
     return row
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import orjson
 
 from engine.exchange.body import Body, spool
-from engine.exchange.interfaces import Headers
 from engine.spec.media_types import body_kind, essence
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.caller_side import edit_json, edit_multipart
@@ -18,23 +16,7 @@ from engine.transforms.places import JsonName
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.json_document import JsonDocument
-
-
-class Spool(Protocol):
-    """A request body that is not in memory."""
-
-    @property
-    def size(self) -> int: ...
-    def chunks(self) -> Iterator[bytes]: ...
-
-
-class OutgoingRequest(Protocol):
-    """The editable parts of a request to an upstream (`engine.upstream.client.request`)."""
-
-    path: str
-    query: str
-    headers: Headers
-    body: bytes | Spool | None
+from engine.values.upstream_request import UpstreamRequest
 
 
 class UpstreamEdits:
@@ -62,7 +44,7 @@ class UpstreamEdits:
     def __bool__(self) -> bool:
         return bool(self.transforms)
 
-    def apply(self, request: OutgoingRequest, base_path: str, values: TemplateValues) -> None:
+    def apply(self, request: UpstreamRequest, base_path: str, values: TemplateValues) -> None:
         """Edit a request whose path is below `base_path`; `values` get that path. Raises ValueError
         for an unsafe path, GatewayError 400 for a value of the request that is not valid where a
         template inserts it."""
@@ -91,7 +73,7 @@ class _RequestBody:
     """The body of a request while it is edited; JSON is parsed once for all transforms. Callbacks
     that close a body on disk are added to `on_end`."""
 
-    def __init__(self, request: OutgoingRequest, on_end: list[Callable[[], None]]) -> None:
+    def __init__(self, request: UpstreamRequest, on_end: list[Callable[[], None]]) -> None:
         self._request = request
         self._on_end = on_end
         content_types = (value for name, value in request.headers if name == "content-type")

@@ -23,7 +23,6 @@ from engine.upstream.client.failures import (
     ProtocolFailure,
     UpstreamFailure,
 )
-from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.edited_response import EditedResponse
 from engine.upstream.first_content import (
@@ -44,6 +43,7 @@ from engine.upstream.translated_response import translated_response
 from engine.upstream.unused_answers import note_unused
 from engine.upstream.wait_in_body import note_wait, set_wait
 from engine.values.errors import EventTooLarge
+from engine.values.upstream_request import UpstreamRequest
 
 _Failure = ErrorFirst | ReportedError | EventTooLarge | UpstreamFailure
 

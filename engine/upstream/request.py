@@ -16,10 +16,10 @@ from engine.relay.request_headers import RequestHeaders
 from engine.spec.expression import Expression
 from engine.spec.path_templates import unsafe
 from engine.transforms.template import TemplateValues
-from engine.upstream.client.request import Spool, UpstreamRequest
 from engine.upstream.target import Target, Upstream
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Edit
+from engine.values.upstream_request import Spool, UpstreamRequest
 
 USER_AGENT = "modelway"
 log = logging.getLogger("modelway")

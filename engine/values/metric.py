@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 class Metric(NamedTuple):
     """`kind` is counter, gauge or histogram; `mode` is how the gauges of several workers are
-    joined: `livesum`, `livemax` or `livemin` (workers that ended do not count)."""
+    joined: `livesum`, `livemax` or `livemin` (workers that ended do not count). `is_fault`: of a
+    gauge, a value other than 0 says that its subject is not well, and is recorded also where there
+    is no room for more series."""
 
     name: str
     kind: str
@@ -16,6 +18,7 @@ class Metric(NamedTuple):
     help: str
     buckets: tuple[float, ...] = ()
     mode: str = ""
+    is_fault: bool = False
 
 
 Sample = tuple[Metric, tuple[str, ...], float]
@@ -30,9 +33,16 @@ def counter(name: str, labels: str, help: str) -> Metric:  # noqa: A002 - Promet
     return Metric(name, "counter", tuple(labels.split()), help)
 
 
-def gauge(name: str, labels: str, help: str, mode: str = "livesum") -> Metric:  # noqa: A002
+def gauge(
+    name: str,
+    labels: str,
+    help: str,  # noqa: A002
+    mode: str = "livesum",
+    *,
+    is_fault: bool = False,
+) -> Metric:
     """A gauge; `labels` are separated by spaces."""
-    return Metric(name, "gauge", tuple(labels.split()), help, mode=mode)
+    return Metric(name, "gauge", tuple(labels.split()), help, mode=mode, is_fault=is_fault)
 
 
 def histogram(name: str, labels: str, help: str, buckets: tuple[float, ...]) -> Metric:  # noqa: A002

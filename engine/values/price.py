@@ -7,7 +7,7 @@ multiplications of integers, and exact; costs are nano-units (10**-9).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -19,40 +19,13 @@ _ATTOS_IN_A_NANO = 10**9
 _HALF = _ATTOS_IN_A_NANO // 2
 _MILLION = 10**6
 
-TOKENS = {
-    "input": "",
-    "output": "",
-    "cached_input": "input",
-    "cache_write": "input",
-    "cache_write_1h": "cache_write",
-    "reasoning": "output",
-    "audio_input": "input",
-    "cached_audio_input": "cached_input",
-    "audio_output": "output",
-    "image_input": "input",
-    "cached_image_input": "cached_input",
-    "image_output": "output",
-}
-"""The prices of a million tokens, each with the price that applies if it is absent."""
-
 PIECES = ("image", "second", "character")
 """The prices of one piece: an image, a second or a character."""
 
-_PARTS = {
-    "cached_input": "cached",
-    "cache_write": "cache_write",
-    "cache_write_1h": "cache_write_1h",
-    "reasoning": "reasoning",
-    "audio_input": "audio_input",
-    "audio_output": "audio_output",
-    "image_input": "image_input",
-    "image_output": "image_output",
-}
-"""Counts of Usage by the key of their price. Each is included in another count, which is charged at
-the price that TOKENS names, so that only the difference between the two prices is added."""
 
-_CACHED_PARTS = {"audio": "cached_audio", "image": "cached_image"}
-"""Counts included in two others: the cached tokens, and the tokens of the medium."""
+def _token(fallback: str = "") -> int:
+    """A price of tokens, with the price that applies if it is absent."""
+    return field(default=0, metadata={"fallback": fallback})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +34,18 @@ class Price:
     more input, the largest first. `source` says where the price is from: CONFIG, or a provider's
     name and the date of its prices, `groq 2026-07-02`."""
 
-    input: int = 0
-    output: int = 0
-    cached_input: int = 0
-    cache_write: int = 0
-    cache_write_1h: int = 0
-    reasoning: int = 0
-    audio_input: int = 0
-    cached_audio_input: int = 0
-    audio_output: int = 0
-    image_input: int = 0
-    cached_image_input: int = 0
-    image_output: int = 0
+    input: int = _token()
+    output: int = _token()
+    cached_input: int = _token("input")
+    cache_write: int = _token("input")
+    cache_write_1h: int = _token("cache_write")
+    reasoning: int = _token("output")
+    audio_input: int = _token("input")
+    cached_audio_input: int = _token("cached_input")
+    audio_output: int = _token("output")
+    image_input: int = _token("input")
+    cached_image_input: int = _token("cached_input")
+    image_output: int = _token("output")
     image: int = 0
     second: int = 0
     character: int = 0
@@ -88,12 +61,13 @@ class Price:
 
     def _part_prices(self) -> Iterator[tuple[str, int]]:
         """Each count of a part, and what its tokens cost in addition to the counts that include
-        it."""
-        for key, count in _PARTS.items():
-            yield count, getattr(self, key) - getattr(self, TOKENS[key])
-        for medium, count in _CACHED_PARTS.items():
-            charged = self.cached_input + getattr(self, f"{medium}_input") - self.input
-            yield count, getattr(self, f"cached_{medium}_input") - charged
+        it: the one of its fallback, and for cached tokens of a medium also all of the medium."""
+        for key, other in TOKENS.items():
+            if other:
+                charged = getattr(self, other)
+                if other == "cached_input":
+                    charged += getattr(self, key.removeprefix("cached_")) - self.input
+                yield _count_of(key), getattr(self, key) - charged
 
     def cost(self, usage: Usage) -> int:
         """Nano-units for a usage, rounded half up."""
@@ -107,6 +81,18 @@ class Price:
             total += self.image * usage.images + self.character * usage.characters
             total += int(self.second * Decimal(str(usage.seconds)))
         return max(total + _HALF, 0) // _ATTOS_IN_A_NANO
+
+
+TOKENS: Mapping[str, str] = {
+    each.name: each.metadata["fallback"] for each in fields(Price) if "fallback" in each.metadata
+}
+"""The prices of a million tokens, each with the price that applies if it is absent. A count with
+such a price is included in the count that the other price is for."""
+
+
+def _count_of(key: str) -> str:
+    """The count of a Usage that a price is for."""
+    return key.removesuffix("_input") if key.startswith("cached") else key
 
 
 @dataclass(frozen=True, slots=True)

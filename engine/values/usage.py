@@ -21,6 +21,9 @@ class Usage:
     `characters` the text read aloud. `source` says who counted: `upstream`, `estimated` (the
     gateway), or `none`.
 
+    It is the one list of counts: the log, the sums of the ledger and its reports follow it, and a
+    new count needs a column of the ledger (`stores/ledger/entry.py`, with a migration).
+
     Treat it as immutable; freezing it would make construction three times as slow.
     """
 
@@ -43,11 +46,7 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         """The sum. Its source is `estimated` if one of the two is."""
-        sums = {
-            f.name: getattr(self, f.name) + getattr(other, f.name)
-            for f in fields(self)
-            if f.name != "source"
-        }
+        sums = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
         sources = {self.source, other.source} - {"none"}
         source = "estimated" if "estimated" in sources else "upstream" if sources else "none"
         return Usage(**sums, source=source)
@@ -61,6 +60,17 @@ class Usage:
 
 NO_USAGE = Usage()
 
+COUNTS = tuple(each.name for each in fields(Usage) if each.name != "source")
+"""The names of all counts."""
+
+COMMON = ("input", "output", "cached")
+"""The counts of tokens that most models have."""
+
+RARE = tuple(name for name in COUNTS if name not in COMMON)
+"""The others, in the order of the log."""
+
+PIECES = ("images", "seconds", "characters")
+"""The counts that are not of tokens; `price.PIECES` are their prices."""
 
 Path = tuple[str, ...]
 """Keys from the top of a JSON body down to a member."""

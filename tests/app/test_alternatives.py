@@ -8,7 +8,7 @@ import pytest
 from falcon.testing import TestClient
 
 from engine.app.build import build
-from engine.app.stores import services_of
+from engine.app.worker_services import services_of
 from engine.edge.request_body import RequestBodyReader
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder

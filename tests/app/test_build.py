@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.app.build import build
-from engine.app.stores import services_of
+from engine.app.worker_services import services_of
 from tests.support.project_app import TOKEN, ProjectApp
 from tests.support.rehearsing import CONFIG, planned
 

@@ -9,7 +9,7 @@ import pytest
 
 from engine.app.build import build
 from engine.app.internal_call import CannotCall, call, callable_operation, send
-from engine.app.stores import services_of
+from engine.app.worker_services import services_of
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.request import Request
 from engine.spec.request_writer import RequestValues

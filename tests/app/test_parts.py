@@ -3,8 +3,9 @@
 import pytest
 import yaml
 
+from engine.app.machine_stores import open_shared
 from engine.app.parts import identity, is_observed, parts_of
-from engine.app.stores import open_shared, services_of
+from engine.app.worker_services import services_of
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from tests.support.rehearsing import CONFIG, planned

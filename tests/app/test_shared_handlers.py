@@ -11,7 +11,7 @@ from engine.app.build import build
 from engine.app.parts import identity, parts_of
 from engine.app.route_handler import handler_of, responder_of
 from engine.app.shared_stages import SharedStages
-from engine.app.stores import services_of
+from engine.app.worker_services import services_of
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import placeholder, recorder
 from engine.stages.report import mismatches

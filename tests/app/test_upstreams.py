@@ -6,8 +6,8 @@ from engine.app.upstreams import upstreams_of
 from engine.exchange.services import Services
 from engine.plan.make import make_plan
 from engine.telemetry.health import Health
-from engine.telemetry.metrics.upstreams import ADDRESSES
 from engine.upstream.client.dial_order import Address, Share
+from engine.upstream.metrics import ADDRESSES
 from engine.upstream.target import open_alone
 from tests.support.small import project
 from tests.support.upstreams import AddressedClient

@@ -19,10 +19,14 @@ from engine.stores.ledger.journal import Journal
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.sums import UsageFilter
-from engine.stores.records.totals import RARE_COUNTS, Total
+from engine.stores.records.totals import Total
 from engine.stores.records.usage import UsageTable
 
 CONFIG = "version: 1\nstores: {records: sqlite:///usage.db}\n"
+RARE = (
+    *("reasoning", "cache_write", "audio_input", "audio_output", "image_input", "image_output"),
+    *("images", "characters"),
+)
 HOUR, DAY = 3600.0, 86_400.0
 
 
@@ -88,7 +92,7 @@ def test_json_is_exact(folder):
         "input": 1234,
         "output": 3,
         "cached": 100,
-        **dict.fromkeys(RARE_COUNTS, 0),
+        **dict.fromkeys(RARE, 0),
         "cost": {"USD": "3.500000001"},
         "first_byte": 0.75,
     }

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from engine.upstream.client.request import UpstreamRequest
 from engine.values.runtime_dir import runtime_directory
+from engine.values.upstream_request import UpstreamRequest
 from tests.support.peer import Authority
 from tests.support.recording import ReceivedRequest, Recorder, Wire, answer, ask, recorder, request
 from tests.support.running import Running, gateway

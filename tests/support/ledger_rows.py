@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 
 from engine.stores.ledger.entry import Entry
-from engine.stores.records.schema import COUNTS
+from engine.stores.records.schema import SUMMED_COUNTS
 from engine.stores.records.sums import UsageFilter
 from engine.stores.records.totals import Total
+from engine.values.usage import Usage
 
 _KEYS = {"model": "model_asked", "served": "model_served"}
 
@@ -53,7 +54,7 @@ def _total(row: Entry) -> Total:
     return Total(
         requests=int(is_request),
         failed=int(failed),
-        **{name: getattr(row, name) for name in COUNTS},
+        usage=Usage(**{name: getattr(row, name) for name in SUMMED_COUNTS}),
         cost={row.currency: row.cost} if row.cost else {},
         first_byte_count=int(row.first_byte is not None),
     )

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from engine.cli.top.figures import Figures, figures_of
 from engine.cli.top.metrics import MetricsChange, Snapshot, parse_samples
-from engine.telemetry import metrics
-from engine.telemetry.metrics import process, requests, upstreams, usage
+from engine.telemetry.metrics import process, requests, usage
+from engine.telemetry.metrics.attempts import ATTEMPTS
 from engine.values.metric import Metric
+from tools.reference import metrics_by_subject
 
-
-def _defined(name: str) -> list[Metric]:
-    values = vars(import_module(f"{metrics.__name__}.{name}")).values()
-    return [value for value in values if isinstance(value, Metric)]
-
-
-METRICS = tuple(
-    metric for module in pkgutil.iter_modules(metrics.__path__) for metric in _defined(module.name)
-)
-"""Every metric that a module of `engine/telemetry/metrics/` defines."""
+METRICS = tuple(metric for metrics in metrics_by_subject().values() for metric in metrics)
+"""Every metric that a module of the engine defines."""
 
 
 class MetricsPage:
@@ -64,7 +55,7 @@ class MetricsPage:
         self[requests.DURATION].labels(operation, model).observe(seconds)
         self[requests.FIRST_BYTE].labels(operation, model, upstream).observe(seconds)
         self[requests.OVERHEAD].labels(operation).observe(0.0004)
-        self[upstreams.ATTEMPTS].labels(upstream, "ok" if outcome == "complete" else "5xx").inc()
+        self[ATTEMPTS].labels(upstream, "ok" if outcome == "complete" else "5xx").inc()
         for kind, count in (("input", 100), ("output", 50), ("cached", 10)):
             self[usage.TOKENS].labels(model, upstream, kind).inc(count)
         self[usage.COST].labels(model, upstream, "USD").inc(0.01)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from falcon.testing import TestClient
 
 from engine.app.build import build
-from engine.app.stores import services_of
+from engine.app.worker_services import services_of
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from tests.support.rehearsing import CONFIG, SECRET, planned

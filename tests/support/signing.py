@@ -12,7 +12,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from engine.credentials.signatures.sigv4 import Keys
-from engine.upstream.client.request import UpstreamRequest
+from engine.values.upstream_request import UpstreamRequest
 
 NOW = datetime.datetime(2015, 8, 30, 12, 36, tzinfo=datetime.UTC)
 KEYS = Keys("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")

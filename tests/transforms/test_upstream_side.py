@@ -8,8 +8,8 @@ from engine.exchange.body import spool
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
 from engine.transforms.upstream_side import UpstreamEdits
-from engine.upstream.client.request import UpstreamRequest
 from engine.values.proto_json import json_name
+from engine.values.upstream_request import UpstreamRequest
 from tests.support.exchanges import new_exchange
 
 

@@ -16,10 +16,10 @@ from engine.relay.websocket.handshake import UpgradeRequest
 from engine.upstream.attempt import attempt
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client import failures
-from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.request import build_request
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import GatewayError
+from engine.values.upstream_request import UpstreamRequest
 from tests.support.amazon_events import AMAZON_EVENTS, chunk, exception
 from tests.support.each import each
 from tests.support.exchanges import new_exchange

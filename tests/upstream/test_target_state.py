@@ -18,7 +18,14 @@ from engine.upstream.client import failures
 from engine.upstream.forward import Forward
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
-from engine.upstream.target_state import AFTER_GROUP, FIRST, LAST, OpenAttempt, TargetState
+from engine.upstream.target_state import (
+    AFTER_GROUP,
+    FIRST,
+    LAST,
+    OpenAttempt,
+    TargetState,
+    target_label,
+)
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.documents import exchange
 from tests.support.each import each
@@ -241,3 +248,9 @@ def test_failures_that_count_open_the_breaker(failure: str, opens: bool) -> None
     state = TargetState(CircuitBreaker(BreakerConfig(failures=1)))
     state.failed(failure, 10.0)
     assert (state.breaker.wait(10.0) > 0) == opens
+
+
+def test_the_label_of_a_target_has_the_parts_that_there_are() -> None:
+    parts = [("", ""), ("chat", ""), ("chat", "m"), ("chat", "", "[::1]:80"), ("", "", "a:80")]
+    labels = ["", "chat", "chat/m", "chat/[::1]:80", "a:80"]
+    assert [target_label(each) for each in parts] == labels

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.callers import metrics as callers
 from engine.cli.top.metrics import Labels, MetricsChange, Selector
 from engine.exchange.record import Outcome
-from engine.telemetry.metrics import health, process, requests, stores, streams, upstreams, usage
+from engine.stores.ledger import metrics as ledger
+from engine.telemetry.metrics import process, requests, streams, usage
+from engine.telemetry.metrics.attempts import ATTEMPTS, RETRIES
+from engine.upstream import metrics as upstreams
+from engine.upstream.health import metrics as health
+from engine.upstream.health.watched_target import STATES
 from engine.values.units import format_count
 
 _FAILED = frozenset({Outcome.FAILED, Outcome.UPSTREAM_CUT})
@@ -113,13 +119,13 @@ def _activities(change: MetricsChange, label: str) -> list[Activity]:
 
 
 def _upstream_activities(change: MetricsChange) -> list[UpstreamActivity]:
-    attempts = change.rates(upstreams.ATTEMPTS.name, "upstream")
+    attempts = change.rates(ATTEMPTS.name, "upstream")
     failed = change.rates(
-        upstreams.ATTEMPTS.name,
+        ATTEMPTS.name,
         "upstream",
         lambda labels: labels.get("result") not in ("ok", "cancelled"),
     )
-    retries = change.rates(upstreams.RETRIES.name, "upstream")
+    retries = change.rates(RETRIES.name, "upstream")
     worst: dict[str, float] = {}
     for labels, state in change.gauges(upstreams.BREAKER.name):
         upstream = labels.get("upstream", "")
@@ -146,20 +152,20 @@ def _alerts(change: MetricsChange) -> list[str]:
         if int(state) in (1, 2)
     ]
     alerts += [
-        f"target {health.STATES[int(state)]}: {labels.get('target') or labels.get('upstream')}"
+        f"target {STATES[int(state)]}: {labels.get('target') or labels.get('upstream')}"
         for labels, state in change.gauges(health.HEALTH.name)
-        if int(state) >= health.STATES.index("limited")
+        if int(state) >= STATES.index("limited")
     ]
     if change.gauge(process.RELOAD_OK.name) == 0:
         alerts.append("the last reload of the config was refused")
-    if change.gauge(stores.RECORDS_AWAY.name):
+    if change.gauge(callers.RECORDS_AWAY.name):
         alerts.append("the database of tokens cannot be reached")
-    lag = change.gauge(stores.LEDGER_AGE.name) or 0.0
+    lag = change.gauge(ledger.LEDGER_AGE.name) or 0.0
     if lag > 60:
-        rows = change.gauge(stores.LEDGER_ROWS.name) or 0.0
+        rows = change.gauge(ledger.LEDGER_ROWS.name) or 0.0
         alerts.append(f"the ledger is {lag:.0f} s behind, {format_count(int(rows), 'row')}")
     for metric, event in (
-        (stores.LEDGER_LOST, "rows of the ledger are lost"),
+        (ledger.LEDGER_LOST, "rows of the ledger are lost"),
         (requests.UNCOUNTED, "requests are not counted against limits"),
         (requests.LIMITS, "limits refuse requests"),
         (process.LINES_LOST, "log lines are dropped"),

@@ -1,31 +1,12 @@
-"""The interfaces of a credential in the config, of one in a worker, and of the request that it is
-applied to."""
+"""The interfaces of a credential in the config, and of one in a worker."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-
-class Spool(Protocol):
-    """A request body that is not in memory; each call of `chunks` starts at its first byte."""
-
-    def chunks(self) -> Iterator[bytes]: ...
-
-
-class Request(Protocol):
-    """A request as it will be sent (`engine.upstream.client.request.UpstreamRequest`): `path` and
-    `query` percent-encoded, names of `headers` in lower case, `host` the Host header."""
-
-    method: str
-    host: str
-    path: str
-    query: str
-    headers: list[tuple[str, str]]
-
-    @property
-    def body(self) -> bytes | Spool | None: ...
+from engine.values.upstream_request import UpstreamRequest
 
 
 class LiveCredential(Protocol):
@@ -35,7 +16,7 @@ class LiveCredential(Protocol):
     def secrets(self) -> Sequence[str]:
         """The secrets in requests to the upstream, for redaction."""
 
-    def apply(self, request: Request, timeout: float) -> None:
+    def apply(self, request: UpstreamRequest, timeout: float) -> None:
         """Add the credential to a complete request, as the last change before it is sent. Waits up
         to `timeout` seconds for a token. Raises CredentialUnavailable."""
 

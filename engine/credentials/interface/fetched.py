@@ -11,12 +11,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from engine.credentials.interface.credential import LiveCredential, Request
+from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential, set_header
 from engine.credentials.tokens import helper_process
 from engine.credentials.tokens.shared_token import SharedToken
 from engine.credentials.tokens.source import Fetch, TokenSource
 from engine.credentials.tokens.token import Token
+from engine.values.upstream_request import UpstreamRequest
 
 _VARIABLES = ("AWS_", "AZURE_", "CLOUDSDK_", "ECS_", "GCE_", "GOOGLE_", "IDENTITY_", "MSI_")
 
@@ -61,7 +62,7 @@ class BearerToken:
     def secrets(self) -> list[str]:
         return [token.values["token"] for token in self._source.tokens]
 
-    def apply(self, request: Request, timeout: float) -> None:
+    def apply(self, request: UpstreamRequest, timeout: float) -> None:
         token = self._source.get(timeout).values["token"]
         set_header(request, "authorization", f"Bearer {token}")
         for name, value in self._headers:

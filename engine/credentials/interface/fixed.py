@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, unquote_to_bytes
 
-from engine.credentials.interface.credential import Request
+from engine.values.upstream_request import UpstreamRequest
 
 _NAME = itemgetter(0)
 
@@ -70,7 +70,7 @@ class HeaderCredential(FixedCredential):
     def header(self) -> str:
         return self.name
 
-    def apply(self, request: Request, timeout: float) -> None:
+    def apply(self, request: UpstreamRequest, timeout: float) -> None:
         set_header(request, self.name, self.value)
 
 
@@ -82,7 +82,7 @@ class QueryCredential(FixedCredential):
     def parameter(self) -> str:
         return self.name
 
-    def apply(self, request: Request, timeout: float) -> None:
+    def apply(self, request: UpstreamRequest, timeout: float) -> None:
         """Set the parameter, in place of any of that name from the caller: the upstream might read
         the first one."""
         pairs = request.query.split("&") if request.query else []
@@ -97,7 +97,7 @@ def _name(pair: str) -> str:
     return unquote_to_bytes(coded).decode(errors="replace")
 
 
-def set_header(request: Request, name: str, value: str) -> None:
+def set_header(request: UpstreamRequest, name: str, value: str) -> None:
     """Set a header, in place of any of its name."""
     headers = request.headers
     if name in map(_NAME, headers):

@@ -18,7 +18,7 @@ from hmac import digest
 from posixpath import normpath
 from urllib.parse import quote, unquote_to_bytes
 
-from engine.credentials.interface.credential import Request, Spool
+from engine.values.upstream_request import Spool, UpstreamRequest
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _NOT_SIGNED = frozenset(
@@ -40,7 +40,7 @@ class Keys:
 
 
 def sign(
-    request: Request,
+    request: UpstreamRequest,
     keys: Keys,
     region: str,
     service: str,

@@ -12,7 +12,6 @@ from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import code_of
-from engine.offline.second_opinion.compare import compare_request
 from engine.plan.route import Plan
 
 
@@ -43,6 +42,8 @@ def run(cases: Iterable[Case], plan: Plan, *, second_opinion: bool = False) -> I
             failures = judge(case, rehearsal, plan.config)
             refusal = _refusal(rehearsal)
             if second_opinion:
+                from engine.offline.second_opinion.compare import compare_request
+
                 warnings = [display.text(warning) for warning in compare_request(plan, rehearsal)]
         except ValueError as error:
             failures = [Failure(case.place(), "request", "one that can be sent", str(error))]

@@ -15,7 +15,7 @@ _FORBIDDEN_TRAILERS = frozenset(
 )
 """They would change framing, routing or authentication (RFC 9110 6.5.1)."""
 _MAX_CHUNK_LINE = 4096
-_MAX_TRAILERS = 16_384
+_MAX_TRAILER_BYTES = 16_384
 _MAX_TRAILERS = 100
 _MAX_TINY_CHUNKS = 10_000
 _TINY = 64
@@ -131,7 +131,7 @@ class ChunkedBody:
             raise InvalidFraming("a chunk does not end where its size says")
         if self._next is _Part.CHUNK_LINE and len(line) > _MAX_CHUNK_LINE:
             raise InvalidFraming("a chunk's line is too long")
-        if len(line) > _MAX_TRAILERS:
+        if len(line) > _MAX_TRAILER_BYTES:
             raise InvalidFraming("the trailers are too long")
 
     def _read_line(self, line: bytes) -> None:
@@ -163,5 +163,5 @@ class ChunkedBody:
         if match is None or match[1].lower() in _FORBIDDEN_TRAILERS:
             raise InvalidFraming("a trailer is malformed or forbidden")
         self._trailers.append(len(line))
-        if len(self._trailers) > _MAX_TRAILERS or sum(self._trailers) > _MAX_TRAILERS:
+        if len(self._trailers) > _MAX_TRAILERS or sum(self._trailers) > _MAX_TRAILER_BYTES:
             raise InvalidFraming("the trailers are too long")

@@ -61,19 +61,21 @@ class Entry(NamedTuple):
     team: str = ""
 
 
-_RESULT = attrgetter("model", "upstream", "status", "outcome")
-_USAGE = attrgetter(*Entry._fields[9:17])
-_USAGE_PARTS = attrgetter(*Entry._fields[25:33])
-_TYPES = get_type_hints(Entry)
-_SMALL = frozenset({"status", "attempts"})
+TYPES = get_type_hints(Entry)
+"""The type of each field, which its column in the database has too."""
+SMALL = frozenset({"status", "attempts"})
 """Fields of 32 bits in the database."""
+_RESULT = attrgetter("model", "upstream", "status", "outcome")
+_place = Entry._fields.index
+_USAGE = attrgetter(*Entry._fields[_place("input") : _place("cost")])
+_USAGE_PARTS = attrgetter(*Entry._fields[_place("cache_write") : _place("price")])
 _MAX_LINE = 4096
 _MAX_TEXT = 256
 _LAST_TIME = 253_402_300_799.0
 """The end of the year 9999."""
 _DEFAULTS = {"id": "", "time": 0.0} | Entry._field_defaults
 _JSON_TYPES = frozenset(
-    tuple(first_byte if name == "first_byte" else kind for name, kind in _TYPES.items())
+    tuple(first_byte if name == "first_byte" else kind for name, kind in TYPES.items())
     for first_byte in (float, type(None))
 )
 """The types of the values of an entry."""
@@ -169,7 +171,7 @@ def decode(line: bytes) -> Entry | None:
 def repaired(entry: Entry) -> Entry:
     """The entry with every value converted to its field's type and bounds, so that every database
     accepts it."""
-    fields = zip(_TYPES.items(), entry, strict=True)
+    fields = zip(TYPES.items(), entry, strict=True)
     return Entry._make(_repaired_value(name, kind, value) for (name, kind), value in fields)
 
 
@@ -182,7 +184,7 @@ def _repaired_value(name: str, kind: Any, value: Any) -> Any:
     if not isinstance(value, int | float) or (isinstance(value, float) and not isfinite(value)):
         return {int: 0, float: 0.0}.get(kind)
     if kind is int:
-        bound = 2**31 - 1 if name in _SMALL else 2**63 - 1
+        bound = 2**31 - 1 if name in SMALL else 2**63 - 1
         return max(-bound, min(int(value), bound))
     if name == "time":
         return float(max(0.0, min(value, _LAST_TIME)))

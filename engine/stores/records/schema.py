@@ -22,6 +22,9 @@ from sqlalchemy import (
     text,
 )
 
+from engine.stores.ledger.entry import SMALL, TYPES, Entry
+from engine.values.usage import COUNTS, PIECES
+
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",
@@ -58,48 +61,32 @@ tokens = Table(
 )
 """One row per token. NULL sets no bound; `previous_*` is the secret before a rotation."""
 
+_COLUMN_TYPES = {str: Text, int: BigInteger, float: Double, float | None: Double, bool: Boolean}
+_SINCE_VERSION_3 = Entry._fields[Entry._fields.index("attempts") + 1 :]
+"""The columns that migrations have added: rows from before have 0 or "" there."""
+
+
+def _column(name: str, kind: Any) -> Column[Any]:
+    """The column of a field of `Entry`."""
+    default = text("''") if kind is str else "0"
+    return Column(
+        name,
+        Integer if name in SMALL else _COLUMN_TYPES[kind],
+        primary_key=name == "id",
+        nullable=kind == float | None,
+        server_default=default if name in _SINCE_VERSION_3 else None,
+    )
+
+
 usage = Table(
     "usage",
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("time", Double, nullable=False),
-    Column("token", Text, nullable=False),
-    Column("operation", Text, nullable=False),
-    Column("model_asked", Text, nullable=False),
-    Column("model_served", Text, nullable=False),
-    Column("upstream", Text, nullable=False),
-    Column("status", Integer, nullable=False),
-    Column("outcome", Text, nullable=False),
-    Column("input", BigInteger, nullable=False),
-    Column("output", BigInteger, nullable=False),
-    Column("cached", BigInteger, nullable=False),
-    Column("reasoning", BigInteger, nullable=False),
-    Column("images", BigInteger, nullable=False),
-    Column("seconds", Double, nullable=False),
-    Column("characters", BigInteger, nullable=False),
-    Column("source", Text, nullable=False),
-    Column("cost", BigInteger, nullable=False),
-    Column("currency", Text, nullable=False),
-    Column("first_byte", Double),
-    Column("duration", Double, nullable=False),
-    Column("bytes_in", BigInteger, nullable=False),
-    Column("bytes_out", BigInteger, nullable=False),
-    Column("stream", Boolean, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    *(
-        Column(name, BigInteger, nullable=False, server_default="0")
-        for name in ("cache_write", "cache_write_1h", "audio_input", "cached_audio")
-    ),
-    *(
-        Column(name, BigInteger, nullable=False, server_default="0")
-        for name in ("audio_output", "image_input", "cached_image", "image_output")
-    ),
-    Column("price", Text, nullable=False, server_default=text("''")),
-    Column("team", Text, nullable=False, server_default=text("''")),
+    *(_column(name, kind) for name, kind in TYPES.items()),
     Index(None, "time"),
     Index(None, "token", "time"),
 )
-"""One row per request, by its request id. In PostgreSQL it is the first partition of `ledger`."""
+"""One row per request, an `Entry`, by its request id. In PostgreSQL it is the first partition of
+`ledger`."""
 
 ledger = Table("ledger", MetaData(), *(Column(c.name, c.type) for c in usage.columns))
 """All rows: in PostgreSQL a table with one partition for each month, in SQLite a view of `usage`.
@@ -122,10 +109,9 @@ NAMES = (
 MODEL_NAMES = ("model_asked", "model_served", "currency")
 """The columns by which the sums of `ledger_models` are grouped."""
 
-COUNTS = (
-    *("input", "output", "cached", "reasoning", "cache_write", "audio_input", "audio_output"),
-    *("image_input", "image_output", "images", "characters"),
-)
+_WITHOUT_SUM = ("cache_write_1h", "cached_audio", "cached_image", "seconds")
+_TOKENS = tuple(name for name in COUNTS if name not in PIECES)
+SUMMED_COUNTS = tuple(name for name in (*_TOKENS, *PIECES) if name not in _WITHOUT_SUM)
 """Columns of the ledger whose sums have the same name."""
 
 COST_BITS = 32
@@ -134,7 +120,7 @@ that of the lower 32 bits."""
 
 
 def _sums() -> list[Column[Any]]:
-    names = ("requests", "failed", *COUNTS, "cost_high", "cost_low", "first_byte_count")
+    names = ("requests", "failed", *SUMMED_COUNTS, "cost_high", "cost_low", "first_byte_count")
     integers = [Column(name, BigInteger, nullable=False) for name in names]
     return [*integers, Column("first_byte_sum", Double, nullable=False)]
 

@@ -32,7 +32,7 @@ from engine.exchange.record import CANCELLED, Outcome
 from engine.stores.records.periods import HOUR, Pieces, pieces
 from engine.stores.records.schema import (
     COST_BITS,
-    COUNTS,
+    SUMMED_COUNTS,
     ledger,
     ledger_models,
     ledger_state,
@@ -41,7 +41,7 @@ from engine.stores.records.schema import (
 )
 
 SUMS = (
-    *("requests", "failed", *COUNTS),
+    *("requests", "failed", *SUMMED_COUNTS),
     *("cost_high", "cost_low", "first_byte_count", "first_byte_sum"),
 )
 """The columns of every kind of sums, in the order of the results."""
@@ -157,7 +157,7 @@ def row_sums(table: Table = ledger) -> list[ColumnElement[Any]]:
     )
     return [
         *(case((counted, 1), else_=0) for counted in (is_request, has_failed)),
-        *(row[name] for name in COUNTS),
+        *(row[name] for name in SUMMED_COUNTS),
         row.cost.op(">>")(literal_column(str(COST_BITS))),
         row.cost.op("&")(literal_column(str((1 << COST_BITS) - 1))),
         case((row.first_byte.is_not(None), 1), else_=0),

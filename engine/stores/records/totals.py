@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, select
 
 from engine.stores.records.database import Database
 from engine.stores.records.periods import DAY, HOUR
-from engine.stores.records.schema import COST_BITS, ledger
+from engine.stores.records.schema import COST_BITS, SUMMED_COUNTS, ledger
 from engine.stores.records.sums import (
     SUMS,
     UsageFilter,
@@ -25,18 +25,13 @@ from engine.stores.records.sums import (
     sums_by_quarter,
     values_of,
 )
+from engine.values.usage import NO_USAGE, Usage
 
 _TIMEOUT = 120
 """Timeout of a query in PostgreSQL, in seconds."""
 
 _RANGES = 50
 """The largest number of time ranges in one query of rows."""
-
-RARE_COUNTS = (
-    *("reasoning", "cache_write", "audio_input", "audio_output", "image_input", "image_output"),
-    *("images", "characters"),
-)
-"""Counts of `Total` that most models do not have."""
 
 KINDS = (
     *("token", "team", "model", "served", "upstream", "day"),
@@ -49,23 +44,14 @@ KINDS = (
 class Total:
     """Sums for one `key`. `requests` leaves out attempts that were cancelled because another one of
     their request won; `failed` counts requests with an error or an incomplete response, unless the
-    caller had left. `cost` is in nano-units by currency. `first_byte_sum` is the sum of the
-    seconds to the first byte, of the `first_byte_count` requests that had one."""
+    caller had left. `usage` has SUMMED_COUNTS, `cost` is in nano-units by currency.
+    `first_byte_sum` is the sum of the seconds to the first byte, of the `first_byte_count` requests
+    that had one."""
 
     key: str = ""
     requests: int = 0
     failed: int = 0
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    reasoning: int = 0
-    cache_write: int = 0
-    audio_input: int = 0
-    audio_output: int = 0
-    image_input: int = 0
-    image_output: int = 0
-    images: int = 0
-    characters: int = 0
+    usage: Usage = NO_USAGE
     cost: dict[str, int] = field(default_factory=dict)
     first_byte_sum: float = 0.0
     first_byte_count: int = 0
@@ -82,10 +68,7 @@ class Total:
             key=self.key,
             requests=self.requests + other.requests,
             failed=self.failed + other.failed,
-            input=self.input + other.input,
-            output=self.output + other.output,
-            cached=self.cached + other.cached,
-            **{name: getattr(self, name) + getattr(other, name) for name in RARE_COUNTS},
+            usage=self.usage + other.usage,
             cost={c: self.cost.get(c, 0) + other.cost.get(c, 0) for c in currencies},
             first_byte_sum=self.first_byte_sum + other.first_byte_sum,
             first_byte_count=self.first_byte_count + other.first_byte_count,
@@ -165,9 +148,14 @@ def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> li
 
 def _total(key: str, currency: str, values: Sequence[Any]) -> Total:
     sums = dict(zip(SUMS, values, strict=True))
-    cost = (int(sums.pop("cost_high")) << COST_BITS) + int(sums.pop("cost_low"))
-    first_byte_sum = float(sums.pop("first_byte_sum"))
-    counts = {name: int(value) for name, value in sums.items()}
+    cost = (int(sums["cost_high"]) << COST_BITS) + int(sums["cost_low"])
+    counts: dict[str, Any] = {name: int(sums[name]) for name in SUMMED_COUNTS}
     return Total(
-        key, **counts, cost={currency: cost} if cost else {}, first_byte_sum=first_byte_sum
+        key,
+        requests=int(sums["requests"]),
+        failed=int(sums["failed"]),
+        usage=Usage(**counts),
+        cost={currency: cost} if cost else {},
+        first_byte_sum=float(sums["first_byte_sum"]),
+        first_byte_count=int(sums["first_byte_count"]),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from engine.stores.records.periods import HOUR, PERIODS
-from engine.stores.records.schema import COST_BITS, COUNTS, MODEL_NAMES, NAMES
+from engine.stores.records.schema import COST_BITS, MODEL_NAMES, NAMES, SUMMED_COUNTS
 from engine.stores.records.sums import SUMS
 
 _HOUR = f"CAST(time / {HOUR} AS INTEGER) * {HOUR}"
@@ -22,7 +22,7 @@ _SUMS = ", ".join(
     for name, expression in zip(
         SUMS,
         (
-            *(f"sum({_REQUEST})", f"sum({_FAILED})", *(f"sum({name})" for name in COUNTS)),
+            *(f"sum({_REQUEST})", f"sum({_FAILED})", *(f"sum({name})" for name in SUMMED_COUNTS)),
             *(f"sum(cost >> {COST_BITS})", f"sum(cost & {(1 << COST_BITS) - 1})"),
             *("count(first_byte)", "coalesce(sum(first_byte), 0.0)"),
         ),

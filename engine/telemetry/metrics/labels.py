@@ -94,12 +94,6 @@ class SeriesRoom:
         return False
 
 
-def target_label(parts: Iterable[str]) -> str:
-    """The label `target` of a target: its entry under `models`, its name for the model and its
-    address, those of them that it has."""
-    return "/".join(filter(None, parts))
-
-
 def labels_of(exchange: Exchange, currency: str) -> SeriesLabels:
     """The labels of the series that an exchange belongs to."""
     record = exchange.record

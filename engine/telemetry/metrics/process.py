@@ -1,4 +1,4 @@
-"""Metrics of a worker process: memory, CPU time, version, config, and its own telemetry."""
+"""Metrics of a worker process: memory, CPU time, version, config, and its log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import platform
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 from engine.telemetry.health import ConfigStatus
 from engine.values.metric import Collector, Sample, counter, gauge
@@ -34,24 +33,9 @@ RELOAD_OK = gauge(
 LINES_LOST = counter(
     "modelway_log_lines_dropped_total", "", "Log lines dropped because their reader was too slow."
 )
-SPANS_SENT = counter("modelway_trace_spans_sent_total", "", "Spans that the collector accepted.")
-SPANS_LOST = counter(
-    "modelway_trace_spans_lost_total",
-    "",
-    "Spans lost: the collector was unreachable too long, or refused them.",
-)
 
 _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 _STATM = Path("/proc/self/statm")
-
-
-class Exporter(Protocol):
-    """Numbers of spans that an exporter sent and lost."""
-
-    @property
-    def exported_spans(self) -> int: ...
-    @property
-    def lost_spans(self) -> int: ...
 
 
 def process_collector(version: str) -> Collector:
@@ -87,11 +71,3 @@ def config_collector(status: ConfigStatus) -> Collector:
 def log_collector(dropped: Callable[[], int]) -> Collector:
     """Log lines that were dropped."""
     return lambda: [(LINES_LOST, (), dropped())]
-
-
-def exporter_collector(exporter: Exporter) -> Collector:
-    """Spans that were sent and lost."""
-    return lambda: [
-        (SPANS_SENT, (), exporter.exported_spans),
-        (SPANS_LOST, (), exporter.lost_spans),
-    ]

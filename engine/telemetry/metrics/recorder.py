@@ -22,7 +22,7 @@ from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
-from engine.telemetry.metrics import health, upstreams
+from engine.telemetry.metrics import attempts
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
 from engine.telemetry.metrics.requests import RequestSeries, RequestTables, counted_combinations
 from engine.telemetry.metrics.storage.cells import Cells
@@ -46,8 +46,6 @@ _RETRY_INTERVAL = 10.0
 """Seconds after which series for which the file system had no room are tried again."""
 _AT_ONCE = 500
 """The samples after which requests continue."""
-_FAULTS = (upstreams.BREAKER, health.HEALTH)
-"""The gauges that say of any target that it is not well, also of one without room."""
 _attempts = attrgetter("record.attempts")
 
 
@@ -120,7 +118,7 @@ class MetricsRecorder:
             gateway_time = record.gateway_time
             self._pending[series].append((record, gateway_time))
             if len(record.attempts) > 1:
-                upstreams.record_retries(self._cells, record.attempts)
+                attempts.record_retries(self._cells, record.attempts)
             if record.events > 1:
                 record_stream(self._cells, series.labels, record)
             if exchange.record.traffic is not None:
@@ -138,7 +136,7 @@ class MetricsRecorder:
                 series.usage.record(records)
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.labels.operation)
-        upstreams.record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
+        attempts.record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
 
     def page(self) -> bytes:
         """The text that Prometheus scrapes. A thread renders it, so that requests continue."""
@@ -215,7 +213,7 @@ class MetricsRecorder:
         metric = numbers.metric
         if metric.kind == "gauge":
             has_room = labels in numbers or len(numbers) < self._max_series
-            if not has_room and not (value and metric in _FAULTS):
+            if not has_room and not (value and metric.is_fault):
                 return UNCOUNTED
             place = numbers.place(labels)
             numbers.set(place, value)

@@ -16,9 +16,17 @@ from typing import NamedTuple
 import gevent
 
 from engine.telemetry.tracing.spans import Span
+from engine.values.metric import Collector, counter
 from engine.values.periodic import PeriodicTask
 
 log = logging.getLogger("modelway")
+
+SPANS_SENT = counter("modelway_trace_spans_sent_total", "", "Spans that the collector accepted.")
+SPANS_LOST = counter(
+    "modelway_trace_spans_lost_total",
+    "",
+    "Spans lost: the collector was unreachable too long, or refused them.",
+)
 
 _RETRYABLE = frozenset({0, 408, 429, 502, 503, 504})
 
@@ -116,6 +124,14 @@ class Exporter:
             self._warn("the trace collector rejected spans: %s", _reason(result))
         self.lost_spans += rejected
         self.exported_spans += count - rejected
+
+
+def exporter_collector(exporter: Exporter) -> Collector:
+    """Spans that were sent and lost."""
+    return lambda: [
+        (SPANS_SENT, (), exporter.exported_spans),
+        (SPANS_LOST, (), exporter.lost_spans),
+    ]
 
 
 def _reason(result: ExportResult) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.config.upstreams import UpstreamConfig
-from engine.telemetry.metrics.labels import target_label
 from engine.upstream.admission.gate import Gate, GateConfig
+from engine.upstream.target_state import target_label
 from engine.values.admission import AdmissionQueues
 
 

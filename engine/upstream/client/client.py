@@ -30,9 +30,9 @@ from engine.upstream.client.host_addresses import (
 )
 from engine.upstream.client.http1 import UPGRADE_END, ResponseParser, request_head
 from engine.upstream.client.pool import Pool
-from engine.upstream.client.request import Spool
 from engine.upstream.client.response import UpstreamResponse
 from engine.upstream.client.tls import TlsFiles
+from engine.values.upstream_request import Spool
 
 _MIN_PRUNE_INTERVAL = 1.0
 """Seconds between two searches for connections that were idle for too long, at least."""

@@ -1,42 +1,11 @@
-"""A request to an upstream, and its split into pieces for sending."""
+"""The bytes of a request in the pieces in which they are sent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
 
 from engine.upstream.client.connection import PIECE
-
-
-class Spool(Protocol):
-    """A request body that can be sent again: each call of `chunks` starts at its first byte. It has
-    `size` bytes."""
-
-    @property
-    def size(self) -> int: ...
-    def chunks(self) -> Iterator[bytes]: ...
-
-
-@dataclass(slots=True)
-class UpstreamRequest:
-    """A request as an upstream gets it; the client adds Host (`host`) and Content-Length.
-
-    `path` and `query` are percent-encoded, `query` without its question mark. Names in `headers`
-    are in lower case. `body` is None for a request without one.
-    """
-
-    method: str
-    host: str
-    path: str
-    query: str
-    headers: list[tuple[str, str]]
-    body: bytes | Spool | None
-
-    @property
-    def target(self) -> str:
-        """The request target in origin form (RFC 9112 3.2.1)."""
-        return f"{self.path}?{self.query}" if self.query else self.path
+from engine.values.upstream_request import Spool
 
 
 def pieces(head: bytes, body: bytes | Spool | None) -> Iterable[bytes | memoryview]:

@@ -11,7 +11,8 @@ from engine.upstream.client.deadlines import Deadlines
 from engine.upstream.client.failures import Cancelled, FirstByteTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.client.pool import Pool
-from engine.upstream.client.request import Spool, pieces
+from engine.upstream.client.request import pieces
+from engine.values.upstream_request import Spool
 
 
 class IncomingResponse(Protocol):

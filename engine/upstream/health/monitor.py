@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
 
 import gevent
 
@@ -17,18 +16,12 @@ from engine import dialects
 from engine.config.health import ProbeConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.dialects.interface.rate_limits import RateLimitHeaders
-from engine.telemetry.metrics.health import STATES
-from engine.telemetry.metrics.labels import target_label
 from engine.upstream.addresses.replicas import Replica
 from engine.upstream.health.judge import INTERVAL, Group, Judge
 from engine.upstream.health.probes import Prober, ServerProbe
 from engine.upstream.health.target_health import HealthSettings, TargetHealth
-from engine.upstream.health.target_limits import (
-    ENOUGH,
-    USED_UP,
-    LimitsSettings,
-    TargetLimits,
-)
+from engine.upstream.health.target_limits import LimitsSettings, TargetLimits
+from engine.upstream.health.watched_target import WatchedTarget
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import TargetState
@@ -40,49 +33,6 @@ _STOP_SECONDS = 0.1
 
 Watchers = tuple[TargetHealth, TargetLimits]
 """The observers of a watched target, which are also its conditions."""
-
-
-class WatchedTarget(NamedTuple):
-    """The health of a target, and the limits of its vendor. `upstream` and `name` are its names in
-    metrics."""
-
-    health: TargetHealth
-    limits: TargetLimits
-
-    @property
-    def upstream(self) -> str:
-        return self.health.settings.upstream
-
-    @property
-    def name(self) -> str:
-        return target_label(self.health.key)
-
-    @property
-    def ejections(self) -> Mapping[str, int]:
-        """How often this worker ejected the target, by reason."""
-        return self.health.ejections
-
-    def level(self, now: float) -> int:
-        """The state of the target, as an index of `STATES`."""
-        health = self.health
-        if health.is_failing(now):
-            return STATES.index("failing")
-        if health.is_ejected(now):
-            return STATES.index("ejected")
-        supply = self.limits.best_level(now)
-        if supply != ENOUGH:
-            return STATES.index("limited" if supply == USED_UP else "little left")
-        return STATES.index("returning" if health.is_returning(now) else "in")
-
-    def report(self, now: float) -> dict[str, Any]:
-        """The state of the target for operators, and its reason."""
-        state, server = STATES[self.level(now)], self.health.server
-        report = {"upstream": self.upstream, "target": self.name, "state": state}
-        if state in ("ejected", "returning") and self.health.reason:
-            report["reason"] = self.health.reason
-        if state == "failing" and server is not None and server.reason:
-            report["reason"] = server.reason
-        return report
 
 
 class _WatchedGroup:
@@ -165,7 +115,7 @@ class HealthMonitor:
             if health.is_open or health.server is not None
         )
 
-    def report(self) -> list[dict[str, Any]]:
+    def report(self) -> list[dict[str, str]]:
         """The targets that are not in, for operators."""
         now = self._clock()
         return [target.report(now) for target in self.watched() if target.level(now)]

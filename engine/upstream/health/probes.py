@@ -24,7 +24,6 @@ from engine.config.health import ProbeConfig
 from engine.credentials.tokens.token import CredentialUnavailable
 from engine.upstream.addresses.replicas import Replica
 from engine.upstream.client.failures import UpstreamFailure
-from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import MAX_ERROR, read_body
 from engine.upstream.health import probe_result
 from engine.upstream.health.probe_result import HEALTHY
@@ -32,6 +31,7 @@ from engine.upstream.request import USER_AGENT
 from engine.upstream.target import Upstream
 from engine.values.errors import GatewayError
 from engine.values.machine_state import MachineState
+from engine.values.upstream_request import UpstreamRequest
 
 _FAILING_UNTIL, _RESULT = range(2)
 """The numbers of a server in its record of the machine: a time, and the last result that failed."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.config.health import EjectionConfig
-from engine.telemetry.metrics.labels import target_label
 from engine.upstream import retry
 from engine.upstream.health.outliers import Activity, Member
 from engine.upstream.health.window import Totals, Window, scaled_log
@@ -29,6 +28,7 @@ from engine.upstream.target_state import (
     WAITING,
     OpenAttempt,
     name_on_machine,
+    target_label,
 )
 from engine.values.machine_state import MachineState, SharedRecord
 from engine.values.units import format_count

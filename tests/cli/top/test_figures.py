@@ -2,7 +2,11 @@
 
 import pytest
 
-from engine.telemetry.metrics import health, process, stores, upstreams
+from engine.callers import metrics as callers
+from engine.stores.ledger import metrics as ledger
+from engine.telemetry.metrics import process
+from engine.upstream import metrics as upstreams
+from engine.upstream.health import metrics as health
 from tests.support.metrics import figures_after
 
 
@@ -52,9 +56,9 @@ def test_a_target_that_is_out_is_an_alert(state, alerts):
 @pytest.mark.parametrize(
     ("metric", "value", "alert"),
     [
-        (stores.RECORDS_AWAY, 1, "the database of tokens cannot be reached"),
+        (callers.RECORDS_AWAY, 1, "the database of tokens cannot be reached"),
         (process.RELOAD_OK, 0, "the last reload of the config was refused"),
-        (stores.LEDGER_AGE, 90, "the ledger is 90 s behind, 0 rows"),
+        (ledger.LEDGER_AGE, 90, "the ledger is 90 s behind, 0 rows"),
     ],
 )
 def test_alerts(metric, value, alert):

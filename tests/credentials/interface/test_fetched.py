@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.credentials.interface.fetched import FetchedCredential
-from engine.upstream.client.request import UpstreamRequest
+from engine.values.upstream_request import UpstreamRequest
 from tests.support.recording import recorder
 from tests.support.token_servers import numbered
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.credentials.interface.fixed import HeaderCredential, QueryCredential
-from engine.upstream.client.request import UpstreamRequest
+from engine.values.upstream_request import UpstreamRequest
 
 
 def apply(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.credentials.signatures.sigv4 import Keys, sign
-from engine.upstream.client.request import UpstreamRequest
+from engine.values.upstream_request import UpstreamRequest
 from tests.support.signing import KEYS, NOW, Chunks, by_botocore
 
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -1,11 +1,12 @@
-"""openapi-core is imported when a comparison is asked for, never by the server."""
+"""The second opinion and openapi-core are imported when a comparison is asked for."""
 
 import subprocess
 import sys
 
 import pytest
 
-IMPORTED = "import sys; print([name for name in sys.modules if name.startswith('openapi_core')])"
+PARTS = ("openapi_core", "engine.offline.second_opinion")
+IMPORTED = f"import sys; print([name for name in sys.modules if name.startswith({PARTS})])"
 
 
 def modules_after(statement: str) -> str:
@@ -16,9 +17,12 @@ def modules_after(statement: str) -> str:
 
 @pytest.mark.parametrize(
     "module",
-    ["engine.app.build", "engine.server.worker", "engine.cli.serve", "engine.cli.check"],
+    [
+        *("engine.app.build", "engine.server.worker", "engine.cli.serve"),
+        *("engine.cli.check", "engine.cli.explain", "engine.cli.test"),
+    ],
 )
-def test_a_module_is_imported_without_openapi_core(module):
+def test_a_module_is_imported_without_them(module):
     assert modules_after(f"import {module}") == "[]"
 
 

@@ -56,6 +56,14 @@ def test_chunks_are_joined_and_what_follows_is_left(data: bytes, size: int) -> N
     assert (body.complete, body.excess) == (True, b"GET /")
 
 
+@pytest.mark.parametrize("size", [100, 60_000])
+@pytest.mark.parametrize("trailers", [b"A: %b\r\n" % (b"b" * 8000) * 2, b"A: b\r\n" * 100])
+def test_long_and_many_trailers_are_read(trailers: bytes, size: int) -> None:
+    body = ChunkedBody()
+    assert fed(body, b"3\r\nabc\r\n0\r\n" + trailers + b"\r\n", size) == b"abc"
+    assert body.complete
+
+
 def test_sizes_are_hexadecimal() -> None:
     body = ChunkedBody()
     assert body.feed(b"1F\r\n" + b"x" * 31 + b"\r\n1f\r\n") == b"x" * 31

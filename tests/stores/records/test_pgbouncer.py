@@ -39,7 +39,7 @@ def test_tables_are_created_and_rows_are_inserted_once_and_summed(pooled: Databa
     rows = [row for entry in entries if (row := decode(encode(entry))) is not None]
     assert [table.insert(rows), table.insert(rows)] == [100, 0]
     (total,) = totals(pooled, "token", UsageFilter(0, 1e12))
-    assert (total.key, total.requests, total.input) == ("a", 100, sum(range(100)))
+    assert (total.key, total.requests, total.usage.input) == ("a", 100, sum(range(100)))
     assert table.delete_before(1e12, limit=1000) == 100
 
 

@@ -6,6 +6,7 @@ from engine.stores.ledger.entry import Entry, repaired
 from engine.stores.records.migrate import check_version
 from engine.stores.records.schema import tokens, usage
 from engine.stores.records.tokens import Token
+from engine.values.usage import COUNTS
 from tests.support.records import TABLES, differences, table_names
 
 
@@ -22,6 +23,7 @@ def test_the_comparison_sees_a_difference(records):
 
 def test_every_column_is_a_field_of_its_row():
     assert list(usage.columns.keys()) == list(Entry._fields)
+    assert {*COUNTS} < {*Entry._fields}
     assert sorted(tokens.columns.keys()) == sorted(field.name for field in fields(Token))
 
 

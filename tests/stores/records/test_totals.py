@@ -5,16 +5,17 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.records.schema import SUMMED_COUNTS
 from engine.stores.records.sums import UsageFilter
 from engine.stores.records.totals import (
     KINDS,
-    RARE_COUNTS,
     Total,
     distinct_values,
     existing_ids,
     totals,
 )
 from engine.stores.records.usage import UsageTable
+from engine.values.usage import Usage
 
 DAY = 86_400.0
 ALL = UsageFilter(0.0, 1e12)
@@ -83,7 +84,7 @@ def test_days_are_in_order_and_of_utc(database):
 
 def test_sums_are_exact_for_each_currency(database):
     a, b = totals(database, "token", ALL)
-    assert (a.input, a.output, a.cached, a.first_byte) == (10, 5, 3, 1.5)
+    assert (a.usage, a.first_byte) == (Usage(10, 5, 3), 1.5)
     assert a.cost == {"USD": 2}
     assert b.cost == {"EUR": 7, "USD": 2**53 + 1}
     assert b.first_byte is None
@@ -100,13 +101,11 @@ def test_days_are_those_of_a_time_zone(database):
 
 
 def test_every_kind_of_token_is_summed(records):
-    counts = {name: 2**40 + at for at, name in enumerate(RARE_COUNTS)}
+    counts = {name: 2**40 + at for at, name in enumerate(SUMMED_COUNTS)}
     UsageTable(records).insert([Entry("1", 0.0, "a", **counts), Entry("2", 1.0, "a", **counts)])
     (total,) = totals(records, "token", ALL)
-    assert {name: getattr(total, name) for name in RARE_COUNTS} == {
-        name: 2 * count for name, count in counts.items()
-    }
-    assert (total + total).reasoning == 4 * counts["reasoning"]
+    assert total.usage == Usage(**{name: 2 * count for name, count in counts.items()})
+    assert (total + total).usage.reasoning == 4 * counts["reasoning"]
 
 
 def test_totals_of_selected_rows(database):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import dialects
-from engine.telemetry.metrics.labels import OTHER, SeriesLabels, SeriesRoom, labels_of, target_label
+from engine.telemetry.metrics.labels import OTHER, SeriesLabels, SeriesRoom, labels_of
 from tests.support.exchanges import new_exchange
 
 OPENAI = dialects.get("openai")
@@ -69,9 +69,3 @@ def test_names_of_the_config_are_not_among_the_labels_of_others():
 def test_the_provider_of_others_stays_also_if_an_upstream_has_its_name():
     labels = SeriesLabels(("a.x", "m", "openai"), "m", "USD", ("chat", "openai", "m"))
     assert labels.others(OPENAI).gen_ai == ("chat", "openai", OTHER)
-
-
-def test_the_label_of_a_target_has_the_parts_that_there_are():
-    parts = [("", ""), ("chat", ""), ("chat", "m"), ("chat", "", "[::1]:80"), ("", "", "a:80")]
-    labels = ["", "chat", "chat/m", "chat/[::1]:80", "a:80"]
-    assert [target_label(each) for each in parts] == labels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from types import SimpleNamespace
 
 from engine.telemetry.health import ConfigStatus
 from engine.telemetry.metrics import process
@@ -46,10 +45,5 @@ def test_a_config_status_is_read_from_its_source():
     assert values(collect)[process.CONFIG, "b"] == 1.0, "no news: the former status remains"
 
 
-def test_dropped_lines_and_spans_are_collected():
+def test_dropped_lines_are_collected():
     assert values(process.log_collector(lambda: 3)) == {(process.LINES_LOST,): 3}
-    exporter = SimpleNamespace(exported_spans=5, lost_spans=1)
-    assert values(process.exporter_collector(exporter)) == {
-        (process.SPANS_SENT,): 5,
-        (process.SPANS_LOST,): 1,
-    }

@@ -10,9 +10,12 @@ import gevent
 from gevent.event import Event
 
 from engine.exchange.record import Outcome, Traffic
-from engine.telemetry.metrics import health, process, requests, stores, upstreams
+from engine.stores.ledger import metrics as ledger
+from engine.telemetry.metrics import process, requests
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.telemetry.metrics.storage.tables import Histogram
+from engine.upstream import metrics as upstreams
+from engine.upstream.health import metrics as health
 from engine.values.usage import Usage
 from tests.support.metric_files import counted
 from tests.support.recording_metrics import finished_exchange, record_all, values
@@ -23,7 +26,7 @@ def test_samples_are_collected_and_counters_only_grow(tmp_path):
 
     def read():
         yield requests.IN_FLIGHT, (), number[0]
-        yield stores.LEDGER_LOST, (), number[0]
+        yield ledger.LEDGER_LOST, (), number[0]
 
     recorder = MetricsRecorder(tmp_path, collectors=[read])
     assert values(recorder, "modelway_requests_in_flight") == {(): 5.0}
@@ -273,7 +276,7 @@ def test_series_without_room_are_counted_once_there_is_some(tmp_path, monkeypatc
 
     lost = [3.0]
     recorder = MetricsRecorder(
-        tmp_path, "USD", [lambda: [(stores.LEDGER_LOST, (), lost[0]), (process.WORKERS, (), 1.0)]]
+        tmp_path, "USD", [lambda: [(ledger.LEDGER_LOST, (), lost[0]), (process.WORKERS, (), 1.0)]]
     )
     with monkeypatch.context() as patch:
         patch.setattr(os, "posix_fallocate", full)

@@ -6,7 +6,13 @@ from functools import partial
 import gevent
 import pytest
 
-from engine.telemetry.tracing.exporter import Exporter, ExportResult
+from engine.telemetry.tracing.exporter import (
+    SPANS_LOST,
+    SPANS_SENT,
+    Exporter,
+    ExportResult,
+    exporter_collector,
+)
 from tests.support import waiting
 from tests.support.waiting import PATIENCE
 
@@ -140,3 +146,9 @@ def test_an_export_is_repeated_after_the_time_that_the_collector_asks_for():
     until(lambda: exporting.exported_spans == 1)
     exporting.close()
     assert time.monotonic() - start >= 0.16  # each delay varies by 20 %
+
+
+def test_sent_and_lost_spans_are_collected():
+    exporting = exporter(Collector(ExportResult(200)))
+    exporting.exported_spans, exporting.lost_spans = 5, 1
+    assert list(exporter_collector(exporting)()) == [(SPANS_SENT, (), 5), (SPANS_LOST, (), 1)]

@@ -1,19 +1,14 @@
-"""Requests as they are sent: their target, and the pieces of head and body."""
+"""The pieces in which the head and the body of a request are sent."""
 
 from __future__ import annotations
 
 import pytest
 
 from engine.upstream.client.connection import PIECE
-from engine.upstream.client.request import UpstreamRequest, pieces
+from engine.upstream.client.request import pieces
 from tests.support.http_client import Chunks
 
 HEAD = b"POST / HTTP/1.1\r\n\r\n"
-
-
-@pytest.mark.parametrize(("query", "target"), [("", "/a%20b"), ("x=1&y", "/a%20b?x=1&y")])
-def test_the_target_is_path_and_query(query: str, target: str) -> None:
-    assert UpstreamRequest("GET", "h", "/a%20b", query, [], None).target == target
 
 
 @pytest.mark.parametrize("body", [None, b"", b"x" * PIECE])

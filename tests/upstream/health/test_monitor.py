@@ -13,12 +13,12 @@ from engine.config.models import Model, TargetConfig
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.machine.state import SharedState
-from engine.telemetry.metrics.upstreams import ANSWER, BREAKER, upstream_collector
 from engine.upstream import choose
 from engine.upstream.client.dial_order import Address, Share
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.health.outliers import Activity
+from engine.upstream.metrics import ANSWER, BREAKER, upstream_collector
 from engine.upstream.model_catalog import build_catalog
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target, Upstream, connect

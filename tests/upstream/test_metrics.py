@@ -1,14 +1,12 @@
-"""Attempts are counted by result; breakers and connections are collected by upstream."""
+"""Breakers and connections are collected by upstream."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
 from engine.config.upstreams import BreakerConfig
-from engine.exchange.record import Attempt, Outcome
-from engine.telemetry.metrics import upstreams
+from engine.upstream import metrics as upstreams
 from engine.upstream.breaker import CircuitBreaker
-from tests.support.recording_metrics import finished_exchange, record_all, values
 
 
 def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
@@ -84,26 +82,3 @@ def test_the_load_of_targets_that_are_compared_is_collected():
     }
     assert samples[upstreams.IN_FLIGHT, "one", "gpt/m"] == 3
     assert samples[upstreams.ANSWER, "one", "gpt/m"] == 1.5
-
-
-def test_attempts_are_counted_by_result(metrics):
-    attempts = [
-        Attempt("one", "one", "m", "connect", 0, 0.0, 0.1),
-        Attempt("two", "two", "m", "", 200, 0.1, 0.1),
-    ]
-    record_all(metrics, finished_exchange(attempts=attempts))
-    assert values(metrics, "modelway_upstream_attempts_total") == {
-        ("connect", "one"): 1.0,
-        ("ok", "two"): 1.0,
-    }
-    assert values(metrics, "modelway_upstream_retries_total") == {("two",): 1.0}
-
-
-def test_a_single_failed_attempt_is_counted(metrics):
-    record_all(
-        metrics,
-        finished_exchange(
-            502, Outcome.FAILED, attempts=[Attempt("one", "one", "m", "connect", 0, 0.0, 0.1)]
-        ),
-    )
-    assert values(metrics, "modelway_upstream_attempts_total") == {("connect", "one"): 1.0}

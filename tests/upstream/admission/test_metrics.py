@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.telemetry.metrics import admission
+from engine.upstream.admission import metrics as admission
 from engine.upstream.admission.gate import Gate, GateConfig
 from engine.values.admission import NORMAL
 from tests.support.admission import QueueInProcess

@@ -1,4 +1,4 @@
-"""The records of a config: made, migrated, filled, and what happens when they cannot be used."""
+"""The database of a config: made, migrated, filled, and what happens when it cannot be used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from engine.app.stores import prepare, services_of
+from engine.app.worker_services import prepare, services_of
 from engine.callers.cache import TokenCache
 from engine.plan.route import CannotConnect, Plan
 from engine.stores.counters.memory import MemoryCounters

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
 
+from engine.upstream.health.watched_target import WatchedTarget
 from engine.values.metric import Collector, Sample, counter, gauge
 
-STATES = ("in", "returning", "little left", "limited", "ejected", "failing")
 HEALTH = gauge(
     "modelway_target_health",
     "upstream target",
@@ -16,6 +15,7 @@ HEALTH = gauge(
     "slowly, 2 little left of a rate limit (asked after others of its group), 3 limited by a 429 "
     "or Retry-After, 4 ejected, 5 failing its probes. target as in modelway_breaker_state.",
     "livemax",
+    is_fault=True,
 )
 EJECTIONS = counter(
     "modelway_target_ejections_total",
@@ -23,18 +23,6 @@ EJECTIONS = counter(
     "Ejections: of a target with more errors than others, a higher latency, or silence (requests "
     "wait and none is answered). target as in modelway_breaker_state.",
 )
-
-
-class WatchedTarget(Protocol):
-    """A target that is watched (`engine.upstream.health.monitor`)."""
-
-    @property
-    def upstream(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def ejections(self) -> Mapping[str, int]: ...
-    def level(self, now: float, /) -> int: ...
 
 
 def health_collector(

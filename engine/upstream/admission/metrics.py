@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol
 
-from engine.values.admission import Figures
+from engine.upstream.admission.gate import Gate
 from engine.values.metric import Collector, Sample, counter, gauge
 
 IN_FLIGHT = gauge(
@@ -32,22 +31,6 @@ WAITS = counter(
 SECONDS = counter(
     "modelway_queue_wait_seconds_total", "upstream target", "Seconds that requests waited."
 )
-
-
-class Gate(Protocol):
-    """A bound of an upstream, or of one `target` of it."""
-
-    @property
-    def upstream(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    @property
-    def bound(self) -> int: ...
-    @property
-    def results(self) -> Mapping[str, int]: ...
-    @property
-    def waited(self) -> float: ...
-    def figures(self) -> Figures: ...
 
 
 def queue_collector(gates: Callable[[], Iterable[Gate]]) -> Collector:

@@ -1,4 +1,4 @@
-"""The records of a config: its database of tokens and usage, and the journal of the ledger.
+"""The database of tokens and usage of a config, and the journal of the ledger.
 
 Imported only if a config has `stores.records`: the import of SQLAlchemy takes a tenth of a second.
 """
@@ -12,11 +12,13 @@ import gevent
 
 from engine.app.telemetry import WorkerTelemetry
 from engine.callers.cache import TokenCache
+from engine.callers.metrics import lookup_collector
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
 from engine.plan.route import CannotConnect
 from engine.stores.ledger.entry import cancelled_entries, entry_of
 from engine.stores.ledger.journal import Journal, JournalError
+from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.records.database import Database, open_database
 from engine.stores.records.failures import DatabaseAway, RecordsError
@@ -24,7 +26,6 @@ from engine.stores.records.migrate import upgrade
 from engine.stores.records.tokens import caller_lookup
 from engine.stores.records.usage import UsageTable
 from engine.telemetry.health import StoreCheck
-from engine.telemetry.metrics.stores import ledger_collector, lookup_collector
 
 _PING_TIMEOUT = 1.0
 """The timeout of a store's health check, in seconds."""

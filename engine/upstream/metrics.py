@@ -1,27 +1,15 @@
-"""Metrics of upstreams: attempts, retries, circuit breakers, connections."""
+"""Metrics of upstreams: circuit breakers, connections, addresses and the load of targets."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import Protocol
+from collections.abc import Iterator, Mapping
 
-from engine.exchange.record import Attempt
-from engine.telemetry.metrics.labels import target_label
-from engine.telemetry.metrics.storage.cells import Cells
+from engine.upstream.client.dial_order import LookupStatus
+from engine.upstream.target import Upstream
+from engine.upstream.target_state import target_label
 from engine.values.metric import Collector, Sample, counter, gauge
 
-ATTEMPTS = counter(
-    "modelway_upstream_attempts_total",
-    "upstream result",
-    "Attempts. result is ok or the class of the failure: connect, reset, 408, 429, 5xx, error, "
-    "credential, fatal; cancelled if another attempt of a hedged request was faster.",
-)
-RETRIES = counter(
-    "modelway_upstream_retries_total", "upstream", "Attempts that were not a request's first."
-)
 BREAKER = gauge(
     "modelway_breaker_state",
     "upstream target",
@@ -29,6 +17,7 @@ BREAKER = gauge(
     "the worst. target is `entry/model` as under models, empty for the targets of a route; the "
     "address of a replica follows: `entry/model/10.0.0.1:8000`.",
     "livemax",
+    is_fault=True,
 )
 POOL = gauge(
     "modelway_pool_connections",
@@ -62,82 +51,6 @@ ANSWER = gauge(
     "livemax",
 )
 
-_result = attrgetter("upstream", "failure")
-
-
-class CircuitBreaker(Protocol):
-    """A circuit breaker."""
-
-    def state(self, now: float) -> int:
-        """0 closed, 1 half-open, 2 open; `now` on the monotonic clock."""
-
-    @property
-    def is_used(self) -> bool:
-        """Whether it has recorded a success or a failure."""
-
-
-class Client(Protocol):
-    """An HTTP client with a connection pool."""
-
-    @property
-    def connections(self) -> tuple[int, int]:
-        """The numbers of idle and busy connections."""
-
-
-class Times(Protocol):
-    """How fast a target answers."""
-
-    @property
-    def typical(self) -> float: ...
-
-
-class Load(Protocol):
-    """The load of a target: its requests in flight on the machine, and how fast it answers."""
-
-    @property
-    def in_flight(self) -> int: ...
-    @property
-    def times(self) -> Times: ...
-
-
-class TargetState(Protocol):
-    """The state of a target; `load` is None if no strategy compares it."""
-
-    @property
-    def breaker(self) -> CircuitBreaker: ...
-    @property
-    def load(self) -> Load | None: ...
-
-
-class Upstream(Protocol):
-    """An upstream: its client, and the states of its targets by entry, model and address."""
-
-    @property
-    def client(self) -> Client: ...
-    @property
-    def states(self) -> Mapping[tuple[str, ...], TargetState]: ...
-
-
-class Lookup(Protocol):
-    """The addresses of an upstream, and how many lookups failed."""
-
-    @property
-    def addresses(self) -> Sequence[object]: ...
-    @property
-    def failures(self) -> int: ...
-
-
-def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
-    """Record finished attempts."""
-    for (upstream, failure), count in Counter(map(_result, attempts)).items():
-        cells.add(ATTEMPTS, (upstream, failure or "ok"), count)
-
-
-def record_retries(cells: Cells, attempts: Sequence[Attempt]) -> None:
-    """Record the attempts of a request after its first one; they may be at several upstreams."""
-    for attempt in attempts[1:]:
-        cells.add(RETRIES, (attempt.upstream,), 1.0)
-
 
 def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
     """The states of circuit breakers and the connections of each upstream that was used: a config
@@ -168,7 +81,7 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
     return collect
 
 
-def address_collector(lookups: Mapping[str, Lookup]) -> Collector:
+def address_collector(lookups: Mapping[str, LookupStatus]) -> Collector:
     """The addresses of each upstream that were looked up."""
 
     def collect() -> Iterator[Sample]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
-from engine.telemetry.metrics import health
 from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.upstream.health import metrics as health
 from tests.support.recording_metrics import values
 
 

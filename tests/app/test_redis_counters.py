@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.app.redis import open_redis, redis_options
+from engine.app.redis_counters import open_redis, redis_options
 from engine.config.stores import RedisConfig, RedisTls, SentinelLogin, Stores
 from engine.stores.counters.redis.address import RedisOptions
 from engine.stores.counters.redis.cluster import ClusterCounters

@@ -1,0 +1,46 @@
+"""Which parts a plan needs in its workers: what it does not need is not opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine import policies
+from engine.config.routes import Policy
+from engine.plan.route import Plan
+from engine.upstream import choose
+
+
+def is_metered(plan: Plan) -> bool:
+    """Whether usage is needed: for the access log, metrics, traces, the ledger, limits, or the
+    choice of targets by their answer times."""
+    config, telemetry = plan.config, plan.config.telemetry
+    has_log = telemetry.access_log.format != "off"
+    traces = telemetry.traces is not None
+    is_recorded = has_log or bool(telemetry.metrics) or traces
+    choices = [model.choose for model in config.models.values()]
+    choices += [route.choose for route in plan.routes]
+    by_time = any(choose.kind_of(choice).by_time for choice in choices)
+    return is_recorded or by_time or is_limited(plan)
+
+
+def is_limited(plan: Plan) -> bool:
+    """Whether there may be quotas; tokens in a database may get quotas at any time."""
+    config = plan.config
+    all_policies: Iterable[Policy] = (
+        *config.policies,
+        *(policy for route in plan.routes for policy in route.policies),
+    )
+    return (
+        config.stores.records is not None
+        or any(caller.limits for caller in config.tokens.values())
+        or any(policies.is_limit(policy.name) for policy in all_policies)
+    )
+
+
+def is_bounded(plan: Plan) -> bool:
+    """Whether an upstream or a target has a bound of requests at one time."""
+    config = plan.config
+    lists = [model.to for model in config.models.values()] + [route.to for route in plan.routes]
+    bounds = [upstream.max_in_flight for upstream in config.upstreams.values()]
+    bounds += [target.max_in_flight for targets in lists for target in targets]
+    return any(bound is not None for bound in bounds)

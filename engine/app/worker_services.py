@@ -1,0 +1,87 @@
+"""The services of a worker: prepared once before anything is served, then opened in each worker.
+
+Modules that a deployment does not use are not imported.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from engine.app.limit_counters import counters_of
+from engine.app.machine_stores import admission_queues, machine_state
+from engine.app.plan_needs import is_limited
+from engine.app.telemetry import WorkerTelemetry
+from engine.callers.revocation import EndedTokens, TokenValidity
+from engine.config.config import Config
+from engine.config.default_prices import default_prices
+from engine.exchange.exchange import Observer
+from engine.exchange.services import Lookup, Services
+from engine.plan.route import Plan
+from engine.values.price import Prices
+
+if TYPE_CHECKING:
+    from engine.callers.cache import TokenCache
+
+
+def prepare(config: Config) -> str:
+    """Create or upgrade the database's tables and the journal's folder. Returns a warning, or "".
+
+    Raises CannotConnect. A database that is unavailable is only a warning: tokens of the config
+    work without it.
+    """
+    if config.stores.records is None:
+        return ""
+    from engine.app import database
+
+    return database.prepare(config.stores.records, config.stores.journal)
+
+
+def services_of(
+    plan: Plan, telemetry: WorkerTelemetry | None = None, ended: EndedTokens = dict
+) -> Services:
+    """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
+
+    `telemetry` has the logs and metrics of the worker; the stores add to it. `ended` returns the
+    tokens of the config that have been removed from its files since.
+    """
+    config, telemetry = plan.config, telemetry or WorkerTelemetry()
+    tokens: Lookup = config.tokens
+    recorded: TokenCache | None = None
+    observers, closing = telemetry.observers, telemetry.closing
+    if config.stores.records is not None:
+        from engine.app import database
+
+        tokens = recorded = database.token_cache(config, config.stores.records, telemetry)
+        observers.append(database.ledger(config, config.stores.records, telemetry))
+    begin: Observer | None = None
+    if config.telemetry.traces is not None:
+        from engine.app.tracing import tracing
+
+        begin = tracing(config, config.telemetry.traces, telemetry)
+    return Services(
+        tokens=tokens,
+        counters=counters_of(config, telemetry) if is_limited(plan) else None,
+        allow_uncounted=config.stores.on_store_failure == "allow",
+        prices=Prices(config.prices, default_prices(config)),
+        currency=config.currency,
+        token_validity=_token_validity(config, recorded, ended),
+        begin=begin,
+        observers=observers,
+        proxies=config.server.trusted_proxies,
+        collectors=telemetry.collectors,
+        page=telemetry.page,
+        health=telemetry.health,
+        queues=admission_queues(plan, telemetry),
+        machine=machine_state(config, telemetry),
+        background=telemetry.background,
+        closing=closing,
+    )
+
+
+def _token_validity(
+    config: Config, recorded: TokenCache | None, ended: EndedTokens
+) -> TokenValidity | None:
+    if not config.stores.end_revoked:
+        return None
+    return TokenValidity(config.tokens, recorded, config.stores.token_ttl, ended, time.time)

@@ -1,0 +1,37 @@
+"""A request to an upstream, which transforms edit, a credential signs and the client sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Spool(Protocol):
+    """A request body that is not in memory. It has `size` bytes; each call of `chunks` starts at
+    its first byte."""
+
+    @property
+    def size(self) -> int: ...
+    def chunks(self) -> Iterator[bytes]: ...
+
+
+@dataclass(slots=True)
+class UpstreamRequest:
+    """A request as an upstream gets it; the client adds Host (`host`) and Content-Length.
+
+    `path` and `query` are percent-encoded, `query` without its question mark. Names in `headers`
+    are in lower case. `body` is None for a request without one.
+    """
+
+    method: str
+    host: str
+    path: str
+    query: str
+    headers: list[tuple[str, str]]
+    body: bytes | Spool | None
+
+    @property
+    def target(self) -> str:
+        """The request target in origin form (RFC 9112 3.2.1)."""
+        return f"{self.path}?{self.query}" if self.query else self.path
