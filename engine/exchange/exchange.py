@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.exchange.body import Body
+from engine.exchange.body import Body, BodyReader, ReceivedBody
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.interfaces import (
     READ_AS_SENT,
@@ -33,6 +33,7 @@ MISSING: Any = object()
 
 
 _NO_BODY = Body()  # immutable
+_NOTHING_TO_READ = ReceivedBody(_NO_BODY, max_size=0)
 
 
 @dataclass(slots=True)
@@ -55,11 +56,11 @@ class Exchange:
     `path` and `query` are raw, still percent-encoded. `path` begins with the prefix under which the
     document is mounted (`mount`); `variables` has the span of each template variable in it.
     `environ` is the WSGI environ. `operation` is the operation's id, `spec.operationId`; `dialect`
-    is the caller's, set before any stage runs.
+    is the caller's, and so is the `connection`.
 
     `token` is the digest of the token by which `caller` was found, "" without one.
 
-    `receive(max_body)` reads the body. `value` is the parsed body, a JSON value or the fields of a
+    `body_reader` reads the body. `value` is the parsed body, a JSON value or the fields of a
     form, MISSING if it was not parsed; `parts` are the fields of a multipart body. `edits` are the
     gateway's changes to the body: start, end, new bytes.
 
@@ -78,12 +79,20 @@ class Exchange:
 
     `upgrade` is set if the request asks for a WebSocket, `trace` if requests are traced. `on_end`
     has the callbacks that run when the response was sent or the caller has disconnected.
-    `connection` is the caller's.
     """
 
-    dialect: Dialect
-    receive: Callable[[int], Body] = staticmethod(lambda max_body: Body())
-    max_body: int = 0
+    method: Final[str]
+    request_id: Final[str]
+    dialect: Final[Dialect]
+    connection: Final[CallerConnection]
+    record: Final[RequestRecord]
+    on_end: Final[list[Callable[[], None]]]
+    path: str
+    query: str
+    environ: Mapping[str, Any]
+    mount: str
+    variables: Mapping[str, tuple[int, int]]
+    body_reader: BodyReader = _NOTHING_TO_READ
     body: Body
     media_type: str = ""
     value: object = MISSING
@@ -105,7 +114,6 @@ class Exchange:
     head_take: TakeResult | None = None
     answer_usage: AnswerUsage = READ_AS_SENT
     trace: Trace | None = None
-    connection: CallerConnection
 
     def __init__(
         self,
@@ -113,19 +121,20 @@ class Exchange:
         path: str,
         query: str,
         environ: Mapping[str, Any],
+        dialect: Dialect,
         request_id: str = "",
         mount: str = "",
         variables: Mapping[str, tuple[int, int]] | None = None,
+        connection: CallerConnection = NO_CONNECTION,
     ) -> None:
-        self.path, self.query, self.environ = path, query, environ
-        self.method: Final = method
-        self.request_id: Final = request_id
+        self.method, self.path, self.query, self.environ = method, path, query, environ
+        self.dialect, self.connection, self.request_id = dialect, connection, request_id
         self.mount = mount
         self.variables = {} if variables is None else variables
-        self.on_end: Final[list[Callable[[], None]]] = []
-        self.record: Final = RequestRecord()
-        # Set here, not as class attributes, because a lookup in the class is slower.
-        self.body, self.connection = _NO_BODY, NO_CONNECTION
+        self.on_end = []
+        self.record = RequestRecord()
+        # Set here, not as a class attribute, because a lookup in the class is slower.
+        self.body = _NO_BODY
 
     def __copy__(self) -> Exchange:
         """A copy for one target, whose request may have another path, query, headers or body."""

@@ -8,6 +8,7 @@ from engine.stages.validate import checks_of, validate_body, validate_parameters
 from engine.values.errors import GatewayError
 from tests.support import documents
 from tests.support.checking import checked
+from tests.support.exchanges import BodySource
 from tests.support.item_requests import exchange, refusal, run
 
 
@@ -35,7 +36,7 @@ def test_a_refusal_names_the_place_of_the_mistake(operations, more, param):
 
 def test_parameters_are_checked_before_the_body_is_read(operations):
     request = exchange(path="/items/x")
-    request.receive = lambda limit: pytest.fail("the body was read")
+    request.body_reader = BodySource(lambda limit: pytest.fail("the body was read"))
     assert refusal(operations["make"], request).param == "id"
 
 
