@@ -7,15 +7,15 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from engine.exchange.body import Body, BodyReader, ReceivedBody
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.interfaces import (
-    READ_AS_SENT,
-    AnswerUsage,
+    UNMETERED,
     Dialect,
     Headers,
+    Metering,
     Part,
     Target,
     Trace,
@@ -24,7 +24,6 @@ from engine.exchange.interfaces import (
 from engine.exchange.record import RequestRecord
 from engine.values.caller import Caller
 from engine.values.counters import TakeResult
-from engine.values.usage import Takes
 
 log = logging.getLogger("modelway")
 
@@ -50,6 +49,14 @@ class Response:
     gateway_headers: Mapping[str, str] | None = None
 
 
+class RequestEdits(NamedTuple):
+    """The edits that transforms have made in a request: `original` is a copy of it before them,
+    `headers` changes the headers that an upstream gets; None for no change."""
+
+    original: Exchange
+    headers: Callable[[Headers], Headers] | None = None
+
+
 class Exchange:
     """One request on its way through the stages of its route.
 
@@ -61,21 +68,18 @@ class Exchange:
     `token` is the digest of the token by which `caller` was found, "" without one.
 
     `body_reader` reads the body. `value` is the parsed body, a JSON value or the fields of a
-    form, MISSING if it was not parsed; `parts` are the fields of a multipart body. `edits` are the
-    gateway's changes to the body: start, end, new bytes.
+    form, MISSING if it was not parsed; `parts` are the fields of a multipart body.
 
     `model` is the requested model, `early_model` its name and what was found by it before the body
     was parsed, None for nothing; `model_span` its span in the body, `model_copies` the spans of its
     copies: start, end, prefix. `other_models` are those that the request names for the upstream
-    to use instead or besides. `targets` can serve it, in the order of attempts. `takes` are
-    the fields from which usage is estimated; None if nothing is used.
+    to use instead or besides. `targets` can serve it, in the order of attempts.
 
-    `original` is a copy of the request before transforms edited it, None if none has.
-    `edit_headers` changes the headers sent to an upstream; None for no change.
+    `edits` are those of transforms, None if none has edited the request.
 
     `head_take` is what the request took of the quotas that its head decides, None for nothing.
 
-    `answer_usage` says how the usage of the answer is read.
+    `metering` says how usage is counted.
 
     `upgrade` is set if the request asks for a WebSocket, `trace` if requests are traced. `on_end`
     has the callbacks that run when the response was sent or the caller has disconnected.
@@ -107,12 +111,9 @@ class Exchange:
     targets: Sequence[Target] = ()
     upgrade: Upgrade | None = None
     operation: str = ""
-    edits: Sequence[tuple[int, int, bytes]] = ()
-    takes: Takes | None = None
-    original: Exchange | None = None
-    edit_headers: Callable[[Headers], Headers] | None = None
+    edits: RequestEdits | None = None
     head_take: TakeResult | None = None
-    answer_usage: AnswerUsage = READ_AS_SENT
+    metering: Metering = UNMETERED
     trace: Trace | None = None
 
     def __init__(

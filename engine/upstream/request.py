@@ -37,8 +37,9 @@ def build_request(
     500 for a path that is not below the upstream's base path."""
     upstream = target.upstream
     if expression is not None:
-        if upstream.ask_usage:
-            edits = (*exchange.edits, *edits)
+        usage_edit = exchange.metering.usage_edit
+        if usage_edit is not None and upstream.ask_usage:
+            edits = (usage_edit, *edits)
         exchange = _rename_model(exchange, expression, target.model, edits)
     fields = request_headers(headers.pick(exchange.environ), upstream, exchange)
     if exchange.upgrade is not None:
@@ -61,7 +62,8 @@ def request_headers(
     ]
     if exchange.trace is not None:
         headers = exchange.trace.attempt_headers(headers)
-    return headers if exchange.edit_headers is None else exchange.edit_headers(headers)
+    edits = exchange.edits
+    return headers if edits is None or edits.headers is None else edits.headers(headers)
 
 
 def edit_request(target: Target, request: UpstreamRequest, exchange: Exchange) -> None:
@@ -141,9 +143,8 @@ def _rename_model(
     if unchanged and not edits:
         return exchange
     renamed = copy.copy(exchange)
-    renamed.edits = edits
     if not unchanged:
-        expression.replace(renamed, exchange.model_span, name)
+        expression.replace(renamed, exchange.model_span, name, edits)
     if unchanged or expression.place != "body":
         repeats = () if unchanged else exchange.model_copies
         copies = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]

@@ -22,7 +22,7 @@ def note_unused(
     was read of a response that is not translated. Returns whether the answer was complete and has
     any."""
     response = result.response
-    if exchange.takes is None or response is None or response.status >= 400:
+    if exchange.metering.takes is None or response is None or response.status >= 400:
         return False
     source = response.usage
     if source is None:

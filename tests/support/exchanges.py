@@ -10,6 +10,8 @@ from engine.dialects import Dialect
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.exchange import Exchange
+from engine.exchange.interfaces import Metering
+from engine.values.usage import Takes
 
 _FIELDS = frozenset(
     name for name, kind in Exchange.__annotations__.items() if not kind.startswith("Final")
@@ -37,6 +39,7 @@ def new_exchange(
     variables: Mapping[str, tuple[int, int]] | None = None,
     dialect: Dialect | None = None,
     connection: CallerConnection = NO_CONNECTION,
+    takes: Takes | None = None,
     **fields: Any,
 ) -> Exchange:
     """An exchange with these `fields`, its RequestRecord with those of `record`.
@@ -48,6 +51,7 @@ def new_exchange(
         variables=variables,
         connection=connection,
     )
+    exchange.metering = Metering(takes)
     if unknown := fields.keys() - _FIELDS:
         raise TypeError(f"an exchange has no {', '.join(sorted(unknown))}")
     for name, value in fields.items():

@@ -15,6 +15,7 @@ from gevent.event import Event
 from engine import dialects
 from engine.config.routes import Hedge
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.interfaces import Metering
 from engine.spec.expression import parse
 from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.client.failures import FirstByteTimeout, Reset
@@ -105,7 +106,7 @@ def test_what_the_other_attempt_has_reported_is_kept():
             return super().read(*args, **more)
 
     request = chat()
-    request.takes = Takes()
+    request.metering = Metering(Takes())
     first = quick("first", Waiting(200, EVENTS, [start]))
     assert hedged(request, first, quick()).status == 200
     assert failures(request) == [("first", "cancelled"), ("quick", "")]
@@ -118,7 +119,7 @@ def test_the_answer_that_comes_second_is_kept():
     answer = b'{"choices":[],"usage":{"prompt_tokens":25,"completion_tokens":7}}'
     both = Event()
     request = chat()
-    request.takes = Takes()
+    request.metering = Metering(Takes())
     clients = [Client(FakeResponse(200, JSON, [answer]), during=both.wait) for _ in range(2)]
     gevent.spawn_later(0.05, both.set)
     targets = [target(client, name=name) for client, name in zip(clients, "ab", strict=True)]
