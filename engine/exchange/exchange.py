@@ -17,11 +17,11 @@ from engine.exchange.interfaces import (
     Headers,
     Metering,
     Part,
-    Target,
     Trace,
     Upgrade,
 )
 from engine.exchange.record import RequestRecord
+from engine.exchange.requested_model import NO_MODEL, RequestedModel
 from engine.values.caller import Caller
 from engine.values.counters import TakeResult
 
@@ -70,12 +70,8 @@ class Exchange:
     `body_reader` reads the body. `value` is the parsed body, a JSON value or the fields of a
     form, MISSING if it was not parsed; `parts` are the fields of a multipart body.
 
-    `model` is the requested model, `early_model` its name and what was found by it before the body
-    was parsed, None for nothing; `model_span` its span in the body, `model_copies` the spans of its
-    copies: start, end, prefix. `other_models` are those that the request names for the upstream
-    to use instead or besides. `targets` can serve it, in the order of attempts.
-
-    `edits` are those of transforms, None if none has edited the request.
+    `model` is the requested model with its targets. `edits` are those of transforms, None if none
+    has edited the request.
 
     `head_take` is what the request took of the quotas that its head decides, None for nothing.
 
@@ -103,12 +99,7 @@ class Exchange:
     parts: Sequence[Part] = ()
     caller: Caller | None = None
     token: str = ""
-    model: str = ""
-    early_model: tuple[str, Any] | None = None
-    model_span: tuple[int, int] | None = None
-    model_copies: Sequence[tuple[int, int, str]] = ()
-    other_models: Sequence[str] = ()
-    targets: Sequence[Target] = ()
+    model: RequestedModel = NO_MODEL
     upgrade: Upgrade | None = None
     operation: str = ""
     edits: RequestEdits | None = None

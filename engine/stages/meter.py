@@ -35,7 +35,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     usage_option = dialect.usage_option if takes.usage_option else None
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        metered = may_use and exchange.model != ""
+        metered = may_use and exchange.model.name != ""
         if metered:
             exchange.metering = metering
             if usage_option is not None:
@@ -133,7 +133,7 @@ def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
         usage = usage.without_cache_twice()
     record.usage = usage
     price = services.prices.find(
-        record.model or exchange.model, record.upstream, record.upstream_model
+        record.model or exchange.model.name, record.upstream, record.upstream_model
     )
     if price is not None:
         record.cost, record.price_source = price.cost(usage), price.source

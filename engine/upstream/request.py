@@ -70,7 +70,7 @@ def edit_request(target: Target, request: UpstreamRequest, exchange: Exchange) -
     """Apply the edits of a target's transforms. Raises GatewayError 400 for a request with a value
     that is not valid in its new place, 500 for a path that cannot be sent."""
     upstream = target.upstream
-    values = TemplateValues(exchange, upstream.name, target.model or exchange.model)
+    values = TemplateValues(exchange, upstream.name, target.model or exchange.model.name)
     try:
         target.edits.apply(request, upstream.client.base_path, values)
     except ValueError as error:
@@ -138,15 +138,16 @@ def _rename_model(
 ) -> Exchange:
     """The exchange with the target's name for the model, inserted if the request had none, and with
     the edits of its body."""
-    name = model or exchange.model
+    requested = exchange.model
+    name = model or requested.name
     unchanged = expression.read(exchange) == name
     if unchanged and not edits:
         return exchange
     renamed = copy.copy(exchange)
     if not unchanged:
-        expression.replace(renamed, exchange.model_span, name, edits)
+        expression.replace(renamed, requested.span, name, edits)
     if unchanged or expression.place != "body":
-        repeats = () if unchanged else exchange.model_copies
+        repeats = () if unchanged else requested.copies
         copies = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
         if copies or edits:
             renamed.body = exchange.body.with_edits(*copies, *edits)

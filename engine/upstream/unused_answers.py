@@ -33,7 +33,7 @@ def note_unused(
         return False
     if result.cache_counted_twice and usage.source == "upstream":
         usage = usage.without_cache_twice()
-    target, model = result.target, exchange.model
+    target, model = result.target, exchange.model.name
     names = target.exact_entry or model, target.upstream.name, target.model or model
     exchange.record.unused += (UnusedAnswer(result.number, *names, usage),)
     return usage.source == "upstream" or not isinstance(source, EventReader)

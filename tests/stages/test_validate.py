@@ -71,9 +71,9 @@ def test_the_model_is_found_again_where_members_before_it_were_dropped(tmp_path)
     operation = spec.recompile(spec.operations["x"], lenient=False, with_names=True)
     places = ModelPlaces(parse("$request.body#/model"))
     request = exchange(b'{"z": 1, "model": "m"}')
-    request.model_span = (18, 21)
+    request.model.span = (18, 21)
     checked(checks_of(operation, "strict", unknown="drop", places=places), request)
-    start, end = request.model_span
+    start, end = request.model.span
     assert request.body.in_memory == b'{"model": "m"}'
     assert request.body.in_memory[start:end] == b'"m"'
 

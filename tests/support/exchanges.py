@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine import dialects
@@ -10,7 +10,8 @@ from engine.dialects import Dialect
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.exchange import Exchange
-from engine.exchange.interfaces import Metering
+from engine.exchange.interfaces import Metering, Target
+from engine.exchange.requested_model import RequestedModel
 from engine.values.usage import Takes
 
 _FIELDS = frozenset(
@@ -40,6 +41,8 @@ def new_exchange(
     dialect: Dialect | None = None,
     connection: CallerConnection = NO_CONNECTION,
     takes: Takes | None = None,
+    model: str = "",
+    targets: Sequence[Target] = (),
     **fields: Any,
 ) -> Exchange:
     """An exchange with these `fields`, its RequestRecord with those of `record`.
@@ -52,6 +55,7 @@ def new_exchange(
         connection=connection,
     )
     exchange.metering = Metering(takes)
+    exchange.model = RequestedModel(model, targets=targets)
     if unknown := fields.keys() - _FIELDS:
         raise TypeError(f"an exchange has no {', '.join(sorted(unknown))}")
     for name, value in fields.items():

@@ -45,7 +45,7 @@ AT_ONCE = Hedge("1ms", idempotent=True)
 
 
 def hedged(request: Exchange, *targets: Target, hedge: Hedge = AT_ONCE) -> Response:
-    request.targets = targets
+    request.model.targets = targets
     return Forward(
         BODY,
         fixed=group(),
@@ -59,9 +59,9 @@ def hedged(request: Exchange, *targets: Target, hedge: Hedge = AT_ONCE) -> Respo
 
 def chat() -> Exchange:
     request = exchange(b'{"model": "asked"}', path="/v1/chat")
-    request.mount, request.media_type, request.model = "/v1", "application/json", "asked"
+    request.mount, request.media_type, request.model.name = "/v1", "application/json", "asked"
     request.value = {"model": "asked"}
-    request.model_span = BODY.check(request)[1]
+    request.model.span = BODY.check(request)[1]
     return request
 
 
