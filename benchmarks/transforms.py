@@ -20,6 +20,7 @@ import orjson
 
 from benchmarks.chat import BODY
 from engine.config.transforms import TransformConfig
+from engine.dialects import default
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.services import Services
@@ -57,7 +58,7 @@ def seconds(body: bytes, step: Step) -> float:
     exchanges = []
     for _ in range(CALLS):
         exchange = Exchange(
-            "POST", "/v1/chat/completions", "", {"CONTENT_TYPE": "application/json"}
+            "POST", "/v1/chat/completions", "", {"CONTENT_TYPE": "application/json"}, default()
         )
         exchange.body, exchange.value = Body(body), orjson.loads(body)
         exchange.media_type = "application/json"

@@ -22,6 +22,7 @@ from openapi_core import V31RequestValidator
 from openapi_core.testing import MockRequest
 
 from benchmarks.chat import BODY
+from engine.dialects import default
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.source.files import DOCUMENTS
@@ -43,7 +44,7 @@ def ours() -> tuple[Callable[[], None], Callable[[], None]]:
     body, environ = Body(BODY), {"CONTENT_TYPE": MEDIA_TYPE}
 
     def check_request() -> None:
-        exchange = Exchange("POST", "/v1/chat/completions", "", environ)
+        exchange = Exchange("POST", "/v1/chat/completions", "", environ, default())
         exchange.body = body
         rule = bodies.parse(exchange)
         assert rule is not None

@@ -121,11 +121,12 @@ class LimitSet:
 
 def _price(exchange: Exchange, prices: Prices) -> Price | None:
     """The price at the first target."""
-    if not exchange.targets:
-        return prices.find(exchange.model)
-    target = exchange.targets[0]
-    upstream_model = target.model or exchange.model
-    return prices.find(target.exact_entry or exchange.model, target.upstream.name, upstream_model)
+    model = exchange.model
+    if not model.targets:
+        return prices.find(model.name)
+    target = model.targets[0]
+    entry, upstream_model = target.exact_entry or model.name, target.model or model.name
+    return prices.find(entry, target.upstream.name, upstream_model)
 
 
 class Part(Enum):
@@ -173,8 +174,8 @@ class LimitSets:
         """The limit set of a request."""
         caller, entry, upstream = exchange.caller, "", self._upstream
         operation = exchange.operation if self._by_route else ""
-        if self._by_target and exchange.targets:
-            first = exchange.targets[0]
+        if self._by_target and (targets := exchange.model.targets):
+            first = targets[0]
             # All names that match a wildcard share a count: a caller could invent new names.
             entry, upstream = first.entry, first.upstream.name
         if caller is not None:

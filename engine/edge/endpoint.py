@@ -68,19 +68,22 @@ class Endpoints:
             operation: str = "",
         ) -> None:
             environ = req.env
-            exchange = Exchange(
-                req.method, path, query, environ, new_request_id(), mount, variables
-            )
             connection: CallerConnection = environ["wsgi.input"]  # see Application.serve
-            exchange.connection = connection
-            body = RequestBodyReader(
-                environ, connection, self._body_timeout, exchange.record, self._request_timeout
-            )
-            exchange.operation = operation
-            exchange.max_body = self._max_body
-            exchange.receive = body.receive
             # Choose the dialect before a stage removes the token, which may tell the dialect.
-            exchange.dialect = only or dialect_of(exchange, dialects)
+            dialect = only or dialect_of(environ, query, dialects)
+            request_id = new_request_id()
+            exchange = Exchange(
+                req.method, path, query, environ, dialect, request_id, mount, variables, connection
+            )
+            body = RequestBodyReader(
+                environ,
+                connection,
+                self._max_body,
+                self._body_timeout,
+                exchange.record,
+                self._request_timeout,
+            )
+            exchange.operation, exchange.body_reader = operation, body
             try:
                 self._respond(resp, exchange, body, handler)
             except BaseException:
@@ -153,14 +156,14 @@ def discard_body(exchange: Exchange, following: Handler) -> Response:
 
     It also refuses a malformed body, as its end is unknown.
     """
-    exchange.receive(_PAGE_BODY).close()
+    exchange.body_reader.receive(_PAGE_BODY).close()
     return following(exchange)
 
 
-def dialect_of(exchange: Exchange, dialects: Sequence[Dialect]) -> Dialect:
+def dialect_of(environ: Mapping[str, Any], query: str, dialects: Sequence[Dialect]) -> Dialect:
     """The dialect of a request on a path that may belong to several."""
     for dialect in dialects[:-1]:
-        if dialect.claims(exchange.environ, exchange.query):
+        if dialect.claims(environ, query):
             return dialect
     return dialects[-1]
 
@@ -183,8 +186,7 @@ def refusal(error: GatewayError, exchange: Exchange) -> Response:
 def server_response(error: GatewayError, address: str = "") -> tuple[Exchange, Response]:
     """A response that the server sends without Falcon, with all its headers, and an exchange for
     the record of the request."""
-    exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, new_request_id())
-    exchange.dialect = default()
+    exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, default(), new_request_id())
     response = refusal(error, exchange)
     assert isinstance(response.body, bytes)
     length = ("content-length", str(len(response.body)))

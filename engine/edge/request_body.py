@@ -43,9 +43,9 @@ def check_head(exchange: Exchange, following: Handler) -> Response:
 class RequestBodyReader:
     """Reads the body of one request.
 
-    `timeout`: the longest pause of the caller in seconds, set as the connection's timeout. `total`:
-    the longest time for the whole body in seconds. The time of reading is added to
-    `record.wait_time`.
+    `max_size` is that of the body in bytes, `timeout` the longest pause of the caller in seconds,
+    set as the connection's timeout, `total` the longest time for the whole body in seconds. The
+    time of reading is added to `record.wait_time`.
     """
 
     _complete = False
@@ -55,18 +55,21 @@ class RequestBodyReader:
         self,
         environ: Mapping[str, Any],
         connection: CallerConnection,
+        max_size: int,
         timeout: float,
         record: RequestRecord | None = None,
         total: float = 300.0,
     ) -> None:
         self._environ = environ
         self._connection = connection
+        self.max_size = max_size
         self._timeout = timeout
         self._total = total
         self._record = record if record is not None else RequestRecord()
 
-    def receive(self, limit: int) -> Body:
-        """Read the body. Raises GatewayError 400, 408 or 413, or AbortConnection."""
+    def receive(self, max_size: int | None = None) -> Body:
+        """See BodyReader."""
+        limit = self.max_size if max_size is None else max_size
         if (data := self._connection.buffered_body()) is not None:  # nearly always
             self._complete = True
             if len(data) > limit:
@@ -121,7 +124,7 @@ class RequestBodyReader:
     def rest(self, exchange: Exchange) -> int:
         """How many bytes of an unread body are worth reading, so that the caller gets the response:
         of a known caller's the whole body, if it is not too large."""
-        length, limit = self._length(), exchange.max_body
+        length, limit = self._length(), self.max_size
         if exchange.caller is None or self._broken or (length or 0) > limit:
             return _MAX_BYTES_OF_STRANGERS
         return limit if length is None else length

@@ -94,6 +94,31 @@ class Body:
             self._file.close()
 
 
+class BodyReader(Protocol):
+    """Reads the body of a request, which may have `max_size` bytes."""
+
+    max_size: int
+
+    def receive(self, max_size: int | None = None) -> Body:
+        """Read the body; `max_size` replaces that of the reader. Raises GatewayError 400, 408 or
+        413, or AbortConnection."""
+        ...
+
+
+class ReceivedBody:
+    """Reads a body again. `size` is that of the body as received, if it was changed since."""
+
+    def __init__(self, body: Body, max_size: int, size: int | None = None) -> None:
+        self._body, self._size = body, body.size if size is None else size
+        self.max_size = max_size
+
+    def receive(self, max_size: int | None = None) -> Body:
+        limit = self.max_size if max_size is None else max_size
+        if self._size > limit:
+            raise too_large(limit)
+        return self._body
+
+
 def receive(stream: Stream, length: int | None, limit: int) -> Body:
     """Read a body of `length` bytes, or to its end if `length` is None.
 

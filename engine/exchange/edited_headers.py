@@ -13,12 +13,13 @@ def with_edited_headers(exchange: Exchange, names: Collection[str]) -> Exchange:
     """The request with these headers after the edits of transforms; the same object if there are
     none. Names are in lower case. Raises GatewayError 400 for a value that is not valid in a
     header."""
-    if exchange.edit_headers is None:
+    edits = exchange.edits
+    if edits is None or edits.headers is None:
         return exchange
     environ = dict(exchange.environ)
     values = ((name, environ.pop(environ_key(name), None)) for name in names)
     fields = [(name, value) for name, value in values if value is not None]
-    for name, value in exchange.edit_headers(fields):
+    for name, value in edits.headers(fields):
         if name in names:
             environ[environ_key(name)] = value
     edited = copy.copy(exchange)

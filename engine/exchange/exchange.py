@@ -7,24 +7,23 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from engine.exchange.body import Body
+from engine.exchange.body import Body, BodyReader, ReceivedBody
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.interfaces import (
-    READ_AS_SENT,
-    AnswerUsage,
+    UNMETERED,
     Dialect,
     Headers,
+    Metering,
     Part,
-    Target,
     Trace,
     Upgrade,
 )
 from engine.exchange.record import RequestRecord
+from engine.exchange.requested_model import NO_MODEL, RequestedModel
 from engine.values.caller import Caller
 from engine.values.counters import TakeResult
-from engine.values.usage import Takes
 
 log = logging.getLogger("modelway")
 
@@ -33,6 +32,7 @@ MISSING: Any = object()
 
 
 _NO_BODY = Body()  # immutable
+_NOTHING_TO_READ = ReceivedBody(_NO_BODY, max_size=0)
 
 
 @dataclass(slots=True)
@@ -49,63 +49,63 @@ class Response:
     gateway_headers: Mapping[str, str] | None = None
 
 
+class RequestEdits(NamedTuple):
+    """The edits that transforms have made in a request: `original` is a copy of it before them,
+    `headers` changes the headers that an upstream gets; None for no change."""
+
+    original: Exchange
+    headers: Callable[[Headers], Headers] | None = None
+
+
 class Exchange:
     """One request on its way through the stages of its route.
 
     `path` and `query` are raw, still percent-encoded. `path` begins with the prefix under which the
     document is mounted (`mount`); `variables` has the span of each template variable in it.
     `environ` is the WSGI environ. `operation` is the operation's id, `spec.operationId`; `dialect`
-    is the caller's, set before any stage runs.
+    is the caller's, and so is the `connection`.
 
     `token` is the digest of the token by which `caller` was found, "" without one.
 
-    `receive(max_body)` reads the body. `value` is the parsed body, a JSON value or the fields of a
-    form, MISSING if it was not parsed; `parts` are the fields of a multipart body. `edits` are the
-    gateway's changes to the body: start, end, new bytes.
+    `body_reader` reads the body. `value` is the parsed body, a JSON value or the fields of a
+    form, MISSING if it was not parsed; `parts` are the fields of a multipart body.
 
-    `model` is the requested model, `early_model` its name and what was found by it before the body
-    was parsed, None for nothing; `model_span` its span in the body, `model_copies` the spans of its
-    copies: start, end, prefix. `other_models` are those that the request names for the upstream
-    to use instead or besides. `targets` can serve it, in the order of attempts. `takes` are
-    the fields from which usage is estimated; None if nothing is used.
-
-    `original` is a copy of the request before transforms edited it, None if none has.
-    `edit_headers` changes the headers sent to an upstream; None for no change.
+    `model` is the requested model with its targets. `edits` are those of transforms, None if none
+    has edited the request.
 
     `head_take` is what the request took of the quotas that its head decides, None for nothing.
 
-    `answer_usage` says how the usage of the answer is read.
+    `metering` says how usage is counted.
 
     `upgrade` is set if the request asks for a WebSocket, `trace` if requests are traced. `on_end`
     has the callbacks that run when the response was sent or the caller has disconnected.
-    `connection` is the caller's.
     """
 
-    dialect: Dialect
-    receive: Callable[[int], Body] = staticmethod(lambda max_body: Body())
-    max_body: int = 0
+    method: Final[str]
+    request_id: Final[str]
+    dialect: Final[Dialect]
+    connection: Final[CallerConnection]
+    record: Final[RequestRecord]
+    on_end: Final[list[Callable[[], None]]]
+    path: str
+    query: str
+    environ: Mapping[str, Any]
+    mount: str
+    variables: Mapping[str, tuple[int, int]]
+    body_reader: BodyReader = _NOTHING_TO_READ
     body: Body
     media_type: str = ""
     value: object = MISSING
     parts: Sequence[Part] = ()
     caller: Caller | None = None
     token: str = ""
-    model: str = ""
-    early_model: tuple[str, Any] | None = None
-    model_span: tuple[int, int] | None = None
-    model_copies: Sequence[tuple[int, int, str]] = ()
-    other_models: Sequence[str] = ()
-    targets: Sequence[Target] = ()
+    model: RequestedModel = NO_MODEL
     upgrade: Upgrade | None = None
     operation: str = ""
-    edits: Sequence[tuple[int, int, bytes]] = ()
-    takes: Takes | None = None
-    original: Exchange | None = None
-    edit_headers: Callable[[Headers], Headers] | None = None
+    edits: RequestEdits | None = None
     head_take: TakeResult | None = None
-    answer_usage: AnswerUsage = READ_AS_SENT
+    metering: Metering = UNMETERED
     trace: Trace | None = None
-    connection: CallerConnection
 
     def __init__(
         self,
@@ -113,19 +113,20 @@ class Exchange:
         path: str,
         query: str,
         environ: Mapping[str, Any],
+        dialect: Dialect,
         request_id: str = "",
         mount: str = "",
         variables: Mapping[str, tuple[int, int]] | None = None,
+        connection: CallerConnection = NO_CONNECTION,
     ) -> None:
-        self.path, self.query, self.environ = path, query, environ
-        self.method: Final = method
-        self.request_id: Final = request_id
+        self.method, self.path, self.query, self.environ = method, path, query, environ
+        self.dialect, self.connection, self.request_id = dialect, connection, request_id
         self.mount = mount
         self.variables = {} if variables is None else variables
-        self.on_end: Final[list[Callable[[], None]]] = []
-        self.record: Final = RequestRecord()
-        # Set here, not as class attributes, because a lookup in the class is slower.
-        self.body, self.connection = _NO_BODY, NO_CONNECTION
+        self.on_end = []
+        self.record = RequestRecord()
+        # Set here, not as a class attribute, because a lookup in the class is slower.
+        self.body = _NO_BODY
 
     def __copy__(self) -> Exchange:
         """A copy for one target, whose request may have another path, query, headers or body."""

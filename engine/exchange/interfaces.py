@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from engine.values.errors import GatewayError
-from engine.values.usage import Usage
+from engine.values.json_edit import Edit
+from engine.values.usage import Takes, Usage
 
 Headers = list[tuple[str, str]]
 """Header fields in order; the names are in lower case."""
@@ -55,17 +56,24 @@ class UsageReader(Protocol):
         """The usage that the upstream reported, or the estimate with the output received so far."""
 
 
-class AnswerUsage(NamedTuple):
-    """How the usage of an answer is read. `reader` reads what the upstream sends, before that is
-    edited or translated; None if usage is read from what the caller gets. `cache_counted_twice`:
-    the upstream's count of the input includes the prompt cache, which its format adds to it."""
+class Metering(NamedTuple):
+    """How the usage of a request is counted.
 
+    `takes` are the fields from which it is estimated; None if nothing is used. `usage_edit` is the
+    edit of the body that asks the upstream for a report of usage, if the caller has not. `reader`
+    reads what the upstream sends, before that is edited or translated; None if usage is read from
+    what the caller gets. `cache_counted_twice`: the upstream's count of the input includes the
+    prompt cache, which its format adds to it.
+    """
+
+    takes: Takes | None = None
+    usage_edit: Edit | None = None
     reader: UsageReader | None = None
     cache_counted_twice: bool = False
 
 
-READ_AS_SENT = AnswerUsage()
-"""The usage of an answer that reaches the caller as the upstream sent it."""
+UNMETERED = Metering()
+"""The usage of a request that uses nothing."""
 
 
 class UpstreamName(Protocol):

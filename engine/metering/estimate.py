@@ -36,8 +36,9 @@ def expected_usage(exchange: Exchange) -> Usage:
     """The estimated usage of an exchange; computed at the first call, which most requests never
     make."""
     record = exchange.record
-    if record.estimate is NO_USAGE and exchange.takes is not None:
-        record.estimate = estimate(exchange, exchange.takes)
+    takes = exchange.metering.takes
+    if record.estimate is NO_USAGE and takes is not None:
+        record.estimate = estimate(exchange, takes)
     return record.estimate
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from engine.dialects import default
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.spec.operation import Operation
@@ -33,7 +34,7 @@ class ClientRequest:
     def refusal(self, operation: Operation) -> GatewayError | None:
         """The refusal of the body by `operation`, or None."""
         environ = {"CONTENT_TYPE": self.type}
-        exchange = Exchange("POST", self.path, "", environ)
+        exchange = Exchange("POST", self.path, "", environ, default())
         exchange.body = Body(self.body.encode())
         try:
             rule = operation.bodies.parse(exchange)

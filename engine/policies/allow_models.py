@@ -20,12 +20,11 @@ _SCHEMA: Schema = {
 def _build(options: Patterns, services: Services) -> Stage:
     def allow_models(exchange: Exchange, following: Handler) -> Response:
         model = exchange.model
-        if model and not options.match(model):
-            raise _not_allowed(model)
-        if exchange.other_models:
-            for other in exchange.other_models:
-                if not options.match(other):
-                    raise _not_allowed(other)
+        if model.name and not options.match(model.name):
+            raise _not_allowed(model.name)
+        for other in model.others:
+            if not options.match(other):
+                raise _not_allowed(other)
         return following(exchange)
 
     return allow_models

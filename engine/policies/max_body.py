@@ -21,7 +21,8 @@ _SCHEMA: Schema = {
 
 def _build(options: int, services: Services) -> Stage:
     def max_body(exchange: Exchange, following: Handler) -> Response:
-        exchange.max_body = min(exchange.max_body, options)
+        reader = exchange.body_reader
+        reader.max_size = min(reader.max_size, options)
         return following(exchange)
 
     return max_body

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.errors import HeaderParseError
@@ -23,7 +23,7 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.multipart import boundary_of
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
-from engine.values.json_edit import Ambiguous, span, spans
+from engine.values.json_edit import Ambiguous, Edit, span, spans
 
 _FORMS = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 _TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
@@ -188,8 +188,15 @@ class Expression:
         """Whether a value can be written here: a body must be an object."""
         return self.place != "body" or isinstance(exchange.value, dict)
 
-    def replace(self, exchange: Exchange, at: tuple[int, int] | None, new: str) -> None:
-        """Replace the value by `new`, or add it. `at` is the span that `check` returned."""
+    def replace(
+        self,
+        exchange: Exchange,
+        at: tuple[int, int] | None,
+        new: str,
+        edits: Sequence[Edit] = (),
+    ) -> None:
+        """Replace the value by `new`, or add it. `at` is the span that `check` returned; `edits`
+        are others of a body of JSON or of multipart, made together with this one."""
         name = self.steps[0]
         if self.place == "path":
             start, end = exchange.variables[name]
@@ -202,7 +209,7 @@ class Expression:
             changed = Query.parse(_form_text(exchange)).replace(name, new).encode("latin-1")
             exchange.body = exchange.body.with_edits((0, exchange.body.size, changed))
         else:
-            _write_in_body(exchange, name, at, new)
+            _write_in_body(exchange, name, at, new, edits)
 
     def _repeated_value(self) -> GatewayError:
         return GatewayError(
@@ -245,7 +252,13 @@ def _form_text(exchange: Exchange) -> str:
     return bytes(exchange.body.buffer).decode("latin-1")
 
 
-def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, new: str) -> None:
+def _write_in_body(
+    exchange: Exchange,
+    name: str,
+    at: tuple[int, int] | None,
+    new: str,
+    edits: Sequence[Edit],
+) -> None:
     """Replace the value at `at`, or add the field in front if it is missing."""
     buffer = exchange.body.buffer
     if exchange.media_type == "multipart/form-data":
@@ -260,7 +273,7 @@ def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, ne
             start = buffer.find(b"{") + 1
             comma = b"," if exchange.value else b""
             at, data = (start, start), orjson.dumps(name) + b":" + data + comma
-    exchange.body = exchange.body.with_edits((*at, data), *exchange.edits)
+    exchange.body = exchange.body.with_edits((*at, data), *edits)
 
 
 def pointer(steps: Iterable[str]) -> str:

@@ -20,12 +20,13 @@ class ModelPlaces:
 
     def find(self, exchange: Exchange) -> None:
         """Find the places again after an edit of the body."""
-        exchange.model_span = self.model.check(exchange)[1]
+        exchange.model.span = self.model.check(exchange)[1]
         if self.also:
-            self.find_copies(exchange, exchange.model)
+            self.find_copies(exchange)
 
-    def find_copies(self, exchange: Exchange, name: str) -> None:
+    def find_copies(self, exchange: Exchange) -> None:
         """Find the places that repeat the name. Raises GatewayError 400 for another name there."""
-        exchange.model_copies = [
+        name = exchange.model.name
+        exchange.model.copies = [
             span for copy in self.also for span in copy.repeats(exchange, name, self.prefix)
         ]

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from engine.edge.resource import Candidate
-from engine.exchange.body import Body, too_large
+from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.spec.media_types import is_json
 from engine.spec.operation import Operation
@@ -197,15 +197,9 @@ class Trial:
         trial = self.exchange
         exchange.value, exchange.parts = trial.value, trial.parts
         exchange.media_type = trial.media_type
-        exchange.receive = partial(received_again, received, trial.body)
-
-
-def received_again(received: Body, body: Body, limit: int) -> Body:
-    """The body that a request was read as. Raises GatewayError 413 for one received that is larger
-    than the limit of the operation."""
-    if received.size > limit:
-        raise too_large(limit)
-    return body
+        exchange.body_reader = ReceivedBody(
+            trial.body, exchange.body_reader.max_size, received.size
+        )
 
 
 def _entry(stage: Stage, exchange: Exchange) -> Entry:

@@ -11,13 +11,12 @@ the nearest alternative.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 from engine.edge.resource import Candidate
-from engine.exchange.body import Body
+from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.stages.alternative import TOKEN, Alternative, Entry, Explain, Trial, received_again
+from engine.stages.alternative import TOKEN, Alternative, Entry, Explain, Trial
 from engine.values.errors import GatewayError
 
 MAX_TRIALS = 16
@@ -129,9 +128,9 @@ def _accepting(
 
 def _received(exchange: Exchange) -> Body:
     """The body, which later stages receive once more."""
-    body = exchange.receive(exchange.max_body)
+    body = exchange.body_reader.receive()
     if body.in_memory is None:
         exchange.on_end.append(body.close)
     exchange.body = body  # its size is logged
-    exchange.receive = partial(received_again, body, body)
+    exchange.body_reader = ReceivedBody(body, exchange.body_reader.max_size)
     return body

@@ -12,7 +12,7 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.dialects.interface.usage import Meter, UsageOption
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.interfaces import UsageReader
+from engine.exchange.interfaces import Metering, UsageReader
 from engine.exchange.push_stream import Pipeline, PushStream, Step
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
@@ -27,16 +27,17 @@ from engine.values.usage import NO_USAGE, Takes, Usage
 def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     """A stage that sets `usage`, `cost` and `bytes_out` of the record at the end of the response.
 
-    Before that it sets `exchange.takes`, from which usage is estimated. Only requests for a model
+    Before that it sets `exchange.metering`, by which usage is estimated. Only requests for a model
     have usage.
     """
+    metering = Metering(takes)
     may_use = dialect.meter is not None and not takes.free
     usage_option = dialect.usage_option if takes.usage_option else None
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        metered = may_use and exchange.model != ""
+        metered = may_use and exchange.model.name != ""
         if metered:
-            exchange.takes = takes
+            exchange.metering = metering
             if usage_option is not None:
                 _request_usage(exchange, usage_option)
         try:
@@ -48,7 +49,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             _charge_unused(exchange.record, services)
             raise
         usage_meter = dialect.meter if metered and response.status < 400 else None
-        option = usage_option if exchange.edits else None
+        option = usage_option if exchange.metering.usage_edit is not None else None
         if usage_meter is None:
             _charge_unused(exchange.record, services)
         _read_usage(exchange, response, usage_meter, option, services)
@@ -70,7 +71,7 @@ def _read_usage(
     record.stream = response.status < 400 and media_type == "text/event-stream"
     if isinstance(body, bytes):
         if usage_meter is not None and record.response_end:
-            source = exchange.answer_usage.reader
+            source = exchange.metering.reader
             if source is None:
                 usage = _usage_of(body, media_type, encoding, exchange, usage_meter)
             else:
@@ -78,7 +79,7 @@ def _read_usage(
             _charge(exchange, usage, services)
         return
     clean = Cleaner().feed if encoding else None
-    source = exchange.answer_usage.reader
+    source = exchange.metering.reader
     usage_reader = reader(usage_meter if source is None else None, media_type, encoding, clean)
     charges = services if usage_meter is not None else None
     ending = partial(_end, exchange, usage_reader, source or usage_reader, charges)
@@ -121,18 +122,18 @@ def _final_usage(exchange: Exchange, usage_reader: UsageReader) -> Usage:
 
 def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
     """Reported usage, with the characters to be spoken added from the request."""
-    takes = exchange.takes
+    takes = exchange.metering.takes
     speech = takes is not None and takes.speech
     return with_characters(usage, expected_usage(exchange)) if speech else usage
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
     record = exchange.record
-    if exchange.answer_usage.cache_counted_twice and usage.source == "upstream":
+    if exchange.metering.cache_counted_twice and usage.source == "upstream":
         usage = usage.without_cache_twice()
     record.usage = usage
     price = services.prices.find(
-        record.model or exchange.model, record.upstream, record.upstream_model
+        record.model or exchange.model.name, record.upstream, record.upstream_model
     )
     if price is not None:
         record.cost, record.price_source = price.cost(usage), price.source
@@ -167,7 +168,8 @@ def _request_usage(exchange: Exchange, option: UsageOption) -> None:
     """Set the option that makes the stream report usage, if the caller did not."""
     if exchange.media_type == "application/json":
         change = option.enable(exchange.body.buffer, exchange.value)
-        exchange.edits = () if change is None else (change,)
+        if change is not None:
+            exchange.metering = Metering(exchange.metering.takes, change)
 
 
 def _with_step(body: Iterable[bytes], step: Step) -> PushStream:

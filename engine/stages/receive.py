@@ -21,7 +21,7 @@ def receive(checks: Checks, check_large: Callable[[Exchange], None] | None = Non
     bodies, validates, refuse = checks.bodies, checks.validates, refusal_of(checks.mode)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        body = exchange.body = exchange.receive(exchange.max_body)
+        body = exchange.body = exchange.body_reader.receive()
         if body.in_memory is None:
             exchange.on_end.append(body.close)
         if bodies is not None:

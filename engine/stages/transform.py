@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.exchange.edited_headers import with_edited_headers
-from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.exchange import Exchange, Handler, RequestEdits, Response, Stage
 from engine.exchange.push_stream import PushStream
 from engine.spec.media_types import is_json
 from engine.spec.model_places import ModelPlaces
@@ -92,9 +92,9 @@ def _edit(
     places: ModelPlaces | None,
 ) -> Exchange:
     """Edit a request. Templates have the values of the original request, which is returned."""
-    original = exchange.original
-    if original is None:
-        original = exchange.original = copy.copy(exchange)
+    if exchange.edits is None:
+        exchange.edits = RequestEdits(copy.copy(exchange))
+    original = exchange.edits.original
     if edit_request(exchange, transforms, TemplateValues(original)):
         _parse_again(exchange, operation)
         if places is not None:
@@ -169,7 +169,9 @@ def _validate(exchange: Exchange, operation: Operation, original: Exchange) -> N
     has been validated."""
     if exchange.body is not original.body and exchange.body.size:
         check(operation.bodies.rule(exchange), exchange.value)
-    if exchange.edit_headers is not None or exchange.query != original.query:
+    edits = exchange.edits
+    has_edited_headers = edits is not None and edits.headers is not None
+    if has_edited_headers or exchange.query != original.query:
         check_parameters(operation.parameters, exchange)
 
 

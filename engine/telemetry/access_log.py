@@ -165,7 +165,7 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "method": exchange.method,
         "path": redact_tokens(exchange.path),
         "operation": exchange.operation,
-        "model": exchange.model,
+        "model": exchange.model.name,
         "model_served": record.model,
         "upstream": record.upstream,
         "target": attempts[record.decisive_attempt].target if attempts else "",

@@ -8,7 +8,7 @@ from functools import partial
 import orjson
 
 from engine.exchange.body import Body
-from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.exchange import MISSING, Exchange, RequestEdits
 from engine.exchange.interfaces import Headers
 from engine.spec.media_types import body_kind, essence
 from engine.spec.multipart import MultipartError, boundary_of, parse
@@ -40,7 +40,9 @@ def edit_request(
         if edits.body and exchange.body.size:
             _edit_body(exchange, edits.body, values)
     if headers:
-        exchange.edit_headers = partial(edit_headers, headers, values, exchange.edit_headers)
+        earlier = None if exchange.edits is None else exchange.edits.headers
+        edit = partial(edit_headers, headers, values, earlier)
+        exchange.edits = RequestEdits(values.exchange, edit)
     return exchange.body is not body
 
 

@@ -61,7 +61,7 @@ def _token_team(values: TemplateValues) -> str | None:
 NAMES: Mapping[str, Read] = {
     "token.name": _token_name,
     "token.team": _token_team,
-    "model": lambda values: values.exchange.model or None,
+    "model": lambda values: values.exchange.model.name or None,
     "request.id": lambda values: values.exchange.request_id,
     "request.method": lambda values: values.exchange.method,
     "request.path": lambda values: values.exchange.path,

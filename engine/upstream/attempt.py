@@ -177,7 +177,7 @@ def _apply(credential: LiveCredential, request: UpstreamRequest, timeout: float)
 
 def _editor(target: Target, exchange: Exchange) -> ResponseEditor:
     """The edits of a target's transforms for a response."""
-    values = TemplateValues(exchange, target.upstream.name, target.model or exchange.model)
+    values = TemplateValues(exchange, target.upstream.name, target.model or exchange.model.name)
     return ResponseEditor(target.edits.responses, values)
 
 

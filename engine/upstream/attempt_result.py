@@ -25,7 +25,7 @@ class AttemptResult:
     `response` is set if the upstream sent one, `content` if its body can be relayed, `error` if the
     attempt broke off, `is_unusable` if the upstream will charge for an answer that is not in its
     format, so that the same question is not asked there again. `document` is the JSON of an error
-    event, `stream_error` what the dialect reads in it. `cache_counted_twice` is as in AnswerUsage.
+    event, `stream_error` what the dialect reads in it. `cache_counted_twice` is as in Metering.
     `number` is that of the attempt among those of the request, `attempt` what its record has of it.
     `open` reports to the observers of the target, None without observers.
     """

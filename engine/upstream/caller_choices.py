@@ -32,21 +32,21 @@ _CHOSEN = {"provider": "who serves the model", "settings": "models or tools that
 
 def check_choices(exchange: Exchange, model: ServedModel, catalog: Catalog) -> None:
     """Check what a request chooses besides its `model`, and add the models that it names to
-    `exchange.other_models`. Raises GatewayError 400 or 403."""
+    the requested one. Raises GatewayError 400 or 403."""
     others: list[str] = []
     body = exchange.value
     if body is MISSING:
         _refuse_unread(exchange)
     for choice in model.choices:
         if choice.model:
-            _check_name(exchange.model, model, choice, "model")
+            _check_name(exchange.model.name, model, choice, "model")
         elif isinstance(body, dict) and search_of(choice).may_find(exchange, body):
             _refuse_repeats(exchange, choice)
             for path, value in _find(exchange.value, choice.steps, ()):
                 if value is not None:
                     others += _check_member(exchange, model, catalog, choice, path, value)
     if others:
-        exchange.other_models = tuple(others)
+        exchange.model.others = tuple(others)
 
 
 def _check_member(
@@ -63,7 +63,7 @@ def _check_member(
     for at, name in _names(value, path):
         if not isinstance(name, str):
             raise _refused(place(at), "models, and this is not the name of one")
-        if name != exchange.model:
+        if name != exchange.model.name:
             _check_other(exchange, model, catalog, name, place(at))
             yield name
 

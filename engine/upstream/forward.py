@@ -87,7 +87,7 @@ class Forward:
         self._clock = clock
 
     def __call__(self, exchange: Exchange) -> Response:
-        selected = cast("Sequence[Target]", exchange.targets)  # by `select_model`
+        selected = cast("Sequence[Target]", exchange.model.targets)  # by `select_model`
         targets = selected or self._fixed.order(exchange)
         requests = carries = None
         if self._translations is not None and self._translations.translate_some:
@@ -147,7 +147,7 @@ class Forward:
         """Attempt a target, which the record of the request names from now on."""
         target, record = candidate.target, exchange.record
         record.attempt_count += 1
-        set_target(record, target, exchange.model)
+        set_target(record, target, exchange.model.name)
         start = time.monotonic()
         translated = None if requests is None else requests.translated(target)
         if translated is not None:
@@ -168,7 +168,7 @@ class Forward:
         result.attempt = Attempt(
             target.name,
             target.upstream.name,
-            target.model or exchange.model,
+            target.model or exchange.model.name,
             result.failure,
             result.status,
             start,

@@ -218,9 +218,9 @@ class Hedging:
             if result is not None and (candidate is winner or result.failure):
                 attempt = result.attempt
             else:
-                names = target.name, target.upstream.name, target.model or exchange.model
+                names = target.name, target.upstream.name, target.model or exchange.model.name
                 attempt = Attempt(*names, CANCELLED, 0, start, now - start)
             record.add(attempt)
             if attempt.failure in ("", CANCELLED):
                 self._delay.note(target, attempt.seconds)
-        set_target(record, winner.target, exchange.model)
+        set_target(record, winner.target, exchange.model.name)

@@ -42,7 +42,7 @@ class ServedModel:
         for group in self.groups:
             for target in group.picks(exchange):
                 if self.shortens and target.model == STAR:
-                    yield replace(target, model=star_text(exchange.model, self.name))
+                    yield replace(target, model=star_text(exchange.model.name, self.name))
                 else:
                     yield target
 

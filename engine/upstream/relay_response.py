@@ -12,7 +12,7 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import ERROR
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.interfaces import AnswerUsage, Headers
+from engine.exchange.interfaces import Headers
 from engine.exchange.interruption import interruption
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
@@ -61,7 +61,9 @@ def relay(
     response, content = result.response, result.content
     assert response is not None
     if response.usage is not None or result.cache_counted_twice:
-        exchange.answer_usage = AnswerUsage(response.usage, result.cache_counted_twice)
+        exchange.metering = exchange.metering._replace(
+            reader=response.usage, cache_counted_twice=result.cache_counted_twice
+        )
     status = response.status
     if 300 <= status < 400 and not dialect.transparent:
         raise redirect_refused(status)

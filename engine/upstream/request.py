@@ -37,8 +37,9 @@ def build_request(
     500 for a path that is not below the upstream's base path."""
     upstream = target.upstream
     if expression is not None:
-        if upstream.ask_usage:
-            edits = (*exchange.edits, *edits)
+        usage_edit = exchange.metering.usage_edit
+        if usage_edit is not None and upstream.ask_usage:
+            edits = (usage_edit, *edits)
         exchange = _rename_model(exchange, expression, target.model, edits)
     fields = request_headers(headers.pick(exchange.environ), upstream, exchange)
     if exchange.upgrade is not None:
@@ -61,14 +62,15 @@ def request_headers(
     ]
     if exchange.trace is not None:
         headers = exchange.trace.attempt_headers(headers)
-    return headers if exchange.edit_headers is None else exchange.edit_headers(headers)
+    edits = exchange.edits
+    return headers if edits is None or edits.headers is None else edits.headers(headers)
 
 
 def edit_request(target: Target, request: UpstreamRequest, exchange: Exchange) -> None:
     """Apply the edits of a target's transforms. Raises GatewayError 400 for a request with a value
     that is not valid in its new place, 500 for a path that cannot be sent."""
     upstream = target.upstream
-    values = TemplateValues(exchange, upstream.name, target.model or exchange.model)
+    values = TemplateValues(exchange, upstream.name, target.model or exchange.model.name)
     try:
         target.edits.apply(request, upstream.client.base_path, values)
     except ValueError as error:
@@ -136,16 +138,16 @@ def _rename_model(
 ) -> Exchange:
     """The exchange with the target's name for the model, inserted if the request had none, and with
     the edits of its body."""
-    name = model or exchange.model
+    requested = exchange.model
+    name = model or requested.name
     unchanged = expression.read(exchange) == name
     if unchanged and not edits:
         return exchange
     renamed = copy.copy(exchange)
-    renamed.edits = edits
     if not unchanged:
-        expression.replace(renamed, exchange.model_span, name)
+        expression.replace(renamed, requested.span, name, edits)
     if unchanged or expression.place != "body":
-        repeats = () if unchanged else exchange.model_copies
+        repeats = () if unchanged else requested.copies
         copies = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
         if copies or edits:
             renamed.body = exchange.body.with_edits(*copies, *edits)

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.config.model_operations import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
+from engine.exchange.requested_model import RequestedModel
 from engine.spec.expression import Expression
 from engine.spec.model_places import ModelPlaces
 from engine.spec.named_early import named_early
@@ -20,8 +21,8 @@ _MAX_NAME = 512
 
 
 class SelectModel:
-    """A stage that sets `exchange.model` and `exchange.targets`: those that have the operation,
-    targets without a translation first.
+    """A stage that sets `exchange.model` with its targets: those that have the operation, targets
+    without a translation first.
 
     `places` are those of the model's name in a request, `default` is the model of a request that
     names none. `operation` stands for all of its kind (see `ModelOperations.kind`). Bodies are
@@ -47,32 +48,39 @@ class SelectModel:
         self._catalog = catalog
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
-        expression, early = self._expression, exchange.early_model
-        if early is not None and expression.place == "path":
-            name, model = early
+        if (early := exchange.model.early) is not None:
+            name, served = early
+            span = None
         else:
-            value, exchange.model_span = expression.check(exchange)
-            name = _name(value, expression, self._default, exchange)
-            model = self._find(name, exchange)
-        exchange.model, exchange.record.requested_entry = name, model.name
-        if model.choices and model.may_choose(exchange):
-            check_choices(exchange, model, self._catalog)
+            value, span = self._expression.check(exchange)
+            name = _name(value, self._expression, self._default, exchange)
+            served = self._find(name, exchange)
+        model = exchange.model = RequestedModel(name, span)
+        exchange.record.requested_entry = served.name
+        if served.choices and served.may_choose(exchange):
+            check_choices(exchange, served, self._catalog)
         if self._places.also:
-            self._places.find_copies(exchange, name)
-        exchange.targets = model.order(exchange)
+            self._places.find_copies(exchange)
+        model.targets = served.order(exchange)
         return following(exchange)
 
     def check_early(self, exchange: Exchange) -> None:
-        """Refuse a model that the request names before its body is parsed, if only the head of the
-        request is needed for that or the body is large. Raises GatewayError 403 or 404."""
-        name = named_early(self._expression, exchange)
-        if 0 < len(name) <= _MAX_NAME:
-            exchange.early_model = name, self._find(name, exchange)
+        """Refuse a model that the request names before its body is parsed. Raises GatewayError 403
+        or 404."""
+        self._find_early(exchange)
 
     def check_head(self, exchange: Exchange, following: Handler) -> Response:
         """A stage before the body is received, on routes whose head names the model."""
-        self.check_early(exchange)
+        early = self._find_early(exchange)
+        if self._expression.place == "path":  # there the name stands once
+            exchange.model = RequestedModel(early=early)
         return following(exchange)
+
+    def _find_early(self, exchange: Exchange) -> tuple[str, ServedModel] | None:
+        """The name that the request has before its body is parsed, and its model; None without a
+        name. Raises GatewayError 403 or 404."""
+        name = named_early(self._expression, exchange)
+        return (name, self._find(name, exchange)) if 0 < len(name) <= _MAX_NAME else None
 
     def _find(self, name: str, exchange: Exchange) -> ServedModel:
         """The model with its targets for this operation. Raises GatewayError 403 or 404."""

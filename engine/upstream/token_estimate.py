@@ -25,7 +25,7 @@ def estimate_tokens(operation: ModelOperation, forward: Handler) -> Handler:
     write = language.token_count.write
 
     def handle(exchange: Exchange) -> Response:
-        if exchange.targets:
+        if exchange.model.targets:
             return forward(exchange)
         tokens = max(estimate(exchange, _REQUEST).input, 1)
         return Response(200, [*_HEADERS], write(tokens))

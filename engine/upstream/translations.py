@@ -103,7 +103,7 @@ class RouteTranslations:
             message = "The request must be JSON (Content-Type: application/json)."
             raise GatewayError(400, "invalid_content_type", message)
         line = RequestLine(
-            model=exchange.model,
+            model=exchange.model.name,
             stream=self.stream,
             query=exchange.query,
             id=exchange.request_id,
@@ -113,7 +113,7 @@ class RouteTranslations:
         return translation.translation.request(
             bytes(exchange.body.buffer),
             line,
-            target.model or exchange.model,
+            target.model or exchange.model.name,
             translation.rules,
             ask_usage=target.upstream.ask_usage,
         )

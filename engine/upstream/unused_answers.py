@@ -22,7 +22,7 @@ def note_unused(
     was read of a response that is not translated. Returns whether the answer was complete and has
     any."""
     response = result.response
-    if exchange.takes is None or response is None or response.status >= 400:
+    if exchange.metering.takes is None or response is None or response.status >= 400:
         return False
     source = response.usage
     if source is None:
@@ -33,7 +33,7 @@ def note_unused(
         return False
     if result.cache_counted_twice and usage.source == "upstream":
         usage = usage.without_cache_twice()
-    target, model = result.target, exchange.model
+    target, model = result.target, exchange.model.name
     names = target.exact_entry or model, target.upstream.name, target.model or model
     exchange.record.unused += (UnusedAnswer(result.number, *names, usage),)
     return usage.source == "upstream" or not isinstance(source, EventReader)

@@ -45,8 +45,8 @@ def test_the_price_before_a_request_is_sent_is_that_of_the_first_target(target_m
     target = SimpleNamespace(
         upstream=SimpleNamespace(name="fast"), model=target_model, entry="*", exact_entry=""
     )
-    exchange = new_exchange("POST", "/", "", {}, model="gpt", targets=[target])
-    exchange.takes, exchange.record.estimate = Takes(), Usage(100, 50)
+    exchange = new_exchange("POST", "/", "", {}, model="gpt", targets=[target], takes=Takes())
+    exchange.record.estimate = Usage(100, 50)
     prices = Prices({}, {"fast": {"llama": llama, "gpt": gpt}})
     assert limits(MONEY).costs(exchange, prices) == [cost]
 

@@ -74,7 +74,7 @@ def test_the_exchange_is_what_was_sent():
     assert (exchange.method, exchange.path) == ("POST", "/v1/x/a%20b%2Fc:d")
     assert (exchange.query, exchange.mount) == ("q=1&r=%20", "/v1")
     assert exchange.variable("model") == "a%20b%2Fc:d"
-    assert exchange.max_body == 1000
+    assert exchange.body_reader.max_size == 1000
 
 
 @pytest.mark.parametrize(

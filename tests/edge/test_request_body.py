@@ -14,7 +14,7 @@ from tests.support.endpoints import client, post
 
 
 def read_body(exchange):
-    body = exchange.receive(exchange.max_body)
+    body = exchange.body_reader.receive()
     return Response(200, [("content-type", "a/b")], bytes(body.buffer))
 
 
@@ -75,7 +75,7 @@ def test_a_body_announced_too_large_is_refused_unread():
 def test_a_body_too_large_that_has_arrived_is_refused_and_not_left():
     connection = WSGIConnection(io.BytesIO())
     connection.buffered_body = lambda: b"x" * 11
-    reader = RequestBodyReader({"CONTENT_LENGTH": "11"}, connection, 1.0)
+    reader = RequestBodyReader({"CONTENT_LENGTH": "11"}, connection, 100, 1.0)
     with pytest.raises(GatewayError) as excinfo:
         reader.receive(10)
     assert (excinfo.value.status, reader.is_left()) == (413, False)

@@ -26,6 +26,7 @@ from engine.upstream.client.client import Client as Real
 from engine.upstream.first_content import read_first_content
 from engine.upstream.relay_response import relay
 from tests.support.documents import exchange
+from tests.support.exchanges import new_exchange
 from tests.support.peer import Peer, read_request, serving
 from tests.support.upstreams import WATCHER, Client, returned_headers, target
 from tests.support.waiting import PATIENCE
@@ -52,9 +53,7 @@ def unchunked(data: bytes) -> bytes:
 
 def over(connection: WSGIConnection) -> Exchange:
     """A request that came over this connection."""
-    request = exchange()
-    request.connection = connection
-    return request
+    return new_exchange(connection=connection)
 
 
 def send(response: Response, caller: Any) -> list[bool]:
@@ -159,9 +158,7 @@ def test_a_stream_of_known_length_is_sent_by_the_server_alone() -> None:
 def headers_of(response: Response) -> list[tuple[str, str]]:
     """The headers that Falcon sends after it was given this response."""
     answer = falcon.Response()
-    request = exchange()
-    request.dialect, request.request_id = OPENAI, "req_1"
-    give(answer, request, response)
+    give(answer, new_exchange(dialect=OPENAI), response)
     return sorted(answer.headers.items())
 
 

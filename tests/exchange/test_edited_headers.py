@@ -1,6 +1,7 @@
 """The headers of a request after the edits of transforms."""
 
 from engine.exchange.edited_headers import with_edited_headers
+from engine.exchange.exchange import RequestEdits
 from tests.support.exchanges import new_exchange
 
 
@@ -17,7 +18,7 @@ def test_the_named_headers_are_those_after_the_edits():
         got.extend(headers)
         return [("x-b", "new"), ("x-other", "unasked")]
 
-    exchange.edit_headers = edit
+    exchange.edits = RequestEdits(exchange, edit)
     edited = with_edited_headers(exchange, ["x-a", "x-b", "x-missing"])
     assert got == [("x-a", "1"), ("x-b", "2")]
     assert edited.environ == {"HTTP_X_B": "new", "HTTP_X_C": "3"}

@@ -13,7 +13,7 @@ from tests.support.exchanges import new_exchange
 
 def test_exchanges_share_defaults_but_no_mutable_objects():
     first, second = (new_exchange("GET") for _ in range(2))
-    assert (first.model, first.value, first.targets) == ("", MISSING, ())
+    assert (first.model.name, first.value, first.model.targets) == ("", MISSING, ())
     assert first.on_end is not second.on_end
     assert first.record is not second.record
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.policies.max_body import POLICY
@@ -13,9 +14,9 @@ from tests.support.exchanges import new_exchange
 )
 def test_max_body_lowers_the_limit_and_never_raises_it(server, policy, limit):
     exchange = new_exchange("POST", "/", "", {})
-    exchange.max_body = server
+    exchange.body_reader = ReceivedBody(Body(), server)
     stage = POLICY.build(POLICY.read(policy), Services())
     assert (
-        stage(exchange, lambda exchange: Response(200, [], b"%d" % exchange.max_body)).body
-        == b"%d" % limit
+        stage(exchange, lambda exchange: Response(200, [], exchange.body_reader.max_size)).body
+        == limit
     )

@@ -26,17 +26,17 @@ def exchange(body):
 def test_the_place_in_the_body_is_found():
     request = exchange(b'{"n": 1, "model": "m"}')
     ModelPlaces(COPY).find(request)
-    start, end = request.model_span
+    start, end = request.model.span
     assert request.body.in_memory[start:end] == b'"m"'
-    assert request.model_copies == ()
+    assert request.model.copies == ()
 
 
 @pytest.mark.parametrize(("name", "prefix"), [("m", ""), ("models/m", "models/")])
 def test_a_copy_may_have_the_prefix(name, prefix):
     request = exchange(b'{"model": "%s"}' % name.encode())
     BY_HEADER.find(request)
-    assert request.model_span is None
-    assert [copy[2] for copy in request.model_copies] == [prefix]
+    assert request.model.span is None
+    assert [copy[2] for copy in request.model.copies] == [prefix]
 
 
 @pytest.mark.parametrize(

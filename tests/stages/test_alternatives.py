@@ -13,6 +13,7 @@ from engine.spec.spec import read
 from engine.stages.alternative import Alternative
 from engine.stages.alternatives import Choice, refusing
 from engine.values.errors import GatewayError
+from tests.support.exchanges import BodySource, new_exchange
 
 DOCUMENT = """openapi: 3.1.0
 info: {title: T, version: "1"}
@@ -78,19 +79,19 @@ def answer(choice: Choice, exchange: Exchange) -> tuple[str, ...]:
 )
 def test_a_handshake_belongs_to_the_websocket(operations, environ, name):
     of_both = choice(operations["socket"], operations["one"])
-    assert answer(of_both, Exchange("GET", "/m/x", "", environ)) == (f"d.{name}", "judged")
+    assert answer(of_both, new_exchange("GET", "/m/x", "", environ)) == (f"d.{name}", "judged")
 
 
 def posted(body: bytes) -> tuple[Exchange, list[int]]:
     """A request, and the limits with which its body was received."""
     environ = {"CONTENT_LENGTH": str(len(body)), "CONTENT_TYPE": "application/json"}
-    exchange, limits = Exchange("POST", "/m/y", "", environ), []
+    exchange, limits = new_exchange("POST", "/m/y", "", environ), []
 
     def receive(limit: int) -> Body:
         limits.append(limit)
         return Body(body)
 
-    exchange.receive, exchange.max_body = receive, 100
+    exchange.body_reader = BodySource(receive, 100)
     return exchange, limits
 
 
@@ -101,9 +102,9 @@ def test_the_body_is_given_to_the_operation_that_accepts_it(operations):
         "judged",
     )
     assert (exchange.value, exchange.mount, limits) == ({"a": 1}, "/m", [100])
-    assert exchange.receive(8).buffer == b'{"a": 1}'
+    assert exchange.body_reader.receive(8).buffer == b'{"a": 1}'
     with pytest.raises(GatewayError) as refused:
-        exchange.receive(7)
+        exchange.body_reader.receive(7)
     assert (refused.value.status, limits) == (413, [100])
 
 
@@ -123,5 +124,5 @@ def test_a_route_that_refuses_nothing_gets_the_body_as_it_was_sent(operations):
     exchange, limits = posted(b"[1")
     of_both = choice(operations["first"], operations["second"], tolerant=True)
     assert answer(of_both, exchange) == ("d.first", "handler")
-    assert exchange.receive(100).buffer == b"[1"
+    assert exchange.body_reader.receive(100).buffer == b"[1"
     assert limits == [100]

@@ -415,8 +415,8 @@ def test_behind_a_proxy_each_client_has_its_own_count_of_unknown_tokens():
 
 
 def call_inside(internal, *carriers, public=False, **environ):
-    exchange = new_exchange("GET", "/", "", environ, operation="openai.chat")
-    exchange.connection = InternalConnection(io.BytesIO(), internal)
+    connection = InternalConnection(io.BytesIO(), internal)
+    exchange = new_exchange("GET", "/", "", environ, operation="openai.chat", connection=connection)
     authenticate(carriers or [BEARER], public, SERVICES)(exchange, lambda _: Response(200, []))
     return exchange
 

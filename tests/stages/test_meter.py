@@ -12,7 +12,7 @@ from engine import dialects
 from engine.dialects import get
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
-from engine.exchange.interfaces import AnswerUsage
+from engine.exchange.interfaces import Metering
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.exchange.record import UnusedAnswer
 from engine.exchange.services import Services
@@ -101,7 +101,7 @@ def test_a_translated_answer_is_charged_by_what_its_upstream_reports(body):
     request.record.response_end = 1.0
 
     def following(request):
-        request.answer_usage = AnswerUsage(UpstreamUsage())
+        request.metering = Metering(reader=UpstreamUsage())
         return Response(200, JSON, body)
 
     response = run(request, following)
@@ -119,7 +119,7 @@ def test_a_prompt_cache_that_the_upstream_counts_twice_is_charged_once():
     request = exchange()
 
     def following(request):
-        request.answer_usage = AnswerUsage(CountsTwice(), cache_counted_twice=True)
+        request.metering = Metering(reader=CountsTwice(), cache_counted_twice=True)
         return Response(200, JSON, iter([ANSWER]))
 
     assert b"".join(run(request, following).body) == ANSWER
@@ -152,7 +152,7 @@ def test_a_model_without_a_price_in_the_config_has_that_of_its_provider(model, c
 def test_a_stream_is_asked_for_usage_and_the_usage_event_is_hidden(fields, hidden):
     request = exchange(stream=True, **fields)
     body = relay(request, Response(200, EVENTS, iter([WORD, LAST, END])))
-    ((start, end, new),) = request.edits
+    start, end, new = request.metering.usage_edit
     text = bytes(request.body.buffer)
     pieces_sent = orjson.loads(text[:start] + new + text[end:])
     assert pieces_sent["stream_options"] == {"include_usage": True}
@@ -183,7 +183,7 @@ def test_events_sent_by_the_pipeline_are_metered():
 def test_a_caller_who_asks_for_usage_gets_the_event():
     request = exchange(stream=True, stream_options={"include_usage": True})
     assert relay(request, Response(200, EVENTS, iter([WORD, LAST, END]))) == WORD + LAST + END
-    assert request.edits == ()
+    assert request.metering.usage_edit is None
     assert request.record.usage.output == 3
 
 
@@ -192,7 +192,7 @@ def test_a_caller_who_asks_for_usage_gets_the_event():
 )
 def test_usage_is_not_requested_without_the_option_or_a_stream(unchanged, takes):
     relay(unchanged, Response(200, JSON, iter([ANSWER])), takes=takes)
-    assert unchanged.edits == ()
+    assert unchanged.metering.usage_edit is None
 
 
 def test_the_usage_of_a_broken_stream_is_estimated():

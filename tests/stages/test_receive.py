@@ -10,6 +10,7 @@ from engine.exchange.exchange import MISSING
 from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.checking import checked
+from tests.support.exchanges import BodySource
 from tests.support.item_requests import exchange, refusal, run
 
 
@@ -40,7 +41,7 @@ def test_the_media_type_is_read_without_its_parameters(operations, kind):
 def test_the_body_is_read_up_to_the_limit_of_the_exchange(operations):
     limits = []
     request = exchange()
-    request.receive = lambda limit: limits.append(limit) or Body(b'{"name": "a"}')
+    request.body_reader = BodySource(lambda limit: limits.append(limit) or Body(b'{"name": "a"}'))
     run(operations["make"], request)
     assert limits == [1000]
 
@@ -61,7 +62,7 @@ def test_the_body_is_closed_at_the_end_in_any_case(operations, data):
     file.write(data)
     file.flush()
     body = Closing(file=file, size=len(data))
-    request.receive = lambda limit: body
+    request.body_reader = BodySource(lambda limit: body)
     with suppress(GatewayError):
         run(operations["make"], request)
     assert body.closed == 0

@@ -19,6 +19,7 @@ from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.checking import checked
 from tests.support.documents import document, exchange, read
+from tests.support.exchanges import BodySource
 
 BODY = {
     "type": "object",
@@ -68,7 +69,7 @@ def validated(
     if unknown != "pass":
         operation = spec.recompile(operation, lenient=False, with_names=True)
     body = request.body
-    request.receive, request.operation = lambda limit: body, operation.id
+    request.body_reader, request.operation = BodySource(lambda limit: body), operation.id
     return checked(checks_of(operation, mode, unknown=unknown), request)
 
 

@@ -95,9 +95,9 @@ def test_the_places_of_the_model_are_found_again(operation):
     body = b'{"n": 1, "model": "m", "also": "m"}'
     exchange = run(operation, {"body": {"remove": ["n"]}}, body=body)
     after = exchange.body.in_memory
-    start, end = exchange.model_span
+    start, end = exchange.model.span
     assert after[start:end] == b'"m"'
-    assert [after[s:e] for s, e, _ in exchange.model_copies] == [b'"m"']
+    assert [after[s:e] for s, e, _ in exchange.model.copies] == [b'"m"']
 
 
 def test_a_form_is_parsed_again(operation):

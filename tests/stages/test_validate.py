@@ -8,6 +8,7 @@ from engine.stages.validate import checks_of, validate_body, validate_parameters
 from engine.values.errors import GatewayError
 from tests.support import documents
 from tests.support.checking import checked
+from tests.support.exchanges import BodySource
 from tests.support.item_requests import exchange, refusal, run
 
 
@@ -35,7 +36,7 @@ def test_a_refusal_names_the_place_of_the_mistake(operations, more, param):
 
 def test_parameters_are_checked_before_the_body_is_read(operations):
     request = exchange(path="/items/x")
-    request.receive = lambda limit: pytest.fail("the body was read")
+    request.body_reader = BodySource(lambda limit: pytest.fail("the body was read"))
     assert refusal(operations["make"], request).param == "id"
 
 
@@ -70,9 +71,9 @@ def test_the_model_is_found_again_where_members_before_it_were_dropped(tmp_path)
     operation = spec.recompile(spec.operations["x"], lenient=False, with_names=True)
     places = ModelPlaces(parse("$request.body#/model"))
     request = exchange(b'{"z": 1, "model": "m"}')
-    request.model_span = (18, 21)
+    request.model.span = (18, 21)
     checked(checks_of(operation, "strict", unknown="drop", places=places), request)
-    start, end = request.model_span
+    start, end = request.model.span
     assert request.body.in_memory == b'{"model": "m"}'
     assert request.body.in_memory[start:end] == b'"m"'
 

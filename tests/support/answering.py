@@ -54,9 +54,13 @@ class Answered:
         value = {"model": "m", "stream": True} if body is None else body
         data = json.dumps(value).encode()
         self.exchange = exchange = new_exchange(
-            "POST", path, query, value=value, body=Body(data), model="m"
+            *("POST", path, query),
+            value=value,
+            body=Body(data),
+            media_type="application/json",
+            model="m",
+            dialect=dialects.get(dialect),
         )
-        exchange.media_type, exchange.dialect = "application/json", dialects.get(dialect)
         self._crossing, self._data = crossing, data
         client = Client(FakeResponse(200, headers, pieces))
         self._target = upstream(

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine import dialects
+from engine.dialects import Dialect
+from engine.exchange.body import Body
+from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.exchange import Exchange
+from engine.exchange.interfaces import Metering, Target
+from engine.exchange.requested_model import RequestedModel
+from engine.values.usage import Takes
 
-_FIELDS = frozenset(Exchange.__annotations__)
+_FIELDS = frozenset(
+    name for name, kind in Exchange.__annotations__.items() if not kind.startswith("Final")
+)
+
+
+class BodySource:
+    """Reads a body by a function of the bytes that it may have."""
+
+    def __init__(self, receive: Callable[[int], Body], max_size: int = 1000) -> None:
+        self._receive, self.max_size = receive, max_size
+
+    def receive(self, max_size: int | None = None) -> Body:
+        return self._receive(self.max_size if max_size is None else max_size)
 
 
 def new_exchange(
@@ -20,14 +38,24 @@ def new_exchange(
     *,
     record: Mapping[str, Any] | None = None,
     variables: Mapping[str, tuple[int, int]] | None = None,
+    dialect: Dialect | None = None,
+    connection: CallerConnection = NO_CONNECTION,
+    takes: Takes | None = None,
+    model: str = "",
+    targets: Sequence[Target] = (),
     **fields: Any,
 ) -> Exchange:
     """An exchange with these `fields`, its RequestRecord with those of `record`.
 
     The dialect is OpenAI's unless it is given. Raises TypeError for an unknown field.
     """
-    exchange = Exchange(method, path, query, environ or {}, request_id, variables=variables)
-    exchange.dialect = dialects.get("openai")
+    exchange = Exchange(
+        *(method, path, query, environ or {}, dialect or dialects.get("openai"), request_id),
+        variables=variables,
+        connection=connection,
+    )
+    exchange.metering = Metering(takes)
+    exchange.model = RequestedModel(model, targets=targets)
     if unknown := fields.keys() - _FIELDS:
         raise TypeError(f"an exchange has no {', '.join(sorted(unknown))}")
     for name, value in fields.items():

@@ -14,7 +14,7 @@ from engine.spec.spec import read
 from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.checking import checked
-from tests.support.exchanges import new_exchange
+from tests.support.exchanges import BodySource, new_exchange
 
 _DOCUMENT = """
 openapi: 3.1.0
@@ -56,8 +56,7 @@ def exchange(
         query=query,
         environ={"CONTENT_TYPE": "application/json", **environ},
         variables={"id": (7, len(path))},
-        max_body=1000,
-        receive=lambda limit: Body(body),
+        body_reader=BodySource(lambda limit: Body(body)),
     )
 
 

@@ -95,7 +95,7 @@ def test_headers_are_edited_when_they_are_sent():
     request = exchange(environ={"HTTP_X_A": "1"})
     header = {"rename": {"x-a": "x-b"}, "remove": ["x-c"], "set": {"x-d": "{request.id}"}}
     edit(request, {"header": header})
-    assert request.edit_headers([("x-c", "1")]) == [("x-b", "1"), ("x-d", "req_1")]
+    assert request.edits.headers([("x-c", "1")]) == [("x-b", "1"), ("x-d", "req_1")]
 
 
 def test_a_form_is_edited():

@@ -166,7 +166,7 @@ def test_a_credential_gets_the_request_as_it_is_sent() -> None:
     credential = Signature("signature", "x-signature", "s")
     client = Client(base_path="/base", host="up.example")
     signed = target(client, credentials=[credential])
-    exchange = Exchange("POST", "/chat", "a=b", {"HTTP_X_A": "1"})
+    exchange = new_exchange("POST", "/chat", "a=b", {"HTTP_X_A": "1"})
     headers = signed.upstream.headers(("x-a",))
     built = build_request(signed, exchange, headers, None)
     attempt(signed, credential, built, exchange, dialects.get("openai"), 9.0)

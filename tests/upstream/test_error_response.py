@@ -47,7 +47,7 @@ def ask(dialect: str, fake_response: FakeResponse) -> Response:
         credentials=[HeaderCredential("header", "authorization", f"Bearer {KEY}")],
     )
     request = exchange(b"{}", path="/v1/x")
-    request.mount, request.targets, request.model = "/v1", [failing], "m"
+    request.mount, request.model.targets, request.model.name = "/v1", [failing], "m"
     return Forward(
         None,
         fixed=group(),

@@ -55,8 +55,8 @@ def chat(body: Any = None, **more: Any) -> Exchange:
     request = exchange(data, path="/v1/chat", **more)
     request.mount, request.media_type = "/v1", "application/json"
     request.value = json.loads(request.body.buffer)
-    request.model = request.value.get("model") or ""
-    request.model_span = BODY.check(request)[1]
+    request.model.name = request.value.get("model") or ""
+    request.model.span = BODY.check(request)[1]
     return request
 
 
@@ -69,7 +69,7 @@ def send(
     services: Any = SERVICES,
     **more: Any,
 ) -> Response:
-    request.targets = targets
+    request.model.targets = targets
     return Forward(
         expression,
         fixed=group(*fixed),
@@ -119,7 +119,7 @@ def test_the_targets_name_for_the_model_is_written_into_the_body(
 def test_a_default_model_is_written_into_the_body(body: bytes, expected: bytes) -> None:
     client = Client()
     request = chat(body)
-    request.model = "usual"
+    request.model.name = "usual"
     send(request, target(client))
     assert client.requests[0].body == expected
 
@@ -141,10 +141,10 @@ def test_a_name_in_multipart_is_written() -> None:
     client = Client()
     body, content_type = form_data([["file", "RIFF", "a", "b/c"], ["model", "asked"]])
     request = exchange(body, content_type)
-    request.media_type, request.model = "multipart/form-data", "asked"
+    request.media_type, request.model.name = "multipart/form-data", "asked"
     request.parts = list(parse_multipart(body, boundary_of(content_type)))
     request.value = {"model": "asked"}
-    request.model_span = BODY.check(request)[1]
+    request.model.span = BODY.check(request)[1]
     send(request, target(client, "theirs"))
     assert client.requests[0].body == body.replace(b"asked", b"theirs")
     assert client.requests[0].header("content-type") == content_type
@@ -154,7 +154,7 @@ def test_a_name_in_the_path_is_written() -> None:
     client = Client(base_path="/base")
     path = "/v1beta/models/asked:go"
     request = exchange(path=path, query="alt=sse", variables={"model": (15, 20)})
-    request.mount, request.model = "/v1beta", "asked"
+    request.mount, request.model.name = "/v1beta", "asked"
     send(request, target(client, "org/x"), expression=parse("$request.path.model"))
     assert client.requests[0].target == "/base/models/org%2Fx:go?alt=sse"
 
@@ -162,7 +162,7 @@ def test_a_name_in_the_path_is_written() -> None:
 def test_a_name_in_the_query_is_written() -> None:
     client = Client()
     request = exchange(query="a=%20&model=asked", path="/x")
-    request.model = "asked"
+    request.model.name = "asked"
     send(request, target(client, "theirs"), expression=parse("$request.query.model"))
     assert client.requests[0].target == "/x?a=%20&model=theirs"
 
@@ -170,7 +170,7 @@ def test_a_name_in_the_query_is_written() -> None:
 def test_a_name_in_a_header_is_written_and_passes() -> None:
     client = Client()
     request = exchange(headers={"x-model": "asked"})
-    request.model = "asked"
+    request.model.name = "asked"
     send(request, target(client, "theirs"), expression=parse("$request.header.x-model"))
     assert client.requests[0].header("x-model") == "theirs"
 
@@ -288,7 +288,7 @@ def test_a_body_on_disk_is_sent_to_each_target() -> None:
     request = chat()
     request.body = receive(Input(), len(data), 10_000_000)
     request.value = json.loads(data)
-    request.model_span = BODY.check(request)[1]
+    request.model.span = BODY.check(request)[1]
     first, second = Client(failure(failures.ConnectFailed)), Client()
     send(request, target(first, "one"), target(second, "two"))
     assert first.requests[0].body == data.replace(b'"asked"', b'"one"')

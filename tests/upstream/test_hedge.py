@@ -15,6 +15,7 @@ from gevent.event import Event
 from engine import dialects
 from engine.config.routes import Hedge
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.interfaces import Metering
 from engine.spec.expression import parse
 from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.client.failures import FirstByteTimeout, Reset
@@ -44,7 +45,7 @@ AT_ONCE = Hedge("1ms", idempotent=True)
 
 
 def hedged(request: Exchange, *targets: Target, hedge: Hedge = AT_ONCE) -> Response:
-    request.targets = targets
+    request.model.targets = targets
     return Forward(
         BODY,
         fixed=group(),
@@ -58,9 +59,9 @@ def hedged(request: Exchange, *targets: Target, hedge: Hedge = AT_ONCE) -> Respo
 
 def chat() -> Exchange:
     request = exchange(b'{"model": "asked"}', path="/v1/chat")
-    request.mount, request.media_type, request.model = "/v1", "application/json", "asked"
+    request.mount, request.media_type, request.model.name = "/v1", "application/json", "asked"
     request.value = {"model": "asked"}
-    request.model_span = BODY.check(request)[1]
+    request.model.span = BODY.check(request)[1]
     return request
 
 
@@ -105,7 +106,7 @@ def test_what_the_other_attempt_has_reported_is_kept():
             return super().read(*args, **more)
 
     request = chat()
-    request.takes = Takes()
+    request.metering = Metering(Takes())
     first = quick("first", Waiting(200, EVENTS, [start]))
     assert hedged(request, first, quick()).status == 200
     assert failures(request) == [("first", "cancelled"), ("quick", "")]
@@ -118,7 +119,7 @@ def test_the_answer_that_comes_second_is_kept():
     answer = b'{"choices":[],"usage":{"prompt_tokens":25,"completion_tokens":7}}'
     both = Event()
     request = chat()
-    request.takes = Takes()
+    request.metering = Metering(Takes())
     clients = [Client(FakeResponse(200, JSON, [answer]), during=both.wait) for _ in range(2)]
     gevent.spawn_later(0.05, both.set)
     targets = [target(client, name=name) for client, name in zip(clients, "ab", strict=True)]

@@ -89,7 +89,7 @@ def test_a_copy_of_the_name_may_have_the_prefix_of_its_dialect(operation, accept
     text = b'{"model": "any", "inner": {"model": "models/any"}}'
     places = ["$request.body#/inner/model"]
     if accepted:
-        assert call("any", operation=operation, text=text, also=places).model_copies == [
+        assert call("any", operation=operation, text=text, also=places).model.copies == [
             (36, 48, "models/")
         ]
         return
@@ -98,7 +98,7 @@ def test_a_copy_of_the_name_may_have_the_prefix_of_its_dialect(operation, accept
 
 
 def upstreams(exchange):
-    return [target.upstream.name for target in exchange.targets]
+    return [target.upstream.name for target in exchange.model.targets]
 
 
 @pytest.mark.parametrize(
@@ -114,17 +114,17 @@ def upstreams(exchange):
 )
 def test_a_model_has_the_targets_that_serve_the_operation(model, names):
     exchange = call(model)
-    assert (exchange.model, upstreams(exchange)) == (model, names)
+    assert (exchange.model.name, upstreams(exchange)) == (model, names)
 
 
 def test_the_span_of_the_model_in_the_body():
     exchange = call("gpt-4o", text=b'{"x": 1, "model" : "gpt-4o"}')
-    assert exchange.model_span == (19, 27)
+    assert exchange.model.span == (19, 27)
 
 
 @pytest.mark.parametrize("model", [MISSING, None, ""])
 def test_without_a_model_the_default_is_used_or_the_request_refused(model):
-    assert call(model, default="gpt-4o").model == "gpt-4o"
+    assert call(model, default="gpt-4o").model.name == "gpt-4o"
     error = refusal(model)
     assert (error.status, error.code) == (400, "missing_required_parameter")
 
@@ -157,7 +157,7 @@ def test_the_models_of_a_caller_limit_the_default_too():
 
 
 def test_the_models_of_a_caller_are_matched_with_the_requested_name():
-    assert call("gpt-5", caller=Caller("a", ("gpt-5",))).model == "gpt-5"
+    assert call("gpt-5", caller=Caller("a", ("gpt-5",))).model.name == "gpt-5"
     assert refusal("gpt-6", caller=Caller("a", ("gpt-5",))).status == 403
 
 

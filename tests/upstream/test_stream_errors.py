@@ -103,7 +103,7 @@ def response_of(
 def ask(dialect: str, *clients: Client, **more: Any) -> tuple[Response | GatewayError, list[Any]]:
     targets = [target(c, name=f"u{n}", retry=TWICE, **more) for n, c in enumerate(clients)]
     request = exchange(b"{}", path="/v1/x")
-    request.mount, request.targets, request.model = "/v1", targets, "m"
+    request.mount, request.model.targets, request.model.name = "/v1", targets, "m"
     forward = Forward(
         None,
         fixed=group(),

@@ -70,7 +70,7 @@ def observed(client: Client, **more: Any) -> tuple[Target, Recorder]:
 
 
 def forward(request: Exchange, *targets: Target) -> Response:
-    request.targets, request.model = targets, "m"
+    request.model.targets, request.model.name = targets, "m"
     return Forward(
         None,
         fixed=group(),

@@ -63,8 +63,7 @@ class Setting:
         near, self.caller = pair()
         self.sock, self.upstream = pair()
         self.near = near
-        self.exchange = new_exchange("GET", "/", "", ENVIRON, "req_1", dialect=OPENAI)
-        self.exchange.connection = Caller(near, early)
+        self.exchange = new_exchange("GET", "/", "", ENVIRON, connection=Caller(near, early))
         self.sessions = Sessions()
 
         def forward(exchange: Exchange) -> Response:
@@ -146,8 +145,7 @@ def test_an_exception_in_a_session_is_logged_and_ends_it(caplog):
 def test_a_refusal_of_the_upstream_is_returned():
     refusal = Response(404, [], b"{}")
     handler = converse(lambda exchange: refusal, OPENAI, SessionLimits(), Sessions())
-    exchange = new_exchange("GET", "/", "", ENVIRON)
-    exchange.connection = Caller(None)
+    exchange = new_exchange("GET", "/", "", ENVIRON, connection=Caller(None))
     assert handler(exchange) is refusal
 
 

@@ -176,7 +176,7 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
     if route.model is None or exchange is None:
         return None
     report: Report = {"from": route.model.text, "default": route.default_model}
-    name = exchange.model
+    name = exchange.model.name
     if not name:
         return report | {"name": None}
     entry = ByName(config.models).find(name)
@@ -219,21 +219,21 @@ def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]
     exchange = rehearsal.exchange
     if exchange is None:
         return []
-    not_reached, models = [None] * len(exchange.targets), config.models
+    not_reached, models = [None] * len(exchange.model.targets), config.models
     return [
         {
             "upstream": target.upstream.name,
-            "model": target.model or exchange.model,
+            "model": target.model or exchange.model.name,
             "weight": target.weight,
             "max_in_flight": _bound(target, models[target.entry]),
             "choose": models[target.entry].choose.text,
             "fallback": target.exact_entry
-            if target.exact_entry not in ("", exchange.model)
+            if target.exact_entry not in ("", exchange.model.name)
             else "",
             "translation": _translation(translation),
         }
         for target, translation in zip(
-            exchange.targets, rehearsal.translations or not_reached, strict=True
+            exchange.model.targets, rehearsal.translations or not_reached, strict=True
         )
     ]
 

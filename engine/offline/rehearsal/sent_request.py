@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.config.config import Config
+from engine.dialects import default
 from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
@@ -81,7 +82,7 @@ def _as_exchange(route: Route, request: SentRequest, config: Config) -> Exchange
     match = tree.find(path, request.method)
     variables = match.variables if isinstance(match, PathMatch) else {}
     environ = {environ_key(name): value for name, value in request.headers}
-    exchange = Exchange(request.method, path, query, environ, variables=variables)
+    exchange = Exchange(request.method, path, query, environ, default(), variables=variables)
     exchange.body = Body(request.body)
     try:
         route.operation.bodies.parse(exchange, False)

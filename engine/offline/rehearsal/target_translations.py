@@ -45,7 +45,7 @@ def translate_for_targets(
     tables = TranslationTables(operations, plan.config.models)
     translations = RouteTranslations(operation, tables, time.time)
     entries: list[TargetTranslation | None] = []
-    for target in cast("Sequence[Target]", exchange.targets):
+    for target in cast("Sequence[Target]", exchange.model.targets):
         language = operations.language(target.entry, target.upstream.dialect, operation)
         entries.append(
             _translate(translations, exchange, target, (operation.language, language))
@@ -58,7 +58,7 @@ def translate_for_targets(
 def _translate(
     translations: RouteTranslations, exchange: Exchange, target: Target, languages: tuple[str, str]
 ) -> TargetTranslation:
-    upstream, model = target.upstream.name, target.model or exchange.model
+    upstream, model = target.upstream.name, target.model or exchange.model.name
     try:
         translated = translations.translate(exchange, target)
     except GatewayError as error:

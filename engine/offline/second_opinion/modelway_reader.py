@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from engine.dialects import default
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.second_opinion.verdict import NotComparable, Verdict
@@ -28,7 +29,7 @@ _MAX_ERRORS = 50
 def read_body(operation: Operation, schema: Node, media_type: str, body: bytes) -> Verdict:
     """The verdict on a JSON body of `schema`; an empty body counts as none."""
     environ = {"CONTENT_TYPE": media_type}
-    exchange = Exchange(operation.method, operation.path, "", environ)
+    exchange = Exchange(operation.method, operation.path, "", environ, default())
     exchange.body = Body(body)
     rule = None
     try:

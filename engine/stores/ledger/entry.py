@@ -91,7 +91,7 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             record.time,
             caller.name if caller is not None else "",
             exchange.operation,
-            exchange.model,
+            exchange.model.name,
             *_RESULT(record),
             *_USAGE(usage),
             record.cost,

@@ -99,7 +99,7 @@ def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> lis
         last = record.decisive_attempt
     for number, (span_id, start) in enumerate(trace.attempts):
         # An attempt that the caller did not wait for has no record.
-        unrecorded = Attempt("", record.upstream, exchange.model, "", 0, start, 0.0)
+        unrecorded = Attempt("", record.upstream, exchange.model.name, "", 0, start, 0.0)
         attempt = attempts[number] if number < len(attempts) else unrecorded
         ended = attempt.failure or number < last
         stop = attempt.start + attempt.seconds if ended else end
@@ -154,9 +154,9 @@ def _request_attributes(exchange: Exchange) -> dict[str, Value]:
         attributes["modelway.operation"] = exchange.operation
     if exchange.caller is not None:
         attributes["modelway.token"] = exchange.caller.name
-    if exchange.model:
+    if exchange.model.name:
         attributes["gen_ai.operation.name"] = exchange.dialect.gen_ai_operation(exchange.operation)
-        attributes["gen_ai.request.model"] = exchange.model[:_MAX_MODEL_NAME]
+        attributes["gen_ai.request.model"] = exchange.model.name[:_MAX_MODEL_NAME]
         attributes["modelway.cost_nano"] = record.cost
     if record.first_byte is not None:
         attributes["modelway.first_byte_seconds"] = record.first_byte
@@ -178,7 +178,7 @@ def _describe_attempt(
     attributes["modelway.upstream"] = attempt.upstream
     if attempt.language:
         attributes["modelway.translated"] = attempt.language
-    if exchange.model:
+    if exchange.model.name:
         model = attempt.model[:_MAX_MODEL_NAME]
         operation = exchange.dialect.gen_ai_operation(exchange.operation)
         span.name = f"{operation} {model}"

@@ -44,7 +44,7 @@ class _Cheapest:
         """Nothing of the targets is needed but their prices."""
 
     def picks(self, group: TargetGroup, exchange: Exchange) -> Iterator[Target]:
-        for shares in self._by_price(group.targets, exchange.model):
+        for shares in self._by_price(group.targets, exchange.model.name):
             while len(shares.targets) > 1:
                 index = shares.draw(self._dice)
                 yield shares.targets[index]

@@ -15,11 +15,11 @@ VISIBLE = visible_models("gpt-4o", "claude", "org/m:x")
 
 
 def exchange(path="/v1/models", query="", caller=None, **environ):
-    request = new_exchange("GET", path, query, environ)
-    request.variables = {"model": (len("/v1/models/"), len(path))}
-    request.caller = caller
-    request.dialect = dialect_of(request, SHARED)
-    return request
+    dialect = dialect_of(environ, query, SHARED)
+    variables = {"model": (len("/v1/models/"), len(path))}
+    return new_exchange(
+        "GET", path, query, environ, dialect=dialect, variables=variables, caller=caller
+    )
 
 
 def listed(request, among=VISIBLE):
@@ -41,7 +41,7 @@ def test_the_list_has_the_shape_the_request_asks_for():
 
 
 def test_the_last_dialect_answers_what_none_claims():
-    assert dialect_of(exchange(), (ANTHROPIC, GEMINI)) is GEMINI
+    assert dialect_of({}, "", (ANTHROPIC, GEMINI)) is GEMINI
 
 
 def test_a_caller_sees_only_what_it_may_use():

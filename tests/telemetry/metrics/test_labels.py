@@ -11,8 +11,7 @@ OPENAI = dialects.get("openai")
 
 def test_labels_are_the_entries_of_the_config_not_the_callers_words():
     exchange = new_exchange("POST", "/", "", {}, "req_1", operation="openai.createChatCompletion")
-    exchange.dialect = dialects.get("openai")
-    exchange.model = "whatever-a-caller-says"
+    exchange.model.name = "whatever-a-caller-says"
     record = exchange.record
     record.requested_entry, record.served_entry, record.upstream = "gpt-*", "gpt-4o", "azure"
     labels = labels_of(exchange, "USD")

@@ -151,10 +151,7 @@ def test_where_all_are_full_the_first_choice_is_asked() -> None:
 
 
 def chat(value: Any, dialect: Any = None, **more: Any) -> Exchange:
-    request = new_exchange(value=value, media_type="application/json", **more)
-    if dialect is not None:
-        request.dialect = dialect
-    return request
+    return new_exchange(value=value, media_type="application/json", dialect=dialect, **more)
 
 
 @each(

@@ -76,7 +76,7 @@ class Worker:
             clock=self.clock,
         )
         probe = exchange(b"{}")
-        probe.targets = [target for each in groups for target in each.targets]
+        probe.model.targets = [target for each in groups for target in each.targets]
         with suppress(GatewayError):
             forward(probe)
         probe.end()

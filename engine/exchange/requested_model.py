@@ -1,0 +1,32 @@
+"""The model that a request asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.exchange.interfaces import Target
+
+
+@dataclass(slots=True)
+class RequestedModel:
+    """The model that a request asks for, and its `targets`, in the order of attempts.
+
+    `name` is "" for none. `span` is the span of the name in the body, `copies` are those of its
+    copies: start, end, prefix. `others` are the models that the request names for the upstream to
+    use instead or besides. `early` is the name and what was found by it before the body was
+    received, None for nothing.
+    """
+
+    name: str = ""
+    span: tuple[int, int] | None = None
+    copies: Sequence[tuple[int, int, str]] = ()
+    others: Sequence[str] = ()
+    targets: Sequence[Target] = ()
+    early: tuple[str, Any] | None = None
+
+
+NO_MODEL = RequestedModel()
+"""No model: the request is for another operation, or its model is not known yet. Many exchanges
+share it, so it is replaced, not changed."""
