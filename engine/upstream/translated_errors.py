@@ -43,11 +43,4 @@ class TranslatedErrors(Struct):
 
     def invalid_answer(self, error: BrokenAnswer) -> InvalidAnswer:
         """The failure of a response that cannot be translated, with the message of `error`."""
-        return invalid_answer(self.redaction.redact_text(str(error)))
-
-
-def invalid_answer(words: str) -> InvalidAnswer:
-    """The failure of a response with a content that cannot be translated."""
-    failure = InvalidAnswer(words)
-    failure.request_sent = failure.response_started = True
-    return failure
+        return InvalidAnswer(self.redaction.redact_text(str(error))).after_start()

@@ -12,6 +12,7 @@ import orjson
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import event_document
 from engine.metering.readers import Reader
+from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
@@ -34,8 +35,8 @@ _ERROR_NAME = b"event: error\n"
 _ERRORS = (BrokenAnswer, UpstreamError, EventTooLarge)
 
 
-class TranslatedEvents:
-    """An EventFilter that cleans and translates an upstream's stream, event by event.
+class TranslatedEvents(Filter):
+    """Cleans and translates an upstream's stream, event by event.
 
     `dialect` is the upstream's; `usage` reads its events, each before it is translated. A
     `heartbeat` replaces events without output, such as pings of the upstream.
@@ -54,13 +55,14 @@ class TranslatedEvents:
         heartbeat: bytes = b"",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._translator = translator
+        self._translator, self._event = translator, translator.event
         self._dialect = dialect
-        self._usage = usage
+        self._read_usage = usage.feed
         self._errors = errors
         self._heartbeat = heartbeat
         self._clock = clock
         self._cleaner = Cleaner(dialect.stream)
+        self._clean = self._cleaner.feed
 
     @property
     def ended(self) -> bool:
@@ -73,9 +75,9 @@ class TranslatedEvents:
             return b""
         output: list[bytes] = []
         try:
-            self._translate(self._cleaner.feed(data), output)
-            if self._cleaner.foreign:
-                self._refuse_foreign()
+            self._translate(self._clean(data), output)
+            if self._cleaner.failure is not None:
+                self._refuse_foreign(self._cleaner.failure)
         except _ERRORS as error:
             return self._break_off(error, output)
         events = b"".join(output)
@@ -91,8 +93,8 @@ class TranslatedEvents:
         output: list[bytes] = []
         try:
             self._translate(self._cleaner.finish(), output)
-            if self._cleaner.foreign:
-                self._refuse_foreign()
+            if self._cleaner.failure is not None:
+                self._refuse_foreign(self._cleaner.failure)
             output.append(self._translator.end())
         except _ERRORS as error:
             return self._break_off(error, output)
@@ -102,11 +104,11 @@ class TranslatedEvents:
         """Append the translation of clean events to `output`, also of those before an error."""
         if not self._started and not (events := self._translate_start(events, output)):
             return
-        self._usage.feed(events)
+        self._read_usage(events)
         data: Iterable[bytes] = map(_JOINED, _DATA.findall(events))
         if events.find(_ERROR_NAME) >= 0:
             data = filter(None, map(_data_of, events.split(b"\n\n")))
-        output.extend(map(self._translator.event, data))  # lazy: appends up to an error
+        output.extend(map(self._event, data))  # lazy: appends up to an error
 
     def _translate_start(self, events: bytes, output: list[bytes]) -> bytes:
         """Translate one by one the events up to that with which the answer begins, which tells the
@@ -135,10 +137,10 @@ class TranslatedEvents:
         self.failure = self._errors.failure(error)
         return b"".join([*output, self._translator.take()])
 
-    def _refuse_foreign(self) -> None:
+    def _refuse_foreign(self, text: NotAnEvent) -> None:
         """Raise an error for what is no event, unless the answer is complete."""
         if not self.ended:
-            raise self._foreign_error(NotAnEvent(self._cleaner.foreign))
+            raise self._foreign_error(text)
 
     def _foreign_error(self, text: NotAnEvent) -> BrokenAnswer | UpstreamError:
         if self._dialect.is_error_event(text.document):
