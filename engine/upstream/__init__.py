@@ -19,7 +19,7 @@ filter, layer by layer, and the relay reads the outermost. Each is there only if
     _EditedEvents,        any of these         attempt: the target has  edits see the upstream's
     _EditedJson                                transforms of responses  format
     TranslatedEvents,     any of these         attempt: the target      the caller gets its own
-    _ArrayOfEvents,                            speaks another language  format, errors included
+    ArrayOfEvents,                             speaks another language  format, errors included
     _Answer
     Cleaner               any but the last     relay: events, unless    the caller's SDK reads them
                                                of a translation

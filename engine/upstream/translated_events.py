@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterable
 from operator import methodcaller
 
 import orjson
+from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import event_document
+from engine.exchange.interfaces import Headers
 from engine.metering.readers import Reader
 from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.upstream.client.failures import InvalidAnswer
-from engine.upstream.translated_errors import TranslatedErrors
-from engine.values.errors import EventTooLarge
+from engine.values.errors import EventTooLarge, GatewayError
+from engine.values.redaction import Redaction
 
 _QUIET = 5.0
 """Seconds of upstream events without output after which the caller gets a heartbeat."""
@@ -33,6 +36,36 @@ _ERROR_NAME = b"event: error\n"
 """The name of an event that reports an error whatever its data."""
 
 _ERRORS = (BrokenAnswer, UpstreamError, EventTooLarge)
+
+
+class TranslatedErrors(Struct):
+    """Writes errors in the caller's `dialect`, without the gateway's credentials. `headers` are
+    those of the response: a time to wait that an error names is added to them."""
+
+    dialect: Dialect
+    request_id: str
+    redaction: Redaction
+    headers: Headers
+
+    def document(self, error: UpstreamError) -> bytes:
+        """The JSON of an error that the upstream reports."""
+        if error.retry_after is not None and all(name != "retry-after" for name, _ in self.headers):
+            self.headers.append(("retry-after", str(math.ceil(error.retry_after))))
+        message = error.message or f"The upstream answered {error.status}."
+        status = error.status if error.status >= 400 else 502
+        gateway_error = GatewayError(status, error.code or "upstream_error", message)
+        document = orjson.dumps(self.dialect.error(gateway_error, self.request_id))
+        return self.redaction.redact(document) + b"\n"
+
+    def failure(self, error: BrokenAnswer | UpstreamError) -> InvalidAnswer | NotAnEvent:
+        """The failure that ends a stream: NotAnEvent for an error that the upstream reports."""
+        if isinstance(error, UpstreamError):
+            return NotAnEvent(self.document(error))
+        return self.invalid_answer(error)
+
+    def invalid_answer(self, error: BrokenAnswer) -> InvalidAnswer:
+        """The failure of a response that cannot be translated, with the message of `error`."""
+        return InvalidAnswer(self.redaction.redact_text(str(error))).after_start()
 
 
 class TranslatedEvents(Filter):
@@ -149,6 +182,27 @@ class TranslatedEvents(Filter):
                 message = error.document.get("error", {}).get("message")
                 return UpstreamError(error.status, message or "")
         return BrokenAnswer(str(text))
+
+
+class ArrayOfEvents(TranslatedEvents):
+    """A stream for a caller who gets an array. An error is the last item of one that has begun, and
+    the array breaks off."""
+
+    _has_begun = False
+
+    def feed(self, data: bytes) -> bytes:
+        return self._with_error(super().feed(data))
+
+    def finish(self) -> bytes:
+        return self._with_error(super().finish())
+
+    def _with_error(self, output: bytes) -> bytes:
+        self._has_begun = self._has_begun or bool(output)
+        if isinstance(self.failure, NotAnEvent) and self._has_begun:
+            output += b",\n" + self.failure.text
+            words = "the upstream's answer broke off with an error"
+            self.failure = InvalidAnswer(words).after_start()
+        return output
 
 
 def _data_of(event: bytes) -> bytes:

@@ -18,17 +18,14 @@ from engine.exchange.interfaces import Headers
 from engine.metering.readers import Reader, reader
 from engine.relay.filter import UNDECODABLE, Filter, WholeBody, unreadable
 from engine.relay.framing import framing_of
-from engine.relay.sse import NotAnEvent
 from engine.translations import AnyExchange
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource
 from engine.translations.translation import MAX_ANSWER
-from engine.upstream.client.failures import InvalidAnswer
 from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
 from engine.upstream.error_response import error_code
 from engine.upstream.filtered_response import FilteredResponse
 from engine.upstream.first_content import EVENT_STREAM, JSON, Misframed, media_type
-from engine.upstream.translated_errors import TranslatedErrors
-from engine.upstream.translated_events import TranslatedEvents
+from engine.upstream.translated_events import ArrayOfEvents, TranslatedErrors, TranslatedEvents
 from engine.values.content_coding import decode_body
 from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
@@ -74,7 +71,7 @@ def translated_response(
         body = unreadable(UNDECODABLE)
     elif is_stream:
         heartbeat = dialect.heartbeat if sends_events else b""
-        kind = _ArrayOfEvents if request.as_list else TranslatedEvents
+        kind = ArrayOfEvents if request.as_list else TranslatedEvents
         body = kind(exchange.stream(usage), target, usage_reader, errors, heartbeat, clock)
     else:
         body = _Answer(exchange, errors, usage, encoding, usage_reader)
@@ -127,27 +124,6 @@ class _Answer(WholeBody):
             else:
                 self.failure = self._errors.failure(error)
         return b""
-
-
-class _ArrayOfEvents(TranslatedEvents):
-    """A stream for a caller who gets an array. An error is the last item of one that has begun, and
-    the array breaks off."""
-
-    _has_begun = False
-
-    def feed(self, data: bytes) -> bytes:
-        return self._with_error(super().feed(data))
-
-    def finish(self) -> bytes:
-        return self._with_error(super().finish())
-
-    def _with_error(self, output: bytes) -> bytes:
-        self._has_begun = self._has_begun or bool(output)
-        if isinstance(self.failure, NotAnEvent) and self._has_begun:
-            output += b",\n" + self.failure.text
-            words = "the upstream's answer broke off with an error"
-            self.failure = InvalidAnswer(words).after_start()
-        return output
 
 
 def _once_in_the_cache(source: UsageSource) -> Usage | None:
