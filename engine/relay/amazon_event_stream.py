@@ -15,6 +15,8 @@ from typing import NamedTuple
 from uuid import UUID
 from zlib import crc32
 
+from engine.relay.filter import Unreadable
+
 MEDIA_TYPE = "application/vnd.amazon.eventstream"
 MAX_HEADERS = 128 * 1024
 """Bytes of one message's headers."""
@@ -39,7 +41,7 @@ _NUMBERS = {
 HeaderValue = bool | int | bytes | str | UUID
 
 
-class BrokenMessage(Exception):
+class BrokenMessage(Unreadable):
     """Bytes that are not a message, or end within one. The text begins with "the upstream's"."""
 
     def __init__(self, detail: str) -> None:

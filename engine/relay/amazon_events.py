@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from engine.relay.amazon_event_stream import BrokenMessage, Message, MessageReader
+from engine.relay.filter import Filter
 from engine.values.event_json import json_or_none
 
 _STATUSES = {
@@ -49,20 +50,11 @@ _CHUNK = Decoder(_Chunk)
 _TYPED = Decoder(_Typed)
 
 
-class AmazonEvents:
-    """Turns the bytes of an Amazon event stream, as they arrive, into server-sent events.
-
-    `failure` is why the stream cannot be read further; the events before it have been returned.
-    """
+class AmazonEvents(Filter):
+    """Turns the bytes of an Amazon event stream into server-sent events."""
 
     def __init__(self) -> None:
         self._reader = MessageReader()
-        self.failure: BrokenMessage | None = None
-
-    @property
-    def inside(self) -> bool:
-        """Whether a message has begun and is not complete."""
-        return self._reader.inside
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, `b""` for none."""
@@ -74,6 +66,12 @@ class AmazonEvents:
         except BrokenMessage as failure:
             self.failure = failure
         return b"".join(events)
+
+    def finish(self) -> bytes:
+        """No event: an end within a message is a failure."""
+        if self._reader.inside:
+            self.failure = EOFError("a message is not complete")
+        return b""
 
 
 def _event(message: Message) -> bytes:

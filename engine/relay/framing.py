@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
 
 from engine.dialects.interface.streams import Framing
+from engine.relay.filter import Filter, Unreadable
 from engine.relay.sse import MAX_EVENT
-from engine.values.errors import EventTooLarge
 
 _BOM = b"\xef\xbb\xbf"
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:")
@@ -41,40 +40,17 @@ def framing_of(start: bytes) -> Framing | None:
     return Framing.UNKNOWN
 
 
-class EventSource(Protocol):
-    """Turns the bytes of a stream in another framing, as they arrive, into server-sent events.
-
-    `failure` is why it cannot be read further; the events before it have been returned. `inside`:
-    its last part is not complete.
-    """
-
-    @property
-    def failure(self) -> Exception | None: ...
-
-    @property
-    def inside(self) -> bool: ...
-
-    def feed(self, data: bytes) -> bytes:
-        """The events that `data` completes, `b""` for none."""
-
-
-class ArrayEvents:
-    """An EventSource for a JSON array: each of its objects is the data of an event. An object that
-    stands alone is one, too."""
+class ArrayEvents(Filter):
+    """Turns a JSON array into server-sent events: each of its objects is the data of one. An object
+    that stands alone is one, too."""
 
     def __init__(self) -> None:
-        self.failure: EventTooLarge | None = None
         self._buffer = bytearray()  # from the item that has begun
         self._at = 0  # what is before it has been read
         self._depth = 0
         self._in_string = False
         self._begun = False
         self._array = 1  # the depth of an item: 0 for an object that stands alone
-
-    @property
-    def inside(self) -> bool:
-        """Whether the array is not closed."""
-        return self._depth > 0 or not self._begun
 
     def feed(self, data: bytes) -> bytes:
         """The events of the items that `data` completes."""
@@ -86,8 +62,14 @@ class ArrayEvents:
             del self._buffer[: self._at]  # between two items
             self._at = 0
         elif len(self._buffer) > MAX_EVENT:
-            self.failure = EventTooLarge(f"an item of more than {MAX_EVENT} bytes")
+            self.failure = Unreadable(f"an item of more than {MAX_EVENT} bytes")
         return b"".join(events)
+
+    def finish(self) -> bytes:
+        """No event: an array that is not closed is a failure."""
+        if self._depth > 0 or not self._begun:
+            self.failure = EOFError("the array is not closed")
+        return b""
 
     def _read_token(self, events: list[bytes]) -> bool:
         """Read up to the next bracket, or the end of a string. Returns whether there is one."""

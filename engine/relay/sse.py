@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Protocol
 
 from engine.dialects.interface.streams import DEFAULT_RULES, END_MARKER, StreamRules
+from engine.relay.filter import Filter
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import json_or_none
 
@@ -41,27 +41,14 @@ class NotAnEvent(Exception):
         self.document = document
 
 
-class EventFilter(Protocol):
-    """Takes the bytes of a stream as they arrive and returns whole clean events."""
+class Cleaner(Filter):
+    """Takes bytes as they arrive and returns whole clean events.
 
-    @property
-    def failure(self) -> Exception | None:
-        """Why the stream cannot be read further; the events before it have been returned."""
-
-    def feed(self, data: bytes) -> bytes:
-        """The events that `data` completes; `b""` when it completes none."""
-
-    def finish(self) -> bytes:
-        """The events that the end of the stream completes."""
-
-
-class Cleaner:
-    """Takes bytes as they arrive and returns whole clean events: an EventFilter.
-
-    `foreign` is text that is not an event (see NotAnEvent). It ends the stream: nothing more may be
-    fed. Lines of unknown fields are dropped if an event follows (HTML standard 9.2.6); at the end
-    of a stream they are foreign.
+    Text that is not an event is its failure. Lines of unknown fields are dropped if an event
+    follows (HTML standard 9.2.6); at the end of a stream they are such text.
     """
+
+    failure: NotAnEvent | None = None
 
     def __init__(self, rules: StreamRules = DEFAULT_RULES) -> None:
         self._rules = rules
@@ -72,12 +59,7 @@ class Cleaner:
         self._started = False
         self._is_at_event = False
         """Whether the next bytes begin an event that is not the first: nothing waits."""
-        self.foreign = b""
         self._unknown_lines = b""  # lines of unknown fields since the last event
-
-    @property
-    def failure(self) -> NotAnEvent | None:
-        return NotAnEvent(self.foreign) if self.foreign else None
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, cleaned; `b""` when it completes none."""
@@ -88,7 +70,7 @@ class Cleaner:
         return events
 
     def _completed(self, data: bytes) -> bytes:
-        if self.foreign:
+        if self.failure is not None:
             return b""
         data = self._line_feeds(data)
         if not self._started and (self._buffer or data):
@@ -115,22 +97,25 @@ class Cleaner:
             if event:
                 events.append(event)
                 self._unknown_lines = b""
-            if self.foreign:
+            if self.failure is not None:
                 break
         # Until an event follows, the first fast path of `feed` is off.
-        self._started = not (self._unknown_lines or self.foreign)
+        self._started = not self._unknown_lines and self.failure is None
         return b"".join(events)
 
     def finish(self) -> bytes:
         """The last event of a stream that ended without a blank line, completed; a truncated event
-        becomes `foreign`."""
+        is a failure."""
         block, self._buffer = bytes(self._buffer), bytearray()
-        if self.foreign or not block.strip():
-            self.foreign = self.foreign or self._unknown_lines
+        if self.failure is not None:
+            return b""
+        if not block.strip():
+            if self._unknown_lines:
+                self.failure = NotAnEvent(self._unknown_lines)
             return b""
         event = self._event(block.rstrip(b"\n"))
-        if not self.foreign and (self._unknown_lines or _is_truncated(block)):
-            self.foreign, event = block, b""
+        if self.failure is None and (self._unknown_lines or _is_truncated(block)):
+            self.failure, event = NotAnEvent(block), b""
         return event
 
     def _line_feeds(self, data: bytes) -> bytes:
@@ -174,7 +159,7 @@ class Cleaner:
             elif line.removeprefix(_BOM).strip() and field not in (b"id", b"retry"):
                 unknown.append(line)
         if any(map(_is_foreign, unknown)):
-            self.foreign = b"\n".join(unknown)
+            self.failure = NotAnEvent(b"\n".join(unknown))
         elif unknown and not data:
             self._unknown_lines = block
         if not any(line.strip() for line in data):

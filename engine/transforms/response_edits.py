@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import orjson
 
 from engine.exchange.interfaces import Headers
+from engine.relay.filter import Filter
 from engine.spec.media_types import essence, is_json
 from engine.transforms.places import TooDeep
 from engine.transforms.template import TemplateValues
@@ -83,7 +84,7 @@ def _names(transforms: Sequence[Transform]) -> list[bytes] | None:
     return names
 
 
-class EventEditor:
+class EventEditor(Filter):
     """Edits the JSON of each event of a stream, whose bytes arrive in any pieces. Everything except
     the data of an edited event passes unchanged."""
 

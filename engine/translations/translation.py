@@ -126,8 +126,7 @@ class TranslatedExchange(Struct, frozen=True):
             text = check_text(body)
             if self.request.stream and b"\n" in text:  # in an event its parts are on one line
                 text = msgspec.json.format(text, indent=-1)
-            output.add(self.translation.target.read_answer(text), len(body))
-            return output.take() + output.end()
+            return output.add(self.translation.target.read_answer(text), len(body)) + output.end()
         except UNREADABLE as error:
             if (joined := Surrogates().joined(body)) != body:
                 return self.answer(joined, usage)
@@ -154,7 +153,9 @@ class StreamTranslator:
 
     def __init__(self, exchange: TranslatedExchange, usage: UsageSource) -> None:
         self._reader = exchange.translation.target.stream_reader()
+        self._read = self._reader.read
         self._output = _output(exchange, usage)
+        self._add = self._output.add
         self._candidates = exchange.request.candidates or 1
         self._surrogates = Surrogates()
 
@@ -173,18 +174,17 @@ class StreamTranslator:
         or UpstreamError; `take` returns the events before the error.
         """
         try:
-            self._output.add(self._reader.read(check_text(data)), len(data))
+            return self._add(self._read(check_text(data)), len(data))
         except UNREADABLE as error:
             if (joined := self._surrogates.joined(data)) != data:
-                return self.event(joined)
+                return self.take() + self.event(joined)
             raise unreadable_answer(error) from error
-        return self._output.take()
 
     def end(self) -> bytes:
         """The output at the end of the upstream's stream. Raises the same errors as `event`."""
         try:
-            self._output.add(self._with_all_candidates(self._reader.end()), 0)
-            return self._output.take() + self._output.end()
+            output = self._add(self._with_all_candidates(self._reader.end()), 0)
+            return output + self._output.end()
         except UNREADABLE as error:
             raise unreadable_answer(error) from error
 
@@ -252,23 +252,28 @@ class _StreamOutput:
     they are."""
 
     def __init__(self, writer: StreamWriter, law: Law, changes: _Changes | None) -> None:
-        self._writer = writer
+        self._write = writer.write
         self._changes = changes
         self.law = law
-        self._events: list[bytes] = []
+        self._before_error = b""
 
-    def add(self, events: Iterable[Event], size: int) -> None:
-        """Add events that were read from `size` bytes. Raises BrokenAnswer if one is against the
-        law."""
-        law = self.law
-        for event in events if self._changes is None else self._changes.undo(events):
-            law.check(event)
-            self._events.append(self._writer.write(event))
+    def add(self, events: Iterable[Event], size: int) -> bytes:
+        """The output for events that were read from `size` bytes. Raises BrokenAnswer if one is
+        against the law; `take` returns the output before it."""
+        law, write = self.law, self._write
+        output: list[bytes] = []
+        try:
+            for event in events if self._changes is None else self._changes.undo(events):
+                law.check(event)
+                output.append(write(event))
+        except Exception:
+            self._before_error = b"".join(output)
+            raise
+        return b"".join(output)
 
     def take(self) -> bytes:
-        """The output since the last call."""
-        events, self._events = self._events, []
-        return b"".join(events)
+        output, self._before_error = self._before_error, b""
+        return output
 
     def end(self) -> bytes:
         return b""
@@ -288,11 +293,12 @@ class _WholeOutput:
         any_arguments = caller.text_arguments == "all"
         self.law = Assembly(caller.name, usage, any_arguments=any_arguments)
 
-    def add(self, events: Iterable[Event], size: int) -> None:
+    def add(self, events: Iterable[Event], size: int) -> bytes:
         self._size += size
         if self._size > MAX_ANSWER:
             raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER} bytes")
         self.law.add(events if self._changes is None else self._changes.undo(events))
+        return b""
 
     def take(self) -> bytes:
         return b""

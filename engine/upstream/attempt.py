@@ -10,8 +10,8 @@ from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.tokens.token import CredentialUnavailable
 from engine.dialects import Dialect, get
 from engine.dialects.interface.error_forms import wait_in
+from engine.dialects.interface.streams import Framing
 from engine.exchange.exchange import Exchange
-from engine.relay.sse import EventFilter
 from engine.transforms.response_edits import ResponseEditor
 from engine.transforms.template import TemplateValues
 from engine.translations import AnyExchange
@@ -24,7 +24,7 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.client.response import IncomingResponse
-from engine.upstream.edited_response import EditedResponse
+from engine.upstream.edited_response import edited_response
 from engine.upstream.first_content import (
     EVENT_STREAM,
     JSON,
@@ -35,7 +35,6 @@ from engine.upstream.first_content import (
     read_first_content,
 )
 from engine.upstream.framing import framed_for
-from engine.upstream.judged_response import JudgedResponse
 from engine.upstream.stream_judge import ReportedError
 from engine.upstream.target import Target
 from engine.upstream.target_state import OpenAttempt
@@ -80,19 +79,19 @@ def attempt(
         becomes_stream = translated is not None and translated.request.stream
         if becomes_stream or target.edits.responses or received.header("content-type") != JSON:
             result.response = framed_for(target, received, exchange, dialect, translated, content)
-        events = _convert(result, request.method, exchange, dialect, translated)
+        response = _converted(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
         try:
-            _read_beginning(result, result.response, exchange, dialect, events, content)
+            _read_beginning(result, response, exchange, dialect, translated, content)
         except Misframed as misframed:
             received.unread(misframed.data)
             content.first = b""
             result.response = framed_for(
                 target, received, exchange, dialect, translated, content, misframed=True
             )
-            events = _convert(result, request.method, exchange, dialect, translated)
-            _read_beginning(result, result.response, exchange, dialect, events, content)
+            response = _converted(result, request.method, exchange, dialect, translated)
+            _read_beginning(result, response, exchange, dialect, translated, content)
     except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
         _fail(result, failure, exchange, dialect, content)
     except BaseException as raised:
@@ -117,7 +116,7 @@ def _fail(
     content: FirstContent,
 ) -> None:
     """Record and release an attempt that broke off."""
-    _classify(result, failure, dialect)
+    _classify(result, failure, dialect, content)
     is_complete = note_unused(result, exchange, dialect, content.first)
     result.is_unusable = is_complete and isinstance(failure, InvalidAnswer)
     _report_failure(result)
@@ -131,37 +130,34 @@ def _report_failure(result: AttemptResult) -> None:
         result.open.failed(result.failure)
 
 
-def _convert(
+def _converted(
     result: AttemptResult,
     method: str,
     exchange: Exchange,
     dialect: Dialect,
     translated: AnyExchange | None,
-) -> EventFilter | None:
-    """Wrap the response for relaying: the target's transforms, the translation. Returns the filter
-    that translates its events, None without one."""
+) -> IncomingResponse:
+    """The response as it is relayed: with the edits of the target's transforms, and translated,
+    which becomes that of the result."""
     target, response = result.target, result.response
     assert response is not None
     body_dialect = dialect if translated is None else get(translated.translation.target.dialect)
     if target.upstream.cache_in_input and body_dialect.meter is not None:
         result.cache_counted_twice = body_dialect.meter.excludes_cache
     if target.edits.responses:
-        response = EditedResponse(response, _editor(target, exchange), method, body_dialect)
+        response = edited_response(response, _editor(target, exchange), method, body_dialect)
         result.response = response
-    if translated is None:
-        return None
-    result.dropped = translated.dropped
-    redaction = target.upstream.redaction
-    answer = translated_response(
-        response,
-        translated.for_answer(),
-        dialect,
-        exchange.request_id,
-        redaction,
-        cache_counted_twice=result.cache_counted_twice,
-    )
-    result.response = answer
-    return answer.events
+    if translated is not None:
+        result.dropped = translated.dropped
+        response = result.response = translated_response(
+            response,
+            translated.for_answer(),
+            dialect,
+            exchange.request_id,
+            target.upstream.redaction,
+            cache_counted_twice=result.cache_counted_twice,
+        )
+    return response
 
 
 def _apply(credential: LiveCredential, request: UpstreamRequest, timeout: float) -> float:
@@ -186,7 +182,7 @@ def _read_beginning(
     response: IncomingResponse,
     exchange: Exchange,
     dialect: Dialect,
-    events: EventFilter | None,
+    translated: AnyExchange | None,
     content: FirstContent,
 ) -> None:
     """Judge the status of a response, check its upgrade and read its first `content`."""
@@ -197,10 +193,14 @@ def _read_beginning(
         exchange.upgrade.check(response)
     elif response.status < 400:
         beat = upstream.heartbeat if dialect.heartbeat else None
-        result.content = read_first_content(response, dialect, beat, events, content)
+        result.content = read_first_content(
+            response, dialect, beat, content, is_translated=translated is not None
+        )
 
 
-def _classify(result: AttemptResult, failure: _Failure, dialect: Dialect) -> None:
+def _classify(
+    result: AttemptResult, failure: _Failure, dialect: Dialect, content: FirstContent
+) -> None:
     """Set the class and the error of an attempt that broke off."""
     if isinstance(failure, ErrorFirst | ReportedError):
         redacted = result.target.upstream.redaction.redact(orjson.dumps(failure.document))
@@ -213,7 +213,8 @@ def _classify(result: AttemptResult, failure: _Failure, dialect: Dialect) -> Non
         result.failure, result.error = "reset", ProtocolFailure(str(failure))
     else:
         response = result.response
-        stream = isinstance(response, JudgedResponse) or (
+        is_array = content.framing is Framing.ARRAY and not result.target.edits.responses
+        stream = is_array or (
             response is not None
             and not dialect.transparent
             and media_type(response) == EVENT_STREAM

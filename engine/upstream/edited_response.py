@@ -5,10 +5,9 @@ It wraps the response as soon as that arrives. Usage is read before the edits, w
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from engine.dialects import Dialect
-from engine.metering.readers import reader
+from engine.metering.readers import Reader, reader
+from engine.relay.filter import Filter, WholeBody, unreadable
 from engine.relay.sse import Cleaner
 from engine.spec.media_types import essence, is_json
 from engine.transforms.response_edits import (
@@ -18,57 +17,49 @@ from engine.transforms.response_edits import (
     ResponseEditor,
 )
 from engine.upstream.client.response import IncomingResponse
-from engine.upstream.translated_errors import invalid_answer
-from engine.upstream.wrapped_response import WrappedResponse
+from engine.upstream.filtered_response import FilteredResponse
 
 
-class EditedResponse(WrappedResponse):
-    """`usage` reads the usage that the upstream reports, None if the body is not edited. `dialect`
-    is that of the upstream."""
+def edited_response(
+    response: IncomingResponse, editor: ResponseEditor, method: str, dialect: Dialect
+) -> FilteredResponse:
+    """The response to a request of `method` with its edits. `dialect` is that of the upstream."""
+    content_type = response.header("content-type") or ""
+    headers = editor.headers(response.headers)
+    if not editor.edits_body(method, response.status, content_type):
+        edited = FilteredResponse(response, headers, Filter())
+        edited.length = response.length
+        return edited
+    headers = [pair for pair in headers if pair[0] not in STALE_HEADERS]
+    encoding = response.header("content-encoding") or ""
+    body: Filter
+    if is_json(content_type):
+        usage_reader = reader(dialect.meter, essence(content_type), encoding)
+        body = _EditedJson(editor, encoding, usage_reader)
+    else:
+        usage_reader = reader(dialect.meter, essence(content_type))
+        body = _EditedEvents(editor, usage_reader, Cleaner(dialect.stream))
+        if encoding not in ("", "identity"):
+            body = unreadable("the upstream's stream is encoded, so that it cannot be edited")
+    return FilteredResponse(response, headers, body, usage_reader)
 
-    def __init__(
-        self, response: IncomingResponse, editor: ResponseEditor, method: str, dialect: Dialect
-    ) -> None:
-        content_type = response.header("content-type") or ""
-        edits_body = editor.edits_body(method, response.status, content_type)
-        super().__init__(response, editor.headers(response.headers))
-        self.length = response.length
-        self._json = editor.json
-        self._events: EventEditor | None = None
-        self._whole = edits_body and is_json(content_type)
-        if not edits_body:
-            return
-        self.length = None
-        self.headers = [pair for pair in self.headers if pair[0] not in STALE_HEADERS]
-        encoding = self._encoding if self._whole else ""
-        self._reader = reader(dialect.meter, essence(content_type), encoding)
-        self.usage = self.usage or self._reader
-        if not self._whole:
-            self._events = EventEditor(editor)
-            self._clean = Cleaner(dialect.stream).feed
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether all of the body has been read."""
-        return not self._whole and self._response.is_complete
+class _EditedJson(WholeBody):
+    """A JSON text after the edits."""
 
-    def read(
-        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
-    ) -> bytes:
-        """The next part of the body, `b""` at the end; `on_data` and `beat` as in
-        `UpstreamResponse.read`. Raises UpstreamFailure (also InvalidAnswer), EventTooLarge and
-        Silence."""
-        if self._whole:
-            text = self._read_all(MAX_EDITED, beat, self._reader.feed)
-            self._whole = False
-            return self._json(text)
-        if self._events is None:
-            return self._response.read(on_data, beat)
-        if self._encoding not in ("", "identity"):
-            raise invalid_answer("the upstream's stream is encoded, so that it cannot be edited")
-        return self._read_mapped(self._edit, on_data, beat) or self._events.finish()
+    def __init__(self, editor: ResponseEditor, encoding: str, usage_reader: Reader) -> None:
+        super().__init__(MAX_EDITED, encoding, usage_reader.feed)
+        self.change = editor.json  # type: ignore[method-assign]
 
-    def _edit(self, data: bytes) -> bytes:
-        assert self._events is not None
-        self._reader.feed(self._clean(data))
-        return self._events.feed(data)
+
+class _EditedEvents(EventEditor):
+    """Events after the edits, whose usage is read before."""
+
+    def __init__(self, editor: ResponseEditor, usage_reader: Reader, cleaner: Cleaner) -> None:
+        super().__init__(editor)
+        self._reader = usage_reader
+        self._cleaner = cleaner
+
+    def feed(self, data: bytes) -> bytes:
+        self._reader.feed(self._cleaner.feed(data))
+        return super().feed(data)

@@ -8,6 +8,7 @@ the same error has without a stream (`AttemptResult.stream_error`).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -18,7 +19,6 @@ from engine.dialects.interface.error_forms import error_text, plain_text
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.upstream.admission.gate import Wait
-from engine.upstream.amazon_response import error_code
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.failures import NoCredential, UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
@@ -33,6 +33,8 @@ _REDACTED_BODY_HEADERS = (
     *("content-type", "content-language"),
     *("content-location", "content-disposition"),
 )
+_AMAZON_ERROR = re.compile(r"(?:[^#:]*#)?([A-Za-z]{1,100})(?::|$)")
+"""As botocore reads it: `com.amazon#ThrottlingException:http://internal.amazon.com/`."""
 
 
 def refuse(
@@ -109,6 +111,13 @@ def _in_dialect(
     error = GatewayError(status, code or "upstream_error", message)
     body = orjson.dumps(dialect.error(error, exchange.request_id))
     return _complete(status, _for_json_body(headers), body)
+
+
+def error_code(response: IncomingResponse) -> str:
+    """The name of an error in the headers of Amazon's services, "" for none; the body often lacks
+    it."""
+    name = _AMAZON_ERROR.match(response.header("x-amzn-errortype") or "")
+    return name[1] if name else ""
 
 
 def _complete(status: int, headers: Headers, body: bytes) -> Response:

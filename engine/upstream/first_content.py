@@ -13,7 +13,8 @@ from typing import Any
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import event_document
 from engine.dialects.interface.streams import END_MARKER, Framing
-from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
+from engine.relay.filter import Filter
+from engine.relay.sse import Cleaner, NotAnEvent
 from engine.spec.media_types import essence
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse
@@ -50,13 +51,13 @@ class Misframed(Exception):
 @dataclass(slots=True)
 class FirstContent:
     """The start of a response: `first` is ready to be sent, `events` filters the rest of a stream
-    of events; it is None for a response that is relayed as bytes. `is_silent`: it is a stream of
-    which nothing has arrived in the time for a heartbeat. `framing` is that of its bytes, None
-    while it is not known.
+    of events, a Cleaner unless they are our own; it is None for a response that is relayed as
+    bytes. `is_silent`: it is a stream of which nothing has arrived in the time for a heartbeat.
+    `framing` is that of its bytes, None while it is not known.
     """
 
     first: bytes
-    events: EventFilter | None = None
+    events: Filter | None = None
     is_silent: bool = False
     framing: Framing | None = None
 
@@ -75,28 +76,28 @@ def read_first_content(
     response: IncomingResponse,
     dialect: Dialect,
     beat: float | None = None,
-    events: EventFilter | None = None,
     content: FirstContent | None = None,
+    *,
+    is_translated: bool = False,
 ) -> FirstContent:
     """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge, and
     Misframed.
 
-    If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead. `events`
-    translates a stream. The result is `content`, which also has what arrived before a failure.
+    If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead. The result is
+    `content`, which also has what arrived before a failure.
     """
     content = FirstContent(b"") if content is None else content
     if dialect.transparent:
         content.first = response.read()
         return content
-    if events is not None:
-        return _open_stream(response, dialect, beat, events, content)
-    if content.framing is Framing.EVENTS:
-        return _open_stream(response, dialect, beat, Cleaner(dialect.stream), content)
     kind = media_type(response)
+    if content.framing is Framing.EVENTS or (
+        kind == EVENT_STREAM and not response.header("content-encoding")
+    ):
+        events = Filter() if is_translated else Cleaner(dialect.stream)
+        return _open_stream(response, dialect, beat, events, content)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
-    if kind == EVENT_STREAM and not response.header("content-encoding"):
-        return _open_stream(response, dialect, beat, Cleaner(dialect.stream), content)
     return _open_body(response, kind, dialect, content)
 
 
@@ -104,7 +105,7 @@ def _open_stream(
     response: IncomingResponse,
     dialect: Dialect,
     beat: float | None,
-    events: EventFilter,
+    events: Filter,
     content: FirstContent,
 ) -> FirstContent:
     """The events of a stream up to the first one with content."""
@@ -118,6 +119,8 @@ def _open_stream(
         except Silence:
             content.first += dialect.heartbeat
             return content
+        except NotAnEvent as error:
+            raise ErrorFirst(_error_in(error, dialect)) from None
         ended = not data
         arrived = events.feed(data) if data else events.finish()
         content.first += arrived
@@ -136,8 +139,6 @@ def _open_stream(
                 return content
         if isinstance(failure := events.failure, NotAnEvent):
             raise ErrorFirst(_error_in(failure, dialect))
-        if failure is not None:
-            raise failure
     if ended:
         raise ErrorFirst(NO_CONTENT)
     return content
@@ -148,7 +149,10 @@ def _open_body(
 ) -> FirstContent:
     """The start of a body that is not a stream of events. It may be an error, instead of a stream
     or as the first item of a streamed array."""
-    first = content.first = response.read()
+    try:
+        first = content.first = response.read()
+    except NotAnEvent as error:  # of a translation
+        raise ErrorFirst(_error_in(error, dialect)) from None
     size = len(first)
     may_be_empty = size <= _SMALL and _EMPTY.search(first)
     if first[:1] != b"{":

@@ -13,25 +13,28 @@ from functools import partial
 from engine.dialects import Dialect
 from engine.dialects.interface.streams import Framing
 from engine.exchange.exchange import Exchange
+from engine.exchange.interfaces import Headers
 from engine.relay.amazon_event_stream import MEDIA_TYPE
 from engine.relay.amazon_events import AmazonEvents
+from engine.relay.filter import Decoding, Filter
 from engine.relay.framing import ArrayEvents, framing_of
 from engine.translations import AnyExchange
-from engine.upstream.amazon_response import with_server_sent_events
 from engine.upstream.client.failures import Silence
-from engine.upstream.client.response import IncomingResponse, UnreadableResponse
-from engine.upstream.converted_response import ConvertedResponse
-from engine.upstream.decoded_response import DecodedResponse
+from engine.upstream.client.response import IncomingResponse
+from engine.upstream.filtered_response import FilteredResponse
 from engine.upstream.first_content import EVENT_STREAM, JSON, FirstContent, media_type
-from engine.upstream.judged_response import EventArray, JudgedResponse
+from engine.upstream.judged_stream import EventArray, JudgedStream
 from engine.upstream.target import Target
 from engine.values.content_coding import decoder
 from engine.values.redaction import Redaction
 
+_ENCODED = ("content-encoding", "content-length", "content-md5", "etag", "digest", "repr-digest")
+"""The headers that do not hold once a body is decoded."""
+
 
 def framed_for(
     target: Target,
-    received: UnreadableResponse,
+    received: IncomingResponse,
     exchange: Exchange,
     dialect: Dialect,
     translated: AnyExchange | None,
@@ -44,7 +47,6 @@ def framed_for(
     content.framing = Framing.UNKNOWN
     if dialect.transparent or not 200 <= received.status < 300:
         return received
-    response: IncomingResponse
     wanted, upstream = partial(_wanted_framing, exchange, dialect, translated), target.upstream
     beat = upstream.heartbeat if dialect.heartbeat else None
     if translated is not None:
@@ -57,10 +59,10 @@ def framed_for(
         response = framed(received, wanted, content, beat)
         if not dialect.array_streams:
             return response
-    response = _as_wanted(response, wanted(), dialect, upstream.redaction)
-    if isinstance(response, JudgedResponse):
+    judged = _judged(response, wanted(), dialect, upstream.redaction)
+    if judged is not None:
         content.framing = Framing.ARRAY
-    return response
+    return judged or response
 
 
 def _wanted_framing(
@@ -73,7 +75,7 @@ def _wanted_framing(
 
 
 def framed(
-    received: UnreadableResponse,
+    received: IncomingResponse,
     wanted: Callable[[], Framing],
     content: FirstContent,
     beat: float | None = None,
@@ -88,15 +90,16 @@ def framed(
     trusts_headers = not look and kind != EVENT_STREAM and wanted() is Framing.WHOLE
     if kind != EVENT_STREAM:
         if kind.startswith(MEDIA_TYPE):
-            return with_server_sent_events(received)
+            return _as_events(received, AmazonEvents())
         if kind != JSON and trusts_headers:
             return received
-    response = received
+    response: IncomingResponse = received
     if encoding := received.header("content-encoding"):
         decoding = decoder(encoding)
         if decoding is None or trusts_headers:
             return received
-        response = DecodedResponse(received, decoding)
+        headers = [pair for pair in received.headers if not pair[0].startswith(_ENCODED)]
+        response = FilteredResponse(received, headers, Decoding(decoding))
     try:
         framing = _first_framing(response, beat if kind == EVENT_STREAM else None)
     except Silence:
@@ -107,31 +110,45 @@ def framed(
         if kind != EVENT_STREAM:
             _set_media_type(response, EVENT_STREAM)
     elif framing is Framing.ARRAY and wanted() is Framing.EVENTS:
-        return ConvertedResponse(response, ArrayEvents())
+        return _as_events(response, ArrayEvents())
     elif framing is not Framing.UNKNOWN and kind.find("json") < 0:
         _set_media_type(response, JSON)
     return response
 
 
-def _as_wanted(
+def _as_events(response: IncomingResponse, body: Filter) -> FilteredResponse:
+    """A response whose stream `body` turns into server-sent events."""
+    return FilteredResponse(response, _headers_for(response, EVENT_STREAM), body)
+
+
+def _judged(
     response: IncomingResponse, wanted: Framing, dialect: Dialect, redaction: Redaction
-) -> IncomingResponse:
+) -> FilteredResponse | None:
     """A framed response to a request that wants a JSON array, or Amazon's messages: judged, and
-    written as the array where it is events. Any other is itself, and so is one in an encoding that
+    written as the array where it is events. None for any other, and for one in an encoding that
     cannot be decoded."""
     if response.header("content-encoding"):
-        return response
-    kind = media_type(response)
+        return None
+    kind, headers = media_type(response), response.headers
     if dialect.amazon_streams and kind.startswith(MEDIA_TYPE):
-        return JudgedResponse(response, AmazonEvents(), dialect, redaction)
-    if wanted is not Framing.ARRAY:
-        return response
-    if kind == EVENT_STREAM:
-        return EventArray(response, dialect, redaction)
-    return JudgedResponse(response, ArrayEvents(), dialect, redaction)
+        body = JudgedStream(AmazonEvents(), dialect, redaction)
+    elif wanted is not Framing.ARRAY:
+        return None
+    elif kind == EVENT_STREAM:
+        body, headers = EventArray(dialect, redaction), _headers_for(response, JSON)
+    else:
+        body = JudgedStream(ArrayEvents(), dialect, redaction)
+    usage_reader = None if dialect.meter is None else body.usage
+    return FilteredResponse(response, headers, body, usage_reader)
 
 
-def _first_framing(response: UnreadableResponse, beat: float | None) -> Framing:
+def _headers_for(response: IncomingResponse, kind: str) -> Headers:
+    """The headers of a response whose body becomes one of this media type."""
+    headers = [pair for pair in response.headers if not pair[0].startswith("content-")]
+    return [*headers, ("content-type", kind)]
+
+
+def _first_framing(response: IncomingResponse, beat: float | None) -> Framing:
     """The framing of the first bytes, which are read again. Raises Silence."""
     data = response.read(beat=beat)
     framing = framing_of(data)

@@ -16,7 +16,8 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.interruption import interruption
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
-from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
+from engine.relay.filter import Filter
+from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.failures import IdleTimeout, Silence, UpstreamFailure
 from engine.upstream.client.response import IncomingResponse, read_body
@@ -140,7 +141,7 @@ class _EventStream:
         self,
         result: AttemptResult,
         response: IncomingResponse,
-        events: EventFilter,
+        events: Filter,
         exchange: Exchange,
         dialect: Dialect,
         watcher: DisconnectWatcher,
@@ -158,7 +159,7 @@ class _EventStream:
         self._redaction = upstream.redaction
         self._judge = StreamJudge(dialect, upstream.redaction)
         self._keep, self._send = self._judge.keep, self.pipeline.send
-        self._is_translated = not isinstance(events, Cleaner)
+        self._is_translated = not isinstance(events, Cleaner)  # then they are our own
 
     def events(self, first: bytes) -> Iterator[bytes]:
         """The events to send: `first`, then those that the pipeline did not send itself."""
@@ -246,12 +247,10 @@ class _EventStream:
         else:
             self._relay_checked(events)
 
-    def _relay_translated(self, data: bytes) -> None:
+    def _relay_translated(self, events: bytes) -> None:
         """The same with events of our own: the end of a translation is judged by itself."""
-        events = self._clean(data)
-        if self._filter.failure is None and events.find(ERROR) < 0:
-            if events:
-                self._send(events)
+        if events.find(ERROR) < 0:
+            self._send(events)
         else:
             self._relay_checked(events)
 

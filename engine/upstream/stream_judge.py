@@ -82,8 +82,7 @@ class StreamJudge:
                     self.failure = ReportedError(document)
                     return
         if not self._has_end(last):
-            self.failure = Truncated()
-            self.failure.request_sent = self.failure.response_started = True
+            self.failure = Truncated().after_start()
 
     def _has_end(self, last: bytes) -> bool:
         """Whether a stream has its end, which is most often one of its last two events."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterable
 from operator import methodcaller
 
 import orjson
+from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import event_document
+from engine.exchange.interfaces import Headers
 from engine.metering.readers import Reader
+from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.upstream.client.failures import InvalidAnswer
-from engine.upstream.translated_errors import TranslatedErrors
-from engine.values.errors import EventTooLarge
+from engine.values.errors import EventTooLarge, GatewayError
+from engine.values.redaction import Redaction
 
 _QUIET = 5.0
 """Seconds of upstream events without output after which the caller gets a heartbeat."""
@@ -34,8 +38,38 @@ _ERROR_NAME = b"event: error\n"
 _ERRORS = (BrokenAnswer, UpstreamError, EventTooLarge)
 
 
-class TranslatedEvents:
-    """An EventFilter that cleans and translates an upstream's stream, event by event.
+class TranslatedErrors(Struct):
+    """Writes errors in the caller's `dialect`, without the gateway's credentials. `headers` are
+    those of the response: a time to wait that an error names is added to them."""
+
+    dialect: Dialect
+    request_id: str
+    redaction: Redaction
+    headers: Headers
+
+    def document(self, error: UpstreamError) -> bytes:
+        """The JSON of an error that the upstream reports."""
+        if error.retry_after is not None and all(name != "retry-after" for name, _ in self.headers):
+            self.headers.append(("retry-after", str(math.ceil(error.retry_after))))
+        message = error.message or f"The upstream answered {error.status}."
+        status = error.status if error.status >= 400 else 502
+        gateway_error = GatewayError(status, error.code or "upstream_error", message)
+        document = orjson.dumps(self.dialect.error(gateway_error, self.request_id))
+        return self.redaction.redact(document) + b"\n"
+
+    def failure(self, error: BrokenAnswer | UpstreamError) -> InvalidAnswer | NotAnEvent:
+        """The failure that ends a stream: NotAnEvent for an error that the upstream reports."""
+        if isinstance(error, UpstreamError):
+            return NotAnEvent(self.document(error))
+        return self.invalid_answer(error)
+
+    def invalid_answer(self, error: BrokenAnswer) -> InvalidAnswer:
+        """The failure of a response that cannot be translated, with the message of `error`."""
+        return InvalidAnswer(self.redaction.redact_text(str(error))).after_start()
+
+
+class TranslatedEvents(Filter):
+    """Cleans and translates an upstream's stream, event by event.
 
     `dialect` is the upstream's; `usage` reads its events, each before it is translated. A
     `heartbeat` replaces events without output, such as pings of the upstream.
@@ -54,13 +88,14 @@ class TranslatedEvents:
         heartbeat: bytes = b"",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._translator = translator
+        self._translator, self._event = translator, translator.event
         self._dialect = dialect
-        self._usage = usage
+        self._read_usage = usage.feed
         self._errors = errors
         self._heartbeat = heartbeat
         self._clock = clock
         self._cleaner = Cleaner(dialect.stream)
+        self._clean = self._cleaner.feed
 
     @property
     def ended(self) -> bool:
@@ -73,9 +108,9 @@ class TranslatedEvents:
             return b""
         output: list[bytes] = []
         try:
-            self._translate(self._cleaner.feed(data), output)
-            if self._cleaner.foreign:
-                self._refuse_foreign()
+            self._translate(self._clean(data), output)
+            if self._cleaner.failure is not None:
+                self._refuse_foreign(self._cleaner.failure)
         except _ERRORS as error:
             return self._break_off(error, output)
         events = b"".join(output)
@@ -91,8 +126,8 @@ class TranslatedEvents:
         output: list[bytes] = []
         try:
             self._translate(self._cleaner.finish(), output)
-            if self._cleaner.foreign:
-                self._refuse_foreign()
+            if self._cleaner.failure is not None:
+                self._refuse_foreign(self._cleaner.failure)
             output.append(self._translator.end())
         except _ERRORS as error:
             return self._break_off(error, output)
@@ -102,11 +137,11 @@ class TranslatedEvents:
         """Append the translation of clean events to `output`, also of those before an error."""
         if not self._started and not (events := self._translate_start(events, output)):
             return
-        self._usage.feed(events)
+        self._read_usage(events)
         data: Iterable[bytes] = map(_JOINED, _DATA.findall(events))
         if events.find(_ERROR_NAME) >= 0:
             data = filter(None, map(_data_of, events.split(b"\n\n")))
-        output.extend(map(self._translator.event, data))  # lazy: appends up to an error
+        output.extend(map(self._event, data))  # lazy: appends up to an error
 
     def _translate_start(self, events: bytes, output: list[bytes]) -> bytes:
         """Translate one by one the events up to that with which the answer begins, which tells the
@@ -135,10 +170,10 @@ class TranslatedEvents:
         self.failure = self._errors.failure(error)
         return b"".join([*output, self._translator.take()])
 
-    def _refuse_foreign(self) -> None:
+    def _refuse_foreign(self, text: NotAnEvent) -> None:
         """Raise an error for what is no event, unless the answer is complete."""
         if not self.ended:
-            raise self._foreign_error(NotAnEvent(self._cleaner.foreign))
+            raise self._foreign_error(text)
 
     def _foreign_error(self, text: NotAnEvent) -> BrokenAnswer | UpstreamError:
         if self._dialect.is_error_event(text.document):
@@ -147,6 +182,27 @@ class TranslatedEvents:
                 message = error.document.get("error", {}).get("message")
                 return UpstreamError(error.status, message or "")
         return BrokenAnswer(str(text))
+
+
+class ArrayOfEvents(TranslatedEvents):
+    """A stream for a caller who gets an array. An error is the last item of one that has begun, and
+    the array breaks off."""
+
+    _has_begun = False
+
+    def feed(self, data: bytes) -> bytes:
+        return self._with_error(super().feed(data))
+
+    def finish(self) -> bytes:
+        return self._with_error(super().finish())
+
+    def _with_error(self, output: bytes) -> bytes:
+        self._has_begun = self._has_begun or bool(output)
+        if isinstance(self.failure, NotAnEvent) and self._has_begun:
+            output += b",\n" + self.failure.text
+            words = "the upstream's answer broke off with an error"
+            self.failure = InvalidAnswer(words).after_start()
+        return output
 
 
 def _data_of(event: bytes) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from engine.dialects.interface.error_forms import wait_in
 from engine.upstream.client.failures import Silence, UpstreamFailure
-from engine.upstream.client.response import MAX_ERROR, IncomingResponse, UnreadableResponse
+from engine.upstream.client.response import MAX_ERROR, IncomingResponse
 from engine.values.content_coding import decode_body
 from engine.values.event_json import json_or_none
 
@@ -17,7 +17,7 @@ _MAX_SECONDS = 1.0
 
 
 def note_wait(
-    received: UnreadableResponse,
+    received: IncomingResponse,
     response: IncomingResponse,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
@@ -31,7 +31,7 @@ def note_wait(
     set_wait(response, wait_in(json_or_none(text or b"")))
 
 
-def _start_of(received: UnreadableResponse, clock: Callable[[], float]) -> bytes:
+def _start_of(received: IncomingResponse, clock: Callable[[], float]) -> bytes:
     """What arrives of a body in _MAX_SECONDS, MAX_ERROR bytes or some more."""
     body, end = b"", clock() + _MAX_SECONDS
     try:

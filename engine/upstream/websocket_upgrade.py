@@ -83,6 +83,4 @@ def _all(response: UpgradeResponse, name: str) -> list[str]:
 
 
 def _failure(words: str) -> ProtocolFailure:
-    failure = ProtocolFailure(words)
-    failure.request_sent = failure.response_started = True
-    return failure
+    return ProtocolFailure(words).after_start()

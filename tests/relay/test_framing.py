@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dialects.interface.streams import Framing
+from engine.relay.filter import Unreadable
 from engine.relay.framing import ArrayEvents, framing_of
-from engine.values.errors import EventTooLarge
 from tests.support.each import each
 
 EVENTS, WHOLE, ARRAY, UNKNOWN = Framing.EVENTS, Framing.WHOLE, Framing.ARRAY, Framing.UNKNOWN
@@ -77,27 +77,29 @@ def test_its_items_are_events_wherever_it_is_split(
     source = ArrayEvents()
     data = json.dumps(items, indent=indent, ensure_ascii=is_ascii).encode() + b"\r\n"
     assert items_of(source, data, size) == items
-    assert (source.inside, source.failure) == (False, None)
+    assert (source.finish(), source.failure) == (b"", None)
 
 
 @each("data", [b"", b"[", b'[{"a":1}', b'[{"a":1},', b'[{"a":"]'])
-def test_an_array_that_is_not_closed_goes_on(data: bytes) -> None:
+def test_an_array_that_is_not_closed_is_cut(data: bytes) -> None:
     source = ArrayEvents()
     source.feed(data)
-    assert source.inside
+    assert source.failure is None
+    source.finish()
+    assert isinstance(source.failure, EOFError)
 
 
 def test_an_object_that_stands_alone_is_an_item() -> None:
     source = ArrayEvents()
     assert items_of(source, b'{"a": {"b": [{}]}}', 2) == [{"a": {"b": [{}]}}]
-    assert not source.inside
+    assert (source.finish(), source.failure) == (b"", None)
 
 
 def test_an_item_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.relay.framing.MAX_EVENT", 100)
     source = ArrayEvents()
     assert items_of(source, b'[{"a":1},{"b":"' + b"x" * 200, 10) == [{"a": 1}]
-    assert isinstance(source.failure, EventTooLarge)
+    assert isinstance(source.failure, Unreadable)
 
 
 def test_a_long_text_in_many_parts_is_whole() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine import dialects
 from engine.metering.readers import reader
-from engine.relay.sse import Cleaner
+from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import language, languages, target_language
 from engine.translations.language import RequestLine
 from engine.translations.refusals import LossRules
@@ -148,15 +148,10 @@ def answer_to(
         Redaction([]),
         cache_counted_twice=cache_counted_twice,
     )
-    output = b""
-    if response.events is None:
+    try:
         output = b"".join(iter(response.read, b""))
-    else:
-        while data := response.read():
-            output += response.events.feed(data)
-        output += response.events.finish()
-        if response.events.failure is not None:
-            raise InvalidAnswer(str(response.events.failure))
+    except NotAnEvent as error:
+        raise InvalidAnswer(str(error)) from error
     return output, response.usage.usage()
 
 

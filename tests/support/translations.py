@@ -17,8 +17,7 @@ from engine.translations.neutral.events import Event, UsageSource
 from engine.translations.neutral.law import Law
 from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
-from engine.upstream.translated_errors import TranslatedErrors
-from engine.upstream.translated_events import TranslatedEvents
+from engine.upstream.translated_events import TranslatedErrors, TranslatedEvents
 from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine import dialects
 from engine.upstream.client.failures import InvalidAnswer, Silence, Truncated
-from engine.upstream.edited_response import EditedResponse
+from engine.upstream.edited_response import edited_response
 from tests.support.upstreams import EVENTS, JSON, FakeResponse
 from tests.transforms.test_response_edits import editor
 
@@ -18,7 +18,7 @@ USAGE = b'"usage": {"prompt_tokens": 3, "completion_tokens": 4}'
 
 def response(*pieces: Any, headers: Any = JSON, edits: Any = None, **more: Any) -> Any:
     received: Any = FakeResponse(200, [*headers, ("x-a", "1"), ("etag", "e")], pieces, **more)
-    return EditedResponse(received, editor(edits or REMOVE), "POST", dialects.get("openai"))
+    return edited_response(received, editor(edits or REMOVE), "POST", dialects.get("openai"))
 
 
 def test_json_is_read_as_a_whole_and_edited() -> None:
@@ -80,5 +80,5 @@ def test_a_body_without_edits_passes() -> None:
 
 def test_it_is_closed_with_the_response() -> None:
     received: Any = FakeResponse()
-    EditedResponse(received, editor(REMOVE), "POST", dialects.get("openai")).close()
+    edited_response(received, editor(REMOVE), "POST", dialects.get("openai")).close()
     assert received.closed == 1

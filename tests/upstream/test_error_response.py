@@ -15,6 +15,7 @@ from engine.exchange.exchange import Response
 from engine.upstream.client import failures
 from engine.upstream.error_response import (
     credentials_refused,
+    error_code,
     error_of_failure,
     sentence,
     unavailable,
@@ -210,3 +211,24 @@ def test_a_token_that_is_missing_is_named_without_its_detail(
 def test_without_a_target_the_caller_gets_a_retry_after(wait: float, seconds: str) -> None:
     error = unavailable(wait)
     assert (error.status, error.headers) == (503, [("retry-after", seconds)])
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("ThrottlingException", "ThrottlingException"),
+        ("ThrottlingException:http://internal.amazon.com/coral/", "ThrottlingException"),
+        ("com.amazon.coral#ThrottlingException:", "ThrottlingException"),
+        ("two words", ""),
+        ("", ""),
+        ("E" * 101, ""),
+    ],
+)
+def test_the_name_of_an_error_is_in_a_header_of_amazon(value: str, code: str) -> None:
+    received: Any = FakeResponse(429, [("x-amzn-errortype", value)])
+    assert error_code(received) == code
+
+
+def test_most_responses_name_no_error() -> None:
+    received: Any = FakeResponse(429, JSON)
+    assert error_code(received) == ""

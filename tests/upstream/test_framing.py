@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
+from engine.dialects.interface.streams import Framing
 from engine.exchange.record import Outcome
 from engine.upstream.client import failures
+from engine.upstream.first_content import FirstContent
+from engine.upstream.framing import framed
+from tests.support.amazon_events import AMAZON_EVENTS, event
 from tests.support.answering import KEY, Answered
 from tests.support.each import each
-from tests.support.upstreams import EVENTS, JSON, failure
+from tests.support.upstreams import EVENTS, JSON, FakeResponse, failure
 
 WORD = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "hi"}}]}
 STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
@@ -263,6 +267,15 @@ def test_an_encoded_answer_of_any_name_is_translated(
     )
     assert (answered.status, answered.usage.output, answered.outcome) == (200, 50, "complete")
     assert b'"hi"' in answered.data
+
+
+def test_messages_of_amazon_are_server_sent_events() -> None:
+    headers = [*AMAZON_EVENTS, ("content-length", "9"), ("x-amzn-requestid", "r")]
+    received: Any = FakeResponse(200, headers, [event("messageStop", {"stopReason": "x"})])
+    read = framed(received, lambda: Framing.EVENTS, FirstContent(b""))
+    assert read.headers == [("x-amzn-requestid", "r"), ("content-type", "text/event-stream")]
+    assert (read.status, read.length) == (200, None)
+    assert read.read() == b'data: {"messageStop":{"stopReason":"x"}}\n\n'
 
 
 # Arrays of Gemini.

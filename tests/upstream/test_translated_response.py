@@ -24,13 +24,10 @@ from engine.translations.translation import Translation
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client import failures
 from engine.upstream.client.failures import InvalidAnswer, Silence, UpstreamFailure
-from engine.upstream.first_content import read_first_content
+from engine.upstream.filtered_response import FilteredResponse
+from engine.upstream.first_content import ErrorFirst, read_first_content
 from engine.upstream.relay_response import relay
-from engine.upstream.translated_response import (
-    TranslatedBody,
-    TranslatedStream,
-    translated_response,
-)
+from engine.upstream.translated_response import translated_response
 from engine.values.errors import AbortConnection
 from engine.values.redaction import Redaction
 from tests.support.documents import exchange
@@ -63,7 +60,7 @@ def response(
     status: int = 200,
     stream: bool = True,
     clock: Callable[[], float] = lambda: 0.0,
-) -> TranslatedBody | TranslatedStream:
+) -> FilteredResponse:
     """The response of a chat completions upstream for a caller of messages."""
     translation = Translation(language("messages"), language("chat_completions"))
     body = REQUEST % (b"true" if stream else b"false")
@@ -74,20 +71,12 @@ def response(
     return translated_response(fake, exchange, dialect, "req1", Redaction([KEY]), clock)
 
 
-def pieces_of(from_upstream: TranslatedBody | TranslatedStream) -> Iterator[bytes]:
+def pieces_of(from_upstream: FilteredResponse) -> Iterator[bytes]:
     """The pieces that a caller gets. Raises the failure that ends them."""
-    events = from_upstream.events
-    if events is None:
-        yield from iter(from_upstream.read, b"")
-        return
-    while events.failure is None and (data := from_upstream.read()):
-        yield events.feed(data)
-    yield events.finish()
-    if events.failure is not None:
-        raise events.failure
+    yield from iter(from_upstream.read, b"")
 
 
-def read(from_upstream: TranslatedBody | TranslatedStream) -> bytes:
+def read(from_upstream: FilteredResponse) -> bytes:
     return b"".join(pieces_of(from_upstream))
 
 
@@ -124,12 +113,10 @@ def test_a_stream_is_translated_wherever_it_is_split(size: int) -> None:
 
 def test_events_go_through_the_pipe_as_they_arrive() -> None:
     from_upstream = response([event("Hel"), event("lo"), FINISH, DONE])
-    assert from_upstream.events is not None
-    translate = from_upstream.events.feed
     passed: list[bytes] = []
     rest = b""
-    while data := from_upstream.read(lambda data: passed.append(translate(data))):
-        rest += translate(data)
+    while data := from_upstream.read(passed.append):
+        rest += data
     assert len(passed) >= 2
     assert text_of(b"".join(passed) + rest) == "Hello"
 
@@ -315,7 +302,7 @@ NAMELESS = b'data: {"choices":[{"delta":{"tool_calls":[{"id":"c"}]}}]}\n\n'
 )
 def test_a_relayed_stream_leaves_nothing_to_the_garbage_collector(pieces: list[Any]) -> None:
     dialect, from_upstream = dialects.get("anthropic"), response(pieces)
-    content = read_first_content(from_upstream, dialect, None, from_upstream.events)
+    content = read_first_content(from_upstream, dialect, is_translated=True)
     result = AttemptResult(target(Client()), response=from_upstream, content=content)
     relayed = relay(result, [], exchange(), dialect, WATCHER)
     response_ref = weakref.ref(from_upstream)
@@ -344,7 +331,7 @@ def test_the_upstreams_connection_is_released_with_the_end() -> None:
 # A stream that is wanted as a JSON array.
 
 
-def array(*pieces: Any) -> TranslatedBody | TranslatedStream:
+def array(*pieces: Any) -> FilteredResponse:
     """The response of a chat completions upstream for a caller of generate content."""
     translation = Translation(language("generate_content"), language("chat_completions"))
     line = RequestLine(model="m", stream=True, id="req1")
@@ -378,9 +365,20 @@ def test_an_error_is_the_last_item_of_an_array_that_breaks_off(pieces: tuple[int
     assert last["error"]["message"] == "busy"
 
 
-def test_an_error_in_place_of_an_array_stands_alone() -> None:
+def test_an_error_in_place_of_an_array_is_a_failed_attempt() -> None:
     from_upstream = array(b'data: {"error":{"message":"busy","code":503}}\n\n')
-    assert json.loads(read(from_upstream))["error"]["message"] == "busy"
+    with pytest.raises(ErrorFirst) as excinfo:
+        read_first_content(from_upstream, dialects.get("gemini"), is_translated=True)
+    assert excinfo.value.document["error"]["message"] == "busy"
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_error_in_place_of_an_answer_is_a_failed_attempt(stream: bool) -> None:
+    answer = b'{"error":{"message":"busy %b","type":"rate_limit_error"}}' % KEY.encode()
+    from_upstream = response([answer], JSON, stream=stream)
+    with pytest.raises(ErrorFirst) as excinfo:
+        read_first_content(from_upstream, dialects.get("anthropic"), is_translated=True)
+    assert excinfo.value.document["error"]["message"] == "busy [redacted]"
 
 
 # Pieces of every vendor's streams.

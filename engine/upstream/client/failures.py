@@ -26,6 +26,11 @@ class UpstreamFailure(Exception):
         self.message = f"{self.words}: {detail}" if detail else self.words
         super().__init__(self.message)
 
+    def after_start(self) -> Self:
+        """Record that the response had started, and return the failure: its content is at fault."""
+        self.request_sent = self.response_started = True
+        return self
+
     def without_traceback(self) -> Self:
         """Remove the traceback and return the failure. Its frames refer to the request, and that to
         the failure: a reference cycle."""

@@ -16,7 +16,7 @@ from engine.values.upstream_request import Spool
 
 
 class IncomingResponse(Protocol):
-    """The part of UpstreamResponse that relaying uses; wrapped responses have it too."""
+    """The part of UpstreamResponse that relaying uses; a FilteredResponse has it too."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -33,16 +33,11 @@ class IncomingResponse(Protocol):
         self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes: ...
 
+    def unread(self, data: bytes) -> None: ...
+
     def close(self) -> None: ...
 
     def detach(self) -> tuple[Socket, bytes]: ...
-
-
-class UnreadableResponse(IncomingResponse, Protocol):
-    """A response whose bytes can be looked at before they are read."""
-
-    def unread(self, data: bytes) -> None:
-        """Return `data`, which `read` has returned last, from the next `read` again."""
 
 
 class UpstreamResponse:

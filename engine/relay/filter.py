@@ -1,0 +1,98 @@
+"""The one interface of bytes that pass, and filters for bodies of any format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.values.content_coding import DecodeError, Decoder, decode_body
+
+
+class Filter:
+    """Gets the bytes of one body as they arrive, and returns those that pass. This one passes all.
+
+    `failure` is why the body cannot be read further: what `feed` and `finish` returned until then
+    passes, and neither is called again. It is Unreadable, EOFError for an end within a part, or one
+    of the filter's own.
+    """
+
+    failure: Exception | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the body has said that it is complete: then a connection that breaks off is no
+        failure. False for all bodies that only their last byte completes."""
+        return False
+
+    def feed(self, data: bytes) -> bytes:
+        """What `data` completes, `b""` for nothing. Raises EventTooLarge for a part that is too
+        long to be held."""
+        return data
+
+    def finish(self) -> bytes:
+        """What the end of the body completes."""
+        return b""
+
+
+class Unreadable(Exception):
+    """A body is not in its format. The text is a sentence about the upstream's answer."""
+
+
+def unreadable(reason: str) -> Filter:
+    """The filter of a body that cannot be read at all."""
+    body = Filter()
+    body.failure = Unreadable(reason)
+    return body
+
+
+UNDECODABLE = "the upstream's answer has a content coding that cannot be decoded"
+
+
+class Decoding(Filter):
+    """Removes the Content-Encoding of a body, of which each part may decode to MAX_DECODED bytes,
+    and all of it to more."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+
+    def feed(self, data: bytes) -> bytes:
+        pieces: list[bytes] = []
+        try:
+            self._decoder.refill()
+            pieces.extend(self._decoder.feed(data))
+        except DecodeError as error:
+            self.failure = Unreadable(f"the upstream's answer cannot be read: {error}")
+        return b"".join(pieces)
+
+    def finish(self) -> bytes:
+        if not self._decoder.ended:
+            self.failure = EOFError("the encoded body is not complete")
+        return b""
+
+
+class WholeBody(Filter):
+    """Holds a body of at most `max_bytes`, and passes at its end what `change` makes of it without
+    its Content-Encoding. `observe` gets each part as it arrives."""
+
+    def __init__(self, max_bytes: int, encoding: str, observe: Callable[[bytes], None]) -> None:
+        self.received = bytearray()
+        self._max_bytes = max_bytes
+        self._encoding = encoding
+        self._observe = observe
+
+    def feed(self, data: bytes) -> bytes:
+        self._observe(data)
+        self.received += data
+        if len(self.received) > self._max_bytes:
+            self.failure = Unreadable(f"the upstream's answer has over {self._max_bytes} bytes")
+        return b""
+
+    def finish(self) -> bytes:
+        text = decode_body(self._encoding, bytes(self.received))
+        if text is None:
+            self.failure = Unreadable(UNDECODABLE)
+            return b""
+        return self.change(text)
+
+    def change(self, text: bytes) -> bytes:
+        """What passes of the body, which is decoded. It may set the failure."""
+        return text
