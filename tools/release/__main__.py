@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tools.release.changelog import gather
+from tools.release.changelog import MAX_WORDS, gather
 from tools.release.distributions import PYTHONS, build, interpreters, smoke_test
 from tools.release.version import require_version, set_version
 
@@ -28,9 +28,14 @@ def main(version: str, copy: Path | None, *, only_files: bool) -> None:
     try:
         require_version(version)
         root = ROOT if copy is None else copy_of_repository(copy)
-        fragments = gather(root, version, datetime.now(UTC).date())
+        fragments, words = gather(root, version, datetime.now(UTC).date())
         files = set_version(root, version)
         click.echo(f"{fragments} fragments in CHANGELOG.md; {version} in {', '.join(files)}")
+        if words > MAX_WORDS:
+            click.echo(
+                f"CHANGELOG.md: the section has {words} words, more than the {MAX_WORDS} of a page:"
+                " merge entries, and delete those that a later one replaces"
+            )
         if not only_files:
             _distributions(root, version)
     except ValueError as error:

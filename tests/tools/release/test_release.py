@@ -29,6 +29,13 @@ def test_a_release_of_a_copy(tmp_path):
     assert sorted(file.name for file in (ROOT / "changes").rglob("*.md")) == fragments
 
 
+def test_a_section_of_more_than_a_page_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr("tools.release.__main__.MAX_WORDS", 3)
+    result = CliRunner().invoke(main, ["99.0.0", "--copy", str(tmp_path / "c"), "--only-files"])
+    assert result.exit_code == 0, result.output
+    assert re.search(r"the section has \d+ words, more than the 3 of a page: merge", result.output)
+
+
 def test_a_wrong_version_is_an_error_of_one_line(tmp_path):
     result = CliRunner().invoke(main, ["two", "--copy", str(tmp_path / "copy"), "--only-files"])
     assert (result.exit_code, result.output.splitlines()[-1]) == (
