@@ -11,6 +11,7 @@ import click
 
 from tools.release.changelog import MAX_WORDS, gather
 from tools.release.distributions import PYTHONS, build, interpreters, smoke_test
+from tools.release.readme import index_readme, repository_of
 from tools.release.version import require_version, set_version
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +55,13 @@ def copy_of_repository(folder: Path) -> Path:
 
 
 def _distributions(root: Path, version: str) -> None:
-    archives = build(root, root / "dist")
+    if repository_of(root) is None:
+        click.echo(
+            "pyproject.toml has no Repository under [project.urls]: on a package index README.md "
+            "has names of files in place of links"
+        )
+    with index_readme(root, version):
+        archives = build(root, root / "dist")
     present = dict(interpreters())
     for python_version in PYTHONS:
         if python_version not in present:

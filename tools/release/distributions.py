@@ -36,7 +36,11 @@ def interpreters() -> Iterator[tuple[str, Path]]:
         candidates = [Path(on_path)] if on_path else []
         candidates += sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True)
         for candidate in candidates:
-            probe = [candidate, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])"]
+            probe = [
+                str(candidate),
+                "-c",
+                "import sys, venv; print('%d.%d' % sys.version_info[:2])",
+            ]
             result = subprocess.run(probe, capture_output=True, text=True, check=False)
             if result.stdout.strip() == version:
                 yield version, candidate
