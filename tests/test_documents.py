@@ -29,7 +29,8 @@ def exists(text, is_link, path):
     pattern = re.sub(r"<\w+>|nnn", "*", path).rstrip("/")
     if pattern == "changes/*/*.md":  # there are none after a release
         return True
-    bases = [(ROOT / text).parent] if is_link else [ROOT, ROOT / "engine"]
+    home = ROOT if text in FRAGMENTS else (ROOT / text).parent  # fragments move to CHANGELOG.md
+    bases = [home] if is_link else [ROOT, ROOT / "engine"]
     return any(next(base.glob(pattern), None) for base in bases)
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
-from tools.release.changelog import gather
+from tools.release.changelog import MAX_WORDS, gather
 from tools.release.distributions import PYTHONS, build, interpreters, smoke_test
+from tools.release.readme import index_readme, repository_of
 from tools.release.version import require_version, set_version
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,9 +29,14 @@ def main(version: str, copy: Path | None, *, only_files: bool) -> None:
     try:
         require_version(version)
         root = ROOT if copy is None else copy_of_repository(copy)
-        fragments = gather(root, version, datetime.now(UTC).date())
+        fragments, words = gather(root, version, datetime.now(UTC).date())
         files = set_version(root, version)
         click.echo(f"{fragments} fragments in CHANGELOG.md; {version} in {', '.join(files)}")
+        if words > MAX_WORDS:
+            click.echo(
+                f"CHANGELOG.md: the section has {words} words, more than the {MAX_WORDS} of a page:"
+                " merge entries, and delete those that a later one replaces"
+            )
         if not only_files:
             _distributions(root, version)
     except ValueError as error:
@@ -49,7 +55,13 @@ def copy_of_repository(folder: Path) -> Path:
 
 
 def _distributions(root: Path, version: str) -> None:
-    archives = build(root, root / "dist")
+    if repository_of(root) is None:
+        click.echo(
+            "pyproject.toml has no Repository under [project.urls]: on a package index README.md "
+            "has names of files in place of links"
+        )
+    with index_readme(root, version):
+        archives = build(root, root / "dist")
     present = dict(interpreters())
     for python_version in PYTHONS:
         if python_version not in present:

@@ -12,22 +12,25 @@ _HEAD = """# Changelog
 Changes since the last release are in `changes/`, one file each.
 """
 SUBJECTS = {
+    "incompatible": "Incompatible changes",
     "overview": "Overview",
-    "serving": "Serving requests",
     "translation": "Translation between vendors",
     "upstreams": "Models, upstreams and credentials",
     "limits": "Tokens, limits and the ledger",
     "documents": "Documents, validation and edits",
     "commands": "Config and commands",
+    "serving": "Serving requests",
     "telemetry": "Telemetry and web pages",
     "deployment": "Installation, deployment and documentation",
     ".": "Other changes",
 }
 """The folders of changes/, in the order of their headings."""
+MAX_WORDS = 1000
+"""The words of a section that is one page, which a user reads before an upgrade."""
 
 
-def gather(root: Path, version: str, day: date) -> int:
-    """Move all fragments into CHANGELOG.md, under a heading; the number of them."""
+def gather(root: Path, version: str, day: date) -> tuple[int, int]:
+    """Move all fragments into CHANGELOG.md, under a heading; the number of them and of words."""
     changelog = root / "CHANGELOG.md"
     before = changelog.read_text("utf-8")
     if not before.startswith(_HEAD):
@@ -53,7 +56,7 @@ def gather(root: Path, version: str, day: date) -> int:
     changelog.write_text(_HEAD + section + before.removeprefix(_HEAD), "utf-8")
     for file in fragments:
         file.unlink()
-    return len(fragments)
+    return len(fragments), len(re.sub(r"\]\([^)]*\)", "]", section).split())
 
 
 def items(fragment: str) -> Iterator[str]:

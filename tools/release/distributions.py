@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 PYTHONS = ("3.11", "3.12", "3.13")
+_VERSION_OF_PYTHON = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
 _DEMO_WORDS = re.compile(r"http://[\d.]+:\d+|mw-[\w-]+")
 
 
@@ -36,7 +37,7 @@ def interpreters() -> Iterator[tuple[str, Path]]:
         candidates = [Path(on_path)] if on_path else []
         candidates += sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True)
         for candidate in candidates:
-            probe = [candidate, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])"]
+            probe = [str(candidate), "-c", _VERSION_OF_PYTHON]
             result = subprocess.run(probe, capture_output=True, text=True, check=False)
             if result.stdout.strip() == version:
                 yield version, candidate

@@ -13,8 +13,9 @@ HEAD = "# Changelog\n\nChanges since the last release are in `changes/`, one fil
 @pytest.fixture
 def root(tmp_path):
     (tmp_path / "CHANGELOG.md").write_text(HEAD + "\n## 0.1.0 (2026-01-02)\n\n- First.\n")
-    for subject in ("limits", "serving"):
+    for subject in ("incompatible", "limits", "serving"):
         (tmp_path / "changes" / subject).mkdir(parents=True)
+    (tmp_path / "changes" / "incompatible" / "z.md").write_text("Another port.\n")
     (tmp_path / "changes" / "limits" / "b.md").write_text("Second,\nlonger.\n")
     (tmp_path / "changes" / "limits" / "a.md").write_text(
         "- One.\n- Two,\n  of two lines.\n\nThree.\n"
@@ -25,16 +26,16 @@ def root(tmp_path):
 
 
 def test_fragments_move_into_the_changelog_by_subject(root):
-    assert gather(root, "0.2.0", DAY) == 4
+    assert gather(root, "0.2.0", DAY) == (5, 39)
     assert (
         (root / "CHANGELOG.md").read_text()
         == HEAD
         + """
 ## 0.2.0 (2026-12-01)
 
-### Serving requests
+### Incompatible changes
 
-- Faster.
+- Another port.
 
 ### Tokens, limits and the ledger
 
@@ -44,6 +45,10 @@ def test_fragments_move_into_the_changelog_by_subject(root):
 - Three.
 - Second,
   longer.
+
+### Serving requests
+
+- Faster.
 
 ### Other changes
 
@@ -61,7 +66,7 @@ def test_a_fragment_has_a_subject(root):
     (root / "changes" / "misc").mkdir()
     (root / "changes" / "misc" / "x.md").write_text("X.\n")
     with pytest.raises(
-        ValueError, match=r"changes/misc/ is no subject: use overview, .*t, or changes/"
+        ValueError, match=r"changes/misc/ is no subject: use incompatible, .*t, or changes/"
     ):
         gather(root, "0.2.0", DAY)
     assert (root / "changes" / "misc" / "x.md").exists()
@@ -80,3 +85,9 @@ def test_a_release_has_changes(root):
 
 def test_a_list_keeps_its_items():
     assert list(items("A b,\nc.\n- d\n")) == ["- A b,\n  c.", "- d"]
+
+
+def test_words_of_a_link_are_those_of_its_text(root):
+    long = root / "changes" / "serving" / "long.md"
+    long.write_text("- [A](docs/a.md) word.\n" * 300)
+    assert gather(root, "0.2.0", DAY) == (6, 39 + 900)
