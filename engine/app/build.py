@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from engine import translations
 from engine.app.alternatives import Alternatives
 from engine.app.machine_stores import open_shared
 from engine.app.own_pages import OwnPages
@@ -17,6 +18,7 @@ from engine.app.parts import MAX_MADE, Parts, WrapStages, identity, is_observed,
 from engine.app.route_handler import responder_of
 from engine.app.worker_services import services_of
 from engine.callers.revocation import sweep
+from engine.config.config import Config
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder, answer_errors
@@ -86,8 +88,15 @@ def build(
     _add_collectors(parts)
     if parts.services.background:
         parts.health.start()
+        _preload(plan.config)
         _end_revoked(parts)
     return app
+
+
+def _preload(config: Config) -> None:
+    """Read what the models of the config's targets accept."""
+    targets = (target for model in config.models.values() for target in model.to)
+    translations.preload({config.upstreams[target.upstream].dialect for target in targets})
 
 
 def _places(plan: Plan) -> dict[str, tuple[str, int]]:

@@ -25,6 +25,7 @@ from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores, of_documents
 from engine.offline.plugin_findings import note_plugins
 from engine.offline.translation_limits import note_limits
+from engine.offline.unreached_parts import lower_unreached
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 from engine.source.problem import Findings, Level, Problem
@@ -208,6 +209,7 @@ def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bo
         for spec, specification in result.specifications.items():
             say(f"validating {spec} against the OpenAPI standard")
             _note_mistakes(specification, result.findings)
+        lower_unreached(result)
         audit(result, os.environ)
         note_plugins(result)
         if verbose and result.plan is not None:

@@ -54,7 +54,8 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, order=True, slots=True)
 class Problem:
-    """One finding. `line` and `column` count from 1; 0 means the file as a whole.
+    """One finding. `line` and `column` count from 1; 0 means the file as a whole. `path` is that of
+    the value in its file or document, if it was noted with one.
 
     `message` and `hint` are made one printable line each: the file may be untrusted.
     """
@@ -66,6 +67,7 @@ class Problem:
     code: str
     message: str
     hint: str = ""
+    path: Path = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", printable(self.message))
@@ -172,10 +174,10 @@ class Findings:
     ) -> None:
         """Note a finding of any level at `path`."""
         message, hint = source.redact(message), source.redact(hint)
-        file, line, column = place_of(source, path, key=key)
+        place = place_of(source, path, key=key)
         source, _ = part_of(source, path)
         self.texts.setdefault(source.file, source.text)
-        self.unsorted.append(Problem(file, line, column, level, code, message, hint))
+        self.unsorted.append(Problem(*place, level, code, message, hint, path))
 
     @property
     def problems(self) -> list[Problem]:

@@ -118,6 +118,8 @@ def explain_distance(validator: Validator, value: Any, root: str = "") -> Explan
         return Explanation(_unexplained(root, ", and is nested too deeply to name the place"))
     best = _best(errors)
     details = best.kind.as_dict()
+    if best.kind.name == "pattern" and isinstance(validator, SchemaValidator):
+        details["pattern"] = validator.source_pattern(best)
     path = narrowed.original_path(list(path_in(narrowed.value, best.instance_path)))
     depth = len(path)
     if best.kind.name == "required":

@@ -43,6 +43,9 @@ MAX_COMPILED = 1_000
 _ROOT = "x-modelway-root"
 """The place of the validator's own schema in its file, followed by `-` while the file has the same
 key: validators of equal schemas are equal."""
+SOURCE_PATTERN = "x-modelway-source-pattern"
+"""Beside a `pattern` that is written as the engine reads it: the pattern of the document."""
+
 _on_use: ContextVar[bool] = ContextVar("on_use", default=False)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -170,8 +173,30 @@ class SchemaValidator:
             raise ValueError(str(error).splitlines()[0]) from error
         return compiled
 
+    def source_pattern(self, error: jsonschema_rs.ValidationError) -> str:
+        """The pattern that an error of `pattern` is about, as the document has it."""
+        pattern: str = error.kind.as_dict()["pattern"]
+        texts = (self._text, *(part.text for part in self._parts))
+        if not any(SOURCE_PATTERN in text for text in texts):
+            return pattern
+        schema: Any = json.loads(self._text)
+        if self._parts:
+            schema = self._files()[0][str(error.absolute_keyword_location).partition("#")[0]]
+        for step in error.schema_path[:-1]:
+            schema = schema[int(step) if isinstance(schema, list) else str(step)]
+        source: str = schema.get(SOURCE_PATTERN, pattern)
+        return source
+
     def _with_parts(self) -> tuple[dict[str, str], jsonschema_rs.Registry]:
-        """A reference to the schema, and the files that it refers to, with no other parts."""
+        """A reference to the schema, and the files that it refers to."""
+        files, root = self._files()
+        draft = jsonschema_rs.Draft4 if self._is_30 else jsonschema_rs.Draft202012
+        registry = jsonschema_rs.Registry(list(files.items()), draft=draft)
+        return {"$ref": f"{self._uri}#/{root}"}, registry
+
+    def _files(self) -> tuple[dict[str, Any], str]:
+        """The files that the schema refers to, with no other parts, by URI; and the key of the
+        schema in its own."""
         files: dict[str, Any] = {self._uri: {}}
         complete: set[tuple[str, tuple[str | int, ...]]] = set()
         for part in sorted(self._parts, key=lambda part: len(part.path)):
@@ -185,9 +210,7 @@ class SchemaValidator:
         while root in own:
             root += "-"
         own[root] = json.loads(self._text)
-        draft = jsonschema_rs.Draft4 if self._is_30 else jsonschema_rs.Draft202012
-        registry = jsonschema_rs.Registry(list(files.items()), draft=draft)
-        return {"$ref": f"{self._uri}#/{root}"}, registry
+        return files, root
 
 
 _Compiled = jsonschema_rs.Validator | _BoundedValidator

@@ -11,7 +11,7 @@ requests, `request_reader.py` and `content_reader.py` read them, `request_writer
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 
 from engine.translations.embeddings.languages import embedding_languages
@@ -21,6 +21,7 @@ from engine.translations.embeddings.translation import (
     NoStream,
 )
 from engine.translations.language import BaseLanguage, Language, TargetLanguage
+from engine.translations.model_parameters import facts
 from engine.translations.translation import StreamTranslator, TranslatedExchange, Translation
 from engine.values.discovery import Plugins
 
@@ -77,6 +78,14 @@ def language(name: str) -> Language:
 def target_language(name: str) -> TargetLanguage:
     """The language of chat of that name."""
     return next(each for each in target_languages() if each.name == name)
+
+
+def preload(dialects: Collection[str]) -> None:
+    """Read what the models of targets of these dialects accept: else the first request that is
+    translated for one would wait for it."""
+    for each in target_languages():
+        for provider in each.providers if each.dialect in dialects else ():
+            facts(provider)
 
 
 def language_of(dialect: str, path: str) -> BaseLanguage | None:

@@ -160,13 +160,15 @@ class TargetLanguage(BaseLanguage):
     `write_request` writes a request with the target's name for the model; parts without a form in
     the language are added to the losses. `read_answer` reads a complete answer, `stream_reader` a
     stream. `most_tokens` returns the token limit of a model's answers, None if it is unknown.
-    `example_answer` is a short complete answer.
+    `example_answer` is a short complete answer. `providers` are those in whose files is what its
+    models accept.
     """
 
     write_request: Callable[[ChatRequest, str, Losses], TargetRequest]
     read_answer: Callable[[bytes], Iterable[Event]]
     stream_reader: Callable[[], StreamReader]
     example_answer: bytes = b"{}"
+    providers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

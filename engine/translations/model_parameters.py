@@ -22,20 +22,21 @@ Tables = Mapping[str, ByName[Any]]
 
 @cache
 def parameters(provider: str) -> Tables:
-    """The tables in the file of a provider. It is read once: a few milliseconds."""
-    return {name: _table(rows) for name, rows in _document(provider).items()}
+    """The tables in the file of a provider."""
+    return {name: _table(rows) for name, rows in facts(provider).items()}
 
 
 @cache
 def models(provider: str, kind: type[_M]) -> ByName[_M]:
     """All that the models of a provider accept, each as a value of this kind."""
-    rows = _document(provider)["models"]
+    rows = facts(provider)["models"]
     takes = {name: row["takes"] for row in rows for name in row["models"]}
     return ByName({name: msgspec.convert(each, kind) for name, each in takes.items()})
 
 
 @cache
-def _document(provider: str) -> dict[str, _Rows]:
+def facts(provider: str) -> dict[str, _Rows]:
+    """The rows of each table in the file of a provider. It is read once: some milliseconds."""
     path = files.PROVIDERS / f"{provider}.yaml"
     document: dict[str, _Rows] = read(path.read_text("utf-8"), str(path)).value["parameters"]
     return document

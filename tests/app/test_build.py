@@ -6,6 +6,7 @@ import pytest
 
 from engine.app.build import build
 from engine.app.worker_services import services_of
+from engine.translations.model_parameters import facts
 from tests.support.project_app import TOKEN, ProjectApp
 from tests.support.rehearsing import CONFIG, planned
 
@@ -48,6 +49,20 @@ def test_a_worker_makes_the_handler_of_a_route_once_at_its_first_request(tmp_pat
     for _ in range(2):
         assert built.chat(model="big", messages=TURNS).status_code == 200
     assert routes.count("chat") == 1
+
+
+@pytest.mark.parametrize(
+    ("dialect", "background", "expected"),
+    [("    dialect: openai\n", True, 1), ("    dialect: openai\n", False, 0), ("", True, 0)],
+)
+def test_a_worker_reads_at_its_start_what_models_of_its_targets_accept(
+    tmp_path, dialect, background, expected
+):
+    config = CONFIG.replace("    timeouts:", f"{dialect}    timeouts:")
+    plan = planned(tmp_path, config).plan
+    facts.cache_clear()
+    build(plan, replace(services_of(plan), background=background)).close()
+    assert facts.cache_info().currsize == expected
 
 
 @pytest.mark.parametrize("most", [1, 1000])

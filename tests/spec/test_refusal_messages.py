@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.spec.refusal_messages import Refusal, explain, place
-from tests.support.documents import validator
+from tests.support.documents import document, read, validator
 from tests.support.each import each
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
@@ -481,6 +482,30 @@ def test_only_the_beginning_of_a_huge_value_is_explained() -> None:
     assert refusal_of(schema, [1] * 5000).param == "[0]"
     late = [*["x"] * 5000, 1]
     assert refusal_of(schema, late).param == "[5000]"
+
+
+@each(
+    ("schema", "value", "pattern"),
+    [
+        ({"pattern": "(?i)^a"}, "b", "(?i)^a"),
+        ({"pattern": "\\A(?P<x>a)\\Z"}, "b", "\\A(?P<x>a)\\Z"),
+        ({"pattern": "^.{1,9999}$"}, "", "^.{1,9999}$"),
+        ({"pattern": "^a$"}, "b", "^a$"),
+        ({"anyOf": [INTEGER, {"type": "string", "pattern": "/^a$/i"}]}, "b", "/^a$/i"),
+        ({"items": {"$ref": "#/components/schemas/Code"}}, ["b"], "[[:alpha:]]1"),
+        ({"allOf": [{"pattern": "(?i:^b)"}, {"pattern": "(?i)^a"}]}, "b", "(?i)^a"),
+    ],
+)
+def test_a_refusal_shows_the_pattern_of_the_document(
+    schema: Any, value: Any, pattern: str, tmp_path: Path
+) -> None:
+    components = {"schemas": {"Root": schema, "Code": {"pattern": "[[:alpha:]]1"}}}
+    for version in ("3.0.3", "3.1.0"):
+        specification, _ = read(tmp_path, document(version=version, components=components))
+        assert specification is not None
+        node = specification.library.document.get("components").get("schemas").step("Root")
+        message = explain(specification.validator(node), value, "x").message
+        assert f"expected a match of {pattern}, got" in message
 
 
 def test_a_member_named_by_digits_is_refused_at_its_place():

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.translations import languages, target_languages, translation
-from engine.translations.language import RequestLine
-from engine.translations.model_parameters import parameters
+from engine.source import files
+from engine.translations import languages, preload, target_languages, translation
+from engine.translations.language import RequestLine, TargetLanguage
+from engine.translations.model_parameters import facts, models, parameters
 from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
@@ -122,3 +124,18 @@ def test_what_models_that_reason_do_not_take(
 def test_tables_are_read_by_name_or_wildcard() -> None:
     stop = parameters("openai")["stop"]
     assert (stop.find("o3"), stop.find("gpt-5.9"), stop.find("llama")) == (0, 4, None)
+
+
+@each("target", target_languages())
+def test_a_request_for_a_preloaded_language_reads_no_file(
+    target: TargetLanguage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for read in (facts, parameters, models):
+        read.cache_clear()
+    preload([target.dialect])
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "PROVIDERS", tmp_path)
+        for model in ("claude-of-nobody", "model-of-nobody"):  # no name of which a cache knows more
+            members = {"temperature": 1, "max_tokens": 9, "reasoning_effort": "low"}
+            named = f"{target.name}-{model}"
+            asked("chat_completions", target.name, named, members, LossRules(lossy=True))

@@ -224,5 +224,5 @@ def _positions(places: Mapping[tuple[Path, bool], tuple[int, int]]) -> list[list
 
 
 def _problem(fields: list[Any]) -> Problem:
-    file, line, column, level, code, message, hint = fields
-    return Problem(file, line, column, Level(level), code, message, hint)
+    file, line, column, level, code, message, hint, path = fields
+    return Problem(file, line, column, Level(level), code, message, hint, tuple(path))

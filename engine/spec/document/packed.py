@@ -129,6 +129,16 @@ def joined(value: Any, texts: Sequence[str]) -> Any:
     return _with_mappings(value, members)
 
 
+def json_of(value: Any, path: Sequence[str]) -> str:
+    """The JSON of the value at a path of a document; a packed member is not parsed. Raises
+    KeyError, IndexError, ValueError and TypeError if there is none."""
+    for index, step in enumerate(path):
+        if isinstance(value, Packed) and index + 1 == len(path):
+            return str(dict.__getitem__(value, step))
+        value = value[int(step) if isinstance(value, list) else step]
+    return dumps(value)
+
+
 def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:
     """As `compact_json.has_any_key`, of a document: what is packed is not parsed."""
     texts: list[str] = []

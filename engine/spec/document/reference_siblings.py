@@ -24,6 +24,8 @@ _EFFECTIVE = (
 _DOCUMENTATION = ANNOTATIONS - {
     *("readOnly", "writeOnly", "discriminator", "contentEncoding", "contentMediaType")
 }
+_IF_ABSENT = dict.fromkeys(("nullable", "readOnly", "writeOnly", "uniqueItems"), False)
+"""What keywords mean where they are absent."""
 
 
 def apply(walked: Iterable[WalkedObject], findings: Findings) -> None:
@@ -44,12 +46,12 @@ def apply(walked: Iterable[WalkedObject], findings: Findings) -> None:
 
 def _losses(node: Node, keywords: Iterable[str]) -> Iterable[str]:
     """The keywords without which values are judged differently: no documentation, and nothing that
-    the target of the reference says as well."""
+    the target of the reference says as well, or means without the keyword."""
     try:
-        target = node.library.target(node.uri, node.value["$ref"]).value
+        target = node.resolved().value
     except KeyError:
         target = None
-    same = target if isinstance(target, dict) else {}
+    same = _IF_ABSENT | (target if isinstance(target, dict) else {})
     return [
         keyword
         for keyword in keywords

@@ -19,6 +19,7 @@ LANGUAGE = TargetLanguage(
     stream_reader=Reader,
     read_error=read_error,
     most_tokens=most_tokens,
+    providers=("bedrock", "anthropic"),
     example_answer=b'{"output":{"message":{"role":"assistant","content":[{"text":"OK"}]}},'
     b'"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2},'
     b'"metrics":{"latencyMs":1}}',

@@ -26,6 +26,7 @@ LANGUAGE = Language(
     stream_writer=Writer,
     read_error=read_error,
     most_tokens=most_tokens,
+    providers=("gemini",),
     token_count=TokenCount(
         path_suffix=":countTokens", write=lambda tokens: b'{"totalTokens":%d}' % tokens
     ),

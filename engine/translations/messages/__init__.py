@@ -27,6 +27,7 @@ LANGUAGE = Language(
     text_arguments="streams",
     read_error=read_error,
     most_tokens=most_tokens,
+    providers=("anthropic",),
     without_seals=without_seals,
     hints=Patterns(
         (

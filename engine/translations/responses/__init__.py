@@ -28,6 +28,7 @@ LANGUAGE = Language(
     text_arguments="all",
     read_error=read_error,
     most_tokens=most_tokens,
+    providers=("openai",),
     without_seals=without_seals,
     hints=Patterns(
         (

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.spec.document import patterns
 from engine.spec.document.repairs import Schema, SchemaRepair
+from engine.spec.schema_validator import SOURCE_PATTERN
 
 _MAX_LENGTH = 200
 
@@ -29,6 +30,8 @@ def _repair_pattern(schema: Schema) -> None:
     if reading.pattern is None:
         del value["pattern"]
         return
+    if reading.pattern != value["pattern"]:
+        value[SOURCE_PATTERN] = value["pattern"]
     value["pattern"] = reading.pattern
     branches = value.get("allOf")
     if reading.bounds and not value.keys() & reading.bounds.keys():

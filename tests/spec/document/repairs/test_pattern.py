@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from engine.spec.schema_validator import SOURCE_PATTERN
 from tests.support.documents import repaired
 from tests.support.each import each
 
@@ -13,16 +14,25 @@ from tests.support.each import each
     ("schema", "result", "codes"),
     [
         ({"pattern": "^a$"}, {"pattern": "^a$"}, []),
-        ({"pattern": "(?i)^a"}, {"pattern": "(?i:^a)"}, ["MW252"]),
-        ({"pattern": "\\Aa\\Z"}, {"pattern": "^a$"}, ["MW252"]),
-        ({"pattern": "/^a$/"}, {"pattern": "^a$"}, ["MW252"]),
-        ({"pattern": "/^a$/i"}, {"pattern": "(?i:^a$)"}, ["MW252"]),
+        ({"pattern": "(?i)^a"}, {"pattern": "(?i:^a)", SOURCE_PATTERN: "(?i)^a"}, ["MW252"]),
+        ({"pattern": "\\Aa\\Z"}, {"pattern": "^a$", SOURCE_PATTERN: "\\Aa\\Z"}, ["MW252"]),
+        ({"pattern": "/^a$/"}, {"pattern": "^a$", SOURCE_PATTERN: "/^a$/"}, ["MW252"]),
+        ({"pattern": "/^a$/i"}, {"pattern": "(?i:^a$)", SOURCE_PATTERN: "/^a$/i"}, ["MW252"]),
         ({"pattern": "/a$/"}, {"pattern": "/a$/"}, []),
         ({"pattern": "(", "maxLength": 2}, {"maxLength": 2}, ["MW253"]),
-        ({"pattern": "^.{1,9999}$"}, {"pattern": "^.+$", "maxLength": 9999}, []),
+        (
+            {"pattern": "^.{1,9999}$"},
+            {"pattern": "^.+$", SOURCE_PATTERN: "^.{1,9999}$", "maxLength": 9999},
+            [],
+        ),
         (
             {"pattern": "^.{1,9999}$", "maxLength": 5, "allOf": [{}]},
-            {"pattern": "^.+$", "maxLength": 5, "allOf": [{}, {"maxLength": 9999}]},
+            {
+                "pattern": "^.+$",
+                SOURCE_PATTERN: "^.{1,9999}$",
+                "maxLength": 5,
+                "allOf": [{}, {"maxLength": 9999}],
+            },
             [],
         ),
         (

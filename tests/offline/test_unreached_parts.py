@@ -1,0 +1,91 @@
+"""Warnings about parts of a document that no route reaches are notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.offline.unreached_parts import lower_unreached
+from engine.plan.make import make_plan
+from engine.source.problem import Level
+from engine.spec.document.mistakes import note_mistakes
+from tests.support.each import each
+
+CONFIG = """
+version: 1
+specs: {{shop: {{document: shop.yaml}}}}
+upstreams: {{main: {{url: "https://main.test"}}}}
+routes: [{{operations: [{operations}], auth: none, to: [{{upstream: main}}]}}]
+"""
+SHOP = """
+openapi: 3.0.3
+info: {title: Shop, version: "1"}
+paths:
+  /items/:id:
+    get: {operationId: old, responses: {"200": {description: It}}}
+  /items:
+    parameters: [{$ref: "#/components/parameters/Page"}]
+    get:
+      operationId: list
+      responses:
+        "200":
+          description: All
+          content: {application/json: {schema: {$ref: "#/components/schemas/Items"}}}
+    post:
+      operationId: put
+      requestBody: {content: {aplication/json: {schema: {$ref: "other.yaml#/Price"}}}}
+      responses: {"200": {description: It}}
+components:
+  parameters:
+    Page: {name: page, in: query, schema: {type: string, pattern: '\\Ax'}}
+  schemas:
+    Items: {type: array, items: {$ref: "#/components/schemas/Item"}}
+    Item: {type: object, required: []}
+    Loop: {allOf: [{$ref: "#/components/schemas/Loop"}]}
+    Unused: {anyOf: [{$ref: "#/components/schemas/Loop"}]}
+"""
+OTHER = """
+Price: {allOf: [{$ref: "#/Amount"}]}
+Amount: {type: integer, enum: [1, 1]}
+Rest: {type: integer, enum: [2, 2]}
+"""
+OF_LIST = {("MW252", "shop.yaml"), ("MW221", "shop.yaml")}
+OF_PUT = {("MW252", "shop.yaml"), ("MW476", "shop.yaml"), ("MW257", "other.yaml")}
+OF_OLD = {("MW478", "shop.yaml")}
+
+
+def levels(folder: Path, operations: str) -> dict[Level, set[tuple[str, str]]]:
+    """The codes and files of the findings about the documents, by their levels."""
+    (folder / "shop.yaml").write_text(SHOP)
+    (folder / "other.yaml").write_text(OTHER)
+    (folder / "gateway.yaml").write_text(CONFIG.format(operations=operations))
+    planned = make_plan(folder / "gateway.yaml", {})
+    assert planned.plan is not None, planned.problems
+    note_mistakes(planned.specifications["shop"].library, planned.findings)
+    lower_unreached(planned)
+    found: dict[Level, set[tuple[str, str]]] = {level: set() for level in Level}
+    for problem in planned.problems:
+        if problem.code[2] in "24":
+            found[problem.level].add((problem.code, Path(problem.file).name))
+    return found
+
+
+@each(
+    ("operations", "warnings"),
+    [
+        ("shop.list", OF_LIST),
+        ("shop.put", OF_PUT),
+        ("shop.old", OF_OLD),
+        ("shop.*", OF_LIST | OF_PUT | OF_OLD),
+    ],
+)
+def test_a_warning_is_about_a_part_that_a_route_reaches(
+    operations: str, warnings: set[tuple[str, str]], tmp_path: Path
+) -> None:
+    found = levels(tmp_path, operations)
+    assert found[Level.WARNING] == warnings
+    assert found[Level.INFO] >= (OF_LIST | OF_PUT | OF_OLD) - warnings
+
+
+def test_a_circle_that_nothing_refers_to_is_a_note(tmp_path: Path) -> None:
+    found = levels(tmp_path, "shop.*")
+    assert found[Level.INFO] == {("MW213", "shop.yaml"), ("MW257", "other.yaml")}
