@@ -197,7 +197,8 @@ def _read_beginning(
         exchange.upgrade.check(response)
     elif response.status < 400:
         beat = upstream.heartbeat if dialect.heartbeat else None
-        result.content = read_first_content(response, dialect, beat, events, content)
+        path = exchange.path if exchange.method == "POST" else ""
+        result.content = read_first_content(response, dialect, beat, events, content, path)
 
 
 def _classify(result: AttemptResult, failure: _Failure, dialect: Dialect) -> None:
