@@ -32,8 +32,8 @@ _BASE_RESP = {
     **dict.fromkeys((1000, 1013, 1024, 1033), 500),
     1001: 504,
 }
-FAILED_REASONS = ("error", "abort", "insufficient_system_resource")
-"""Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek."""
+FAILED_REASONS = ("error", "abort", "insufficient_system_resource", "network_error")
+"""Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek, Z.ai."""
 
 ERROR = b"error"
 OTHER_SIGNS = re.compile(

@@ -50,6 +50,7 @@ from engine.translations.neutral.events import (
     Finish,
     Open,
     Sign,
+    foreign_stop,
     uncarried,
 )
 from engine.translations.neutral.members import Members
@@ -123,7 +124,7 @@ class ChoiceReader:
         if reason in FAILED_REASONS:
             raise BrokenAnswer(f"the upstream's answer was broken off: {reason}")
         if self.finish is None:
-            stop = STOPS.get(reason, "end")
+            stop = STOPS.get(reason) or foreign_stop(reason) or "end"
             self.finish = Finish(stop=stop, native=reason)
             if stop == "end" and sequence and isinstance(sequence, str):
                 self.finish.stop, self.finish.sequence = "stop_sequence", sequence
