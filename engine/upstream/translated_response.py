@@ -13,7 +13,7 @@ from functools import partial
 
 from engine import dialects
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import error_text, plain_text
+from engine.dialects.interface.error_forms import error_document, error_text, plain_text
 from engine.dialects.interface.rate_limits import translate_limits
 from engine.dialects.interface.streams import Framing
 from engine.exchange.interfaces import Socket
@@ -31,7 +31,6 @@ from engine.upstream.translated_errors import TranslatedErrors, invalid_answer
 from engine.upstream.translated_events import TranslatedEvents
 from engine.upstream.wrapped_response import UNDECODABLE, WrappedResponse
 from engine.values.content_coding import decode_body
-from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 
@@ -218,7 +217,7 @@ class TranslatedBody(_TranslatedResponse):
         """Read and translate the body of an error, which also decides the status."""
         body, complete = read_body(self._response, MAX_ERROR)
         text = decode_body(self._encoding, body) if complete else None
-        document = json_or_none(text or b"")
+        document = error_document(text or b"")
         error = self._exchange.error(self.status, document)
         error.message = error.message or error_text(document) or plain_text(text or b"")
         error.code = error.code or error_code(self._response)

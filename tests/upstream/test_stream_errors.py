@@ -329,6 +329,24 @@ def test_an_answer_with_odd_members_is_an_answer(path: str, body: bytes) -> None
     assert (response.status, response.body) == (200, body)
 
 
+FORMS_OF_ERRORS = yaml.safe_load((CASES / "errors" / "forms.yaml").read_text())
+
+
+@each("name", FORMS_OF_ERRORS)
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+def test_an_error_in_a_form_of_servers_keeps_its_status_and_words(dialect: str, name: str) -> None:
+    case = FORMS_OF_ERRORS[name]
+    response, _ = ask(
+        dialect, Client(FakeResponse(case.get("status", 200), EVENTS, [case["body"].encode()]))
+    )
+    if "told" not in case:
+        assert isinstance(response, GatewayError)
+        assert (response.status, case["words"] in response.message) == (502, True)
+    else:
+        status, error, *_ = outcome(response)
+        assert (status, case["words"] in error["message"]) == (case["told"], True)
+
+
 FAR = "Fri, 01 Jan 2038 00:00:00 GMT"
 
 
