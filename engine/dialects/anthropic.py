@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
-from engine.dialects.interface.error_forms import message_in, reported_error
+from engine.dialects.interface.error_forms import VENDOR_CODES, message_in, reported_error
 from engine.dialects.interface.message_events import ends, has_content
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_timestamp, write_timestamp
@@ -81,6 +81,8 @@ def _stream_error(document: Any) -> StreamError | None:
     status = _STATUSES.get(kind) if isinstance(kind, str) else None
     numbers = error.get("code"), error.get("status"), document.get("status")
     status = status or next(filter(None, map(status_in, numbers)), None)
+    if status is None and isinstance(code := error.get("code"), str):
+        status = VENDOR_CODES.get(code)
     if status is None:
         return None
     fallback = "api_error" if status >= 500 else "invalid_request_error"

@@ -193,8 +193,9 @@ def _read_beginning(
         exchange.upgrade.check(response)
     elif response.status < 400:
         beat = upstream.heartbeat if dialect.heartbeat else None
+        path = exchange.path if exchange.method == "POST" else ""
         result.content = read_first_content(
-            response, dialect, beat, content, is_translated=translated is not None
+            response, dialect, beat, content, path, is_translated=translated is not None
         )
 
 

@@ -15,7 +15,12 @@ from typing import Any
 import orjson
 
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import error_text, plain_text
+from engine.dialects.interface.error_forms import (
+    EVENT_STARTS,
+    error_document,
+    error_text,
+    plain_text,
+)
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.upstream.admission.gate import Wait
@@ -208,15 +213,16 @@ def _quoted(text: str) -> str:
 def _read_error(
     result: AttemptResult, response: IncomingResponse, headers: Headers
 ) -> tuple[bytes, Any, Headers]:
-    """The body of an error and its JSON. A body over the limit counts as empty."""
+    """The body of an error and its JSON; one that is an event becomes its JSON. A body over the
+    limit counts as empty."""
     body, complete = read_body(response, MAX_ERROR)
     text = decode_body(_encoding(headers), body) if complete else None
     body = result.target.upstream.redaction.redact(text or b"")
     headers = [pair for pair in headers if pair[0] != "content-encoding"]
-    try:
-        return body, orjson.loads(body), headers
-    except orjson.JSONDecodeError:
-        return body, None, headers
+    document = error_document(body)
+    if document is not None and body.startswith(EVENT_STARTS):
+        body, headers = orjson.dumps(document), _for_json_body(headers)
+    return body, document, headers
 
 
 def _encoding(headers: Headers) -> str:

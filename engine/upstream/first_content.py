@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import event_document
+from engine.dialects.interface.error_forms import error_text, event_document
 from engine.dialects.interface.streams import END_MARKER, Framing
 from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
@@ -24,10 +24,17 @@ HELD_BYTES = 65_536
 EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
 NO_CONTENT = {"message": "its stream ended before any content"}
+NO_ANSWER = {"message": "its response has no answer"}
 _END_MARKER = END_MARKER.decode()
 _SMALL = 2_048
-_EMPTY = re.compile(rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp")')
-"""What a small answer has that reports an error behind other members."""
+_EMPTY = re.compile(
+    rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp"|choices"\s*:\s*\[\s*\]'
+    rb'|success"\s*:\s*false)|\A\s*\{\s*"(?:code|detail|errors|message|msg|status)"'
+)
+"""What a small answer has that reports an error behind other members, or in place of them."""
+_FULL_MEMBERS = ("choices", "candidates")
+_ANSWER_MEMBERS = ("output", "content", "stop_reason", "promptFeedback", "prompt_feedback")
+"""The members of which a chat's answer has one, in any format; the first ones are not empty."""
 _PREFIX = 64  # bytes of JSON, white space included, that contain its first member
 
 
@@ -77,6 +84,7 @@ def read_first_content(
     dialect: Dialect,
     beat: float | None = None,
     content: FirstContent | None = None,
+    chat_path: str = "",
     *,
     is_translated: bool = False,
 ) -> FirstContent:
@@ -84,7 +92,8 @@ def read_first_content(
     Misframed.
 
     If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead. The result is
-    `content`, which also has what arrived before a failure.
+    `content`, which also has what arrived before a failure. What is relayed to a POST on
+    `chat_path` has to be an answer, if a chat has this path.
     """
     content = FirstContent(b"") if content is None else content
     if dialect.transparent:
@@ -98,7 +107,7 @@ def read_first_content(
         return _open_stream(response, dialect, beat, events, content)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
-    return _open_body(response, kind, dialect, content)
+    return _open_body(response, kind, dialect, content, chat_path)
 
 
 def _open_stream(
@@ -145,20 +154,21 @@ def _open_stream(
 
 
 def _open_body(
-    response: IncomingResponse, kind: str, dialect: Dialect, content: FirstContent
+    response: IncomingResponse, kind: str, dialect: Dialect, content: FirstContent, chat_path: str
 ) -> FirstContent:
     """The start of a body that is not a stream of events. It may be an error, instead of a stream
-    or as the first item of a streamed array."""
+    or as the first item of a streamed array, or no answer at all."""
     try:
         first = content.first = response.read()
     except NotAnEvent as error:  # of a translation
         raise ErrorFirst(_error_in(error, dialect)) from None
-    size = len(first)
-    may_be_empty = size <= _SMALL and _EMPTY.search(first)
+    may_be_empty = len(first) <= _SMALL and _EMPTY.search(first)
     if first[:1] != b"{":
+        if not first and response.status == 200 and dialect.has_chat(chat_path):
+            raise ErrorFirst(NO_ANSWER)
         if kind == JSON and content.framing is None:
             raise Misframed(first)
-    elif not may_be_empty and size >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
+    elif not may_be_empty and len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
         return content  # nearly every response
     if kind != JSON or response.status != 200 or response.header("content-encoding"):
         return content
@@ -166,10 +176,21 @@ def _open_body(
         document = NotAnEvent(first).document
         if dialect.is_error_event(document):
             raise ErrorFirst(document)
+        if _lacks_answer(document, dialect, chat_path):
+            raise ErrorFirst(document if error_text(document) else NO_ANSWER)
         if document is not None or response.is_complete or not (more := response.read()):
             break
         first = content.first = first + more
     return content
+
+
+def _lacks_answer(document: Any, dialect: Dialect, chat_path: str) -> bool:
+    """Whether a body with a sign of an error is no answer of a chat."""
+    if not isinstance(document, dict) or not dialect.has_chat(chat_path):
+        return False
+    if any(document.get(member) is not None for member in _ANSWER_MEMBERS):
+        return False
+    return not any(document.get(member) for member in _FULL_MEMBERS)
 
 
 def _may_be_error(text: bytes, dialect: Dialect) -> bool:

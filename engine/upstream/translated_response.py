@@ -11,7 +11,7 @@ from functools import partial
 
 from engine import dialects
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import error_text, plain_text
+from engine.dialects.interface.error_forms import error_document, error_text, plain_text
 from engine.dialects.interface.rate_limits import translate_limits
 from engine.dialects.interface.streams import Framing
 from engine.exchange.interfaces import Headers
@@ -27,7 +27,6 @@ from engine.upstream.filtered_response import FilteredResponse
 from engine.upstream.first_content import EVENT_STREAM, JSON, Misframed, media_type
 from engine.upstream.translated_events import ArrayOfEvents, TranslatedErrors, TranslatedEvents
 from engine.values.content_coding import decode_body
-from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 
@@ -90,7 +89,7 @@ def _without_answer(
         return translated
     body, complete = read_body(response, MAX_ERROR)
     text = decode_body(response.header("content-encoding") or "", body) if complete else None
-    document = json_or_none(text or b"")
+    document = error_document(text or b"")
     error = exchange.error(response.status, document)
     error.message = error.message or error_text(document) or plain_text(text or b"")
     error.code = error.code or error_code(response)

@@ -103,3 +103,34 @@ def test_a_call_of_claude_on_bedrock_is_a_call(caller: str, stream: bool) -> Non
     output = translated(data, caller, "converse", from_stream=stream, stream=stream)
     said = saying_of(caller, as_sdk(caller, output, stream=stream))
     assert (said.text, said.calls) == ("I look.", [("look", {"a": 1.0})])
+
+
+OWN_STOPS = {
+    "chat_completions": '{"choices": [{"message": {"content": "Hi"}, "finish_reason": "%s"}]}',
+    "messages": '{"content": [{"type": "text", "text": "Hi"}], "stop_reason": "%s"}',
+    "converse": '{"output": {"message": {"content": [{"text": "Hi"}]}}, "stopReason": "%s"}',
+    "generate_content": '{"candidates": [{"content": {"parts": [{"text": "Hi"}]}, '
+    '"finishReason": "%s"}]}',
+}
+FOREIGN_STOPS = {
+    "length": "length",
+    "max_tokens": "length",
+    "MAX_TOKENS": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "filter",
+    "sensitive": "filter",
+    "stop": "end",
+    "STOP": "end",
+    "eos_token": "end",
+}
+"""Reasons of an end as servers write them who imitate a vendor, and as Z.ai adds them."""
+
+
+@pytest.mark.parametrize("target", OWN_STOPS)
+def test_the_words_of_other_vendors_say_why_an_answer_ended(target: str) -> None:
+    for reason, stop in FOREIGN_STOPS.items():
+        body = (OWN_STOPS[target] % reason).encode()
+        found = translated([body], "chat_completions", target, from_stream=False, stream=False)
+        (choice,) = json.loads(found)["choices"]
+        words = {"length": "length", "filter": "content_filter", "end": "stop"}
+        assert choice["finish_reason"] == words[stop], reason

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import yaml
 
 from engine import dialects
 from engine.config.upstreams import BreakerConfig, Retry
@@ -16,6 +17,7 @@ from engine.upstream.route_headers import RouteHeaders
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange
 from tests.support.each import each
+from tests.support.paths import CASES
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -100,9 +102,11 @@ def response_of(
     return FakeResponse(200, [*EVENTS, *more], [beginning + event])
 
 
-def ask(dialect: str, *clients: Client, **more: Any) -> tuple[Response | GatewayError, list[Any]]:
+def ask(
+    dialect: str, *clients: Client, path: str = "/v1/x", method: str = "POST", **more: Any
+) -> tuple[Response | GatewayError, list[Any]]:
     targets = [target(c, name=f"u{n}", retry=TWICE, **more) for n, c in enumerate(clients)]
-    request = exchange(b"{}", path="/v1/x")
+    request = exchange(b"{}", path=path, method=method)
     request.mount, request.model.targets, request.model.name = "/v1", targets, "m"
     forward = Forward(
         None,
@@ -257,6 +261,90 @@ def test_a_response_that_is_not_an_error_is_relayed_unchanged(dialect: str, body
     response, _ = ask(dialect, Client(FakeResponse(200, JSON, [body], has_length=True)))
     assert not isinstance(response, GatewayError)
     assert (response.status, response.body) == (200, body)
+
+
+CHATS = {
+    "openai": ("/v1/chat/completions", "/v1/responses"),
+    "anthropic": ("/v1/messages",),
+    "gemini": ("/v1beta/models/m:generateContent",),
+}
+NO_ANSWERS = yaml.safe_load((CASES / "errors" / "no_answers.yaml").read_text())
+
+
+def pieces_of(case: dict[str, Any]) -> list[bytes]:
+    body, size = case["body"].encode(), len(case["body"]) // case.get("pieces", 1) + 1
+    return [body[at : at + size] for at in range(0, len(body), size)]
+
+
+@each(
+    "dialect,path,name",
+    [(dialect, path, name) for dialect in CHATS for path in CHATS[dialect] for name in NO_ANSWERS],
+)
+def test_what_is_no_answer_of_a_chat_goes_to_the_next_target(
+    dialect: str, path: str, name: str
+) -> None:
+    case = NO_ANSWERS[name]
+    first = Client(FakeResponse(200, JSON, pieces_of(case), has_length=True))
+    good = Client(FakeResponse(200, JSON, [b"{}"], has_length=True))
+    response, _ = ask(dialect, first, good, path=path)
+    assert not isinstance(response, GatewayError)
+    assert (response.status, response.body) == (200, b"{}")
+    alone, _ = ask(dialect, Client(FakeResponse(200, JSON, pieces_of(case))), path=path)
+    message = alone.message if isinstance(alone, GatewayError) else outcome(alone)[1]["message"]
+    assert alone.status == case["status"]
+    assert case["words"] in message
+
+
+@each("name", [name for name in NO_ANSWERS if name != "z.ai for a wrong path"])
+@pytest.mark.parametrize(
+    ("dialect", "path", "method"),
+    [
+        ("openai", "/v1/x", "POST"),
+        ("openai", "/v1/chat/completions", "GET"),
+        ("anthropic", "/v1/messages/count_tokens", "POST"),
+        ("gemini", "/v1beta/models/m:countTokens", "POST"),
+    ],
+)
+def test_other_operations_may_answer_so(dialect: str, path: str, method: str, name: str) -> None:
+    client = Client(FakeResponse(200, JSON, pieces_of(NO_ANSWERS[name]), has_length=True))
+    response, _ = ask(dialect, client, path=path, method=method)
+    assert not isinstance(response, GatewayError)
+    assert response.status == 200
+
+
+@each(
+    "path,body",
+    [
+        ("/v1/responses", b'{"id":"r","object":"response","status":"queued","output":[]}'),
+        ("/v1/responses", b'{"status":"completed","output":[],"success":false}'),
+        ("/v1/chat/completions", b'{"code":"","choices":[{"message":{"content":"a"}}]}'),
+        ("/v1/messages", b'{"type":"message","content":null,"stop_reason":"end_turn"}'),
+        ("/v1/models/m:generateContent", b'{"status":"x","promptFeedback":{"blockReason":"A"}}'),
+    ],
+)
+def test_an_answer_with_odd_members_is_an_answer(path: str, body: bytes) -> None:
+    dialect = next(name for name, paths in CHATS.items() if path[-8:] in [p[-8:] for p in paths])
+    response, _ = ask(dialect, Client(FakeResponse(200, JSON, [body], has_length=True)), path=path)
+    assert not isinstance(response, GatewayError)
+    assert (response.status, response.body) == (200, body)
+
+
+FORMS_OF_ERRORS = yaml.safe_load((CASES / "errors" / "forms.yaml").read_text())
+
+
+@each("name", FORMS_OF_ERRORS)
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+def test_an_error_in_a_form_of_servers_keeps_its_status_and_words(dialect: str, name: str) -> None:
+    case = FORMS_OF_ERRORS[name]
+    response, _ = ask(
+        dialect, Client(FakeResponse(case.get("status", 200), EVENTS, [case["body"].encode()]))
+    )
+    if "told" not in case:
+        assert isinstance(response, GatewayError)
+        assert (response.status, case["words"] in response.message) == (502, True)
+    else:
+        status, error, *_ = outcome(response)
+        assert (status, case["words"] in error["message"]) == (case["told"], True)
 
 
 FAR = "Fri, 01 Jan 2038 00:00:00 GMT"

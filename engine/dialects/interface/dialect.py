@@ -126,6 +126,10 @@ class Dialect:
             isinstance(document, dict) and document.get("type") in self.error_types
         )
 
+    def has_chat(self, path: str) -> bool:
+        """Whether a path is that of a chat whose answer may come in one piece."""
+        return any(path.endswith(each.path_suffix) for each in self.chat_formats)
+
     def task(self, path: str) -> str:
         """The task that a model must support for the operation of this path; "" for any model."""
         suffixes = [suffix for suffix in self.tasks if path.endswith(suffix)]

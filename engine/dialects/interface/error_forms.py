@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.dialects.interface.streams import END_MARKER
-from engine.values.event_json import event_json
+from engine.values.event_json import event_json, json_or_none
 
 MAX_TEXT = 500
 """The most characters of an error's text that are quoted."""
 
 _ERROR_NAME = b"event: error\n"
 _MEMBERS = ("message", "msg", "type", "param", "code", "status")
-_SIGNS = frozenset({"error", "object", "code", "base_resp"})
+_SIGNS = frozenset({"error", "object", "code", "base_resp", "x_groq"})
 """One of these members is in every error that its type does not tell."""
 _SUCCESS = (0, "0", 200, "200", "ok", "OK", "success", "Success")
 _ANSWER_MEMBERS = ("type", "object", "choices", "candidates", "content", "output", "data")
@@ -32,8 +32,31 @@ _BASE_RESP = {
     **dict.fromkeys((1000, 1013, 1024, 1033), 500),
     1001: 504,
 }
-FAILED_REASONS = ("error", "abort", "insufficient_system_resource")
-"""Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek."""
+VENDOR_CODES = {
+    # docs.z.ai, "Error codes": those of its endpoints for OpenAI's and Anthropic's SDKs.
+    **dict.fromkeys(("1000", "1001", "1002", "1003", "1004"), 401),
+    **dict.fromkeys(("1210", "1211", "1212", "1213", "1214", "1215", "1231", "1261"), 400),
+    **dict.fromkeys(("1221", "1222", "1300", "1301"), 400),
+    "1220": 403,
+    **dict.fromkeys(("1110", "1111", "1112", "1113", "1120", "1121"), 429),
+    **dict.fromkeys(("1302", "1303", "1304", "1305", "1308", "1309"), 429),
+    **dict.fromkeys(("1310", "1311", "1312", "1313"), 429),
+    **dict.fromkeys(("1200", "1230", "1234"), 500),
+}
+"""The HTTP status of the errors that vendors number, where they are sent without it."""
+
+_ERROR_TYPES = {
+    "validation": 422,
+    "template_error": 422,
+    "tool_error": 422,
+    "overloaded": 429,
+    "generation": 500,
+    "incomplete_generation": 500,
+}
+"""The HTTP status by the `error_type` of Hugging Face's server, which is beside the text."""
+
+FAILED_REASONS = ("error", "abort", "insufficient_system_resource", "network_error")
+"""Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek, Z.ai."""
 
 ERROR = b"error"
 OTHER_SIGNS = re.compile(
@@ -45,13 +68,15 @@ an escaped character of ASCII, as no encoder writes it in a name."""
 _TEXTS = (
     *("message", "msg", "error_description", "error_msg", "error_message", "errorMessage"),
     *("Message", "detail", "error", "errors", "fault", "faultstring", "status_msg", "base_resp"),
-    *("reason", "description", "title"),
+    *("reason", "description", "title", "x_groq"),
 )
 """The members with the text of an error, in order of precedence."""
 _SEARCHED = 8_192
 _TITLE = re.compile(r"(?is)<title[^>]{0,99}>([^<]{1,300})|<h1[^>]{0,99}>(.{1,300}?)</h1")
 _TAG = re.compile(r"<[^>]*>")
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
+EVENT_STARTS = (b"data:", b"event:")
+"""The beginnings of a body that is an event: some servers write their errors so."""
 _MAX_NESTED = 4
 _MAX_ITEMS = 5
 _MAX_DETAILS = 20
@@ -76,14 +101,16 @@ def reported_error(document: Any) -> dict[str, Any] | None:
     reports; None for one that reports no error.
 
     `{"error": ...}`; members at the top beside `"type": "error"` or `"object": "error"`;
-    `{"code", "message", "data": null}`; MiniMax's `base_resp`.
+    `{"code", "message", "data": null}`; MiniMax's `base_resp`; a text in Groq's `x_groq`.
     """
     if not isinstance(document, dict):
         return None
     if _SIGNS.isdisjoint(document):  # nearly every event
         return _members(document) if document.get("type") == "error" else None
     if error := document.get("error"):
-        return error if isinstance(error, dict) else {"message": error_text(document)}
+        return error if isinstance(error, dict) else _text_error(document)
+    if error := _groq_error(document.get("x_groq")):
+        return error
     if document.get("type") == "error" or document.get("object") == "error":
         return _members(document)
     if "code" not in document and "base_resp" not in document:
@@ -97,6 +124,19 @@ def reported_error(document: Any) -> dict[str, Any] | None:
     if not code or code in _SUCCESS or not isinstance(text, str):
         return None
     return None if any(document.get(name) for name in _ANSWER_MEMBERS) else _members(document)
+
+
+def _text_error(document: dict[str, Any]) -> dict[str, Any]:
+    """An error that is a text, or a list of them; Hugging Face's server adds its type."""
+    kind = document.get("error_type")
+    status = _ERROR_TYPES.get(kind) if isinstance(kind, str) else None
+    return {"message": error_text(document), **({"status": status} if status else {})}
+
+
+def _groq_error(extra: Any) -> dict[str, Any] | None:
+    """The error in `x_groq`, which says why a stream was stopped early."""
+    error = extra.get("error") if isinstance(extra, dict) else None
+    return {"message": error_text(error), "code": error} if error else None
 
 
 def reports_error(document: Any) -> bool:
@@ -163,6 +203,16 @@ def _item_text(item: Any, depth: int) -> str:
     if not text or not isinstance(place, list):
         return text
     return f"{'.'.join(str(step)[:80] for step in place[:10])}: {text}"
+
+
+def error_document(body: bytes) -> Any:
+    """The JSON of the body of an error response, which may be the event of a stream; None for a
+    body that is no JSON."""
+    if body.startswith(EVENT_STARTS):
+        lines = body[: 4 * _SEARCHED].splitlines()
+        data = [line[5:] for line in lines if line.startswith(b"data:")]
+        return next((found for each in data if (found := json_or_none(each)) is not None), None)
+    return json_or_none(body)
 
 
 def plain_text(body: bytes) -> str:

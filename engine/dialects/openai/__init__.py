@@ -58,7 +58,8 @@ def has_content(document: Any) -> bool:
 
 # The last events of the streams whose events have a type, and the beginnings of these types.
 _LAST_EVENTS = frozenset(
-    {"response.completed", "response.incomplete", "response.failed", "transcript.text.done"}
+    {"response.completed", "response.incomplete", "response.failed", "response.done"}
+    | {"transcript.text.done"}
     | {"image_generation.completed", "image_edit.completed", "speech.audio.done"}
 )
 _TYPES = ("response.", "transcript.text.", "image_generation.", "image_edit.", "speech.audio.")

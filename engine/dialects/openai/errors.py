@@ -7,6 +7,7 @@ from typing import Any
 from engine.dialects.interface.dialect import Document
 from engine.dialects.interface.error_forms import (
     FAILED_REASONS,
+    VENDOR_CODES,
     error_text,
     message_in,
     reported_error,
@@ -73,6 +74,7 @@ def _failed_choice(document: dict[str, Any]) -> dict[str, Any] | None:
 # HTTP status by error code or type: those of the API reference, of the events of Responses, and of
 # other servers with this dialect.
 _STATUSES = {
+    **VENDOR_CODES,
     **dict.fromkeys(
         (
             *("invalid_request_error", "invalid_prompt", "context_length_exceeded", "bad_request"),

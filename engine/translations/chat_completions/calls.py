@@ -33,10 +33,13 @@ class CallNumbers:
             is_new = True
         if is_new and not name and not vendor_id and self._is_partial():
             number, is_new = self.count - 1, False
-        if is_new:
-            number = self.count
-            self.count += 1
-            self._calls[index_or_last] = (number, vendor_id)
+        return self.begin(index, vendor_id) if is_new else number
+
+    def begin(self, index: int | None, vendor_id: str) -> int:
+        """The running number of a new call, to which the next fragments of its index belong."""
+        number = self.count
+        self.count += 1
+        self._calls[-1 if index is None else index] = (number, vendor_id)
         return number
 
 
@@ -68,6 +71,10 @@ class AnnouncedCalls:
         if known is not None and name and name != known:
             raise BrokenAnswer("the upstream's answer changes the name of a tool call")
         return known is not None
+
+    def name(self, number: int) -> str:
+        """The name of a call that has begun."""
+        return self._names[number]
 
     def add(self, number: int, call_id: str, name: str, arguments: str) -> bool:
         """Take a fragment of a call that has not begun. Returns whether its arguments begin."""

@@ -50,6 +50,7 @@ from engine.translations.neutral.events import (
     Finish,
     Open,
     Sign,
+    foreign_stop,
     uncarried,
 )
 from engine.translations.neutral.members import Members
@@ -123,7 +124,7 @@ class ChoiceReader:
         if reason in FAILED_REASONS:
             raise BrokenAnswer(f"the upstream's answer was broken off: {reason}")
         if self.finish is None:
-            stop = STOPS.get(reason, "end")
+            stop = STOPS.get(reason) or foreign_stop(reason) or "end"
             self.finish = Finish(stop=stop, native=reason)
             if stop == "end" and sequence and isinstance(sequence, str):
                 self.finish.stop, self.finish.sequence = "stop_sequence", sequence
@@ -207,6 +208,11 @@ class ChoiceReader:
         vendor_id, function = fragment.id or "", fragment.function or Function()
         name, arguments = function.name or "", function.arguments or ""
         number = self._calls.number(fragment.index, vendor_id, name)
+        if self._is_behind(number, name, arguments):
+            if arguments == "".join(self._arguments):
+                return  # some servers repeat a call at its end
+            name = name or self._announced.name(number)
+            number, vendor_id = self._calls.begin(fragment.index, ""), ""
         begun = self._announced.has_begun(number, name)
         if fragment.extra_content and number not in self._announced.signatures:
             self._sign(number, read_extra(fragment.extra_content, late=begun), events, late=begun)
@@ -219,6 +225,16 @@ class ChoiceReader:
         own_id = vendor_id or call_id(f"{self._answer_id}:{number}")
         if self._announced.add(number, own_id, name, arguments):
             self._begin_calls(events, number)
+
+    def _is_behind(self, number: int, name: str, arguments: str) -> bool:
+        """Whether a fragment of the open call comes behind its arguments, which are complete: some
+        servers number all calls 0, and Gemini's gives them no ids."""
+        if self._open != ("call", number):
+            return False
+        is_other = bool(name) and name != self._announced.name(number)
+        if not (is_other or arguments.lstrip().startswith("{")):
+            return False
+        return is_complete("".join(self._arguments))
 
     def _sign(self, number: int, signature: str, events: list[Event], *, late: bool) -> None:
         """Keep the signature of a call until the call begins; a `late` one follows the call."""

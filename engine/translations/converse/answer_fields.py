@@ -12,7 +12,13 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from engine.translations.neutral.content import Json, Signature
-from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Finish,
+    Stop,
+    UpstreamError,
+    foreign_stop,
+)
 from engine.translations.neutral.members import NULL, WrongType
 from engine.translations.neutral.shapes import Shape
 from engine.translations.refusals import AnswerErrors, error_of
@@ -166,7 +172,7 @@ def read_finish(reason: str, fields: Raw) -> Finish:
     if reason in _MALFORMED:
         raise BrokenAnswer(f"the upstream's answer is malformed ({reason})")
     return Finish(
-        stop=_STOPS.get(reason, "end"),
+        stop=_STOPS.get(reason) or foreign_stop(reason) or "end",
         native=reason,
         sequence=_stop_sequence(fields),
         explanation=_EXPLANATIONS.get(reason, ""),

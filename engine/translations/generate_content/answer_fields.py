@@ -21,6 +21,7 @@ from engine.translations.neutral.events import (
     Stop,
     TokenLogprob,
     UpstreamError,
+    foreign_stop,
 )
 from engine.translations.neutral.members import NULL, Members
 from engine.translations.neutral.shapes import Shape
@@ -148,7 +149,7 @@ def read_finish(reason: str, explanation: str, *, content: bool) -> Finish:
     for no reason, and for one that went wrong without content."""
     if not reason:
         raise BrokenAnswer("the upstream's answer ended without a finish reason")
-    stop = _STOPS.get(reason)
+    stop = _STOPS.get(reason.upper()) or foreign_stop(reason)
     if stop is None and not content:
         raise BrokenAnswer(f"the upstream's answer ended with {reason:.40} and no content")
     explanation = explanation if stop == "filter" else ""

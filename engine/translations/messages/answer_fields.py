@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from engine.translations.neutral.content import SEAL, Citation, Json, Signature, seal, unseal
-from engine.translations.neutral.events import Finish, Stop, UpstreamError
+from engine.translations.neutral.events import Finish, Stop, UpstreamError, foreign_stop
 from engine.translations.neutral.members import NULL
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.shapes import Shape
@@ -152,7 +152,7 @@ def read_finish(ending: Ending) -> Finish:
     reason = ending.stop_reason or ""
     details = ending.stop_details
     return Finish(
-        stop=_STOPS.get(reason, "end"),
+        stop=_STOPS.get(reason) or foreign_stop(reason) or "end",
         native=reason,
         sequence=ending.stop_sequence or "",
         explanation="" if details is None else details.explanation or "",

@@ -20,6 +20,25 @@ from engine.values.usage import Usage
 Stop = Literal["end", "length", "tool_calls", "stop_sequence", "filter", "pause"]
 
 
+_FOREIGN_STOPS: dict[str, Stop] = {
+    **dict.fromkeys(
+        (
+            *("length", "max_tokens", "max_output_tokens", "model_length"),
+            *("context_length_exceeded", "model_context_window_exceeded"),
+        ),
+        "length",
+    ),
+    **dict.fromkeys(("content_filter", "content_filtered", "safety", "sensitive"), "filter"),
+    **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
+}
+
+
+def foreign_stop(reason: str) -> Stop | None:
+    """What a reason says that the format of an answer does not have: those who imitate a vendor
+    keep the words of another one, and the vendor adds some. None for an unknown word."""
+    return _FOREIGN_STOPS.get(reason.lower())
+
+
 UsageSource = Callable[[], Usage | None]
 """The usage that the upstream has reported so far, None for none, as the reader of the target's
 dialect has read it: for the ledger, the limits and the caller alike."""

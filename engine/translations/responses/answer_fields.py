@@ -62,7 +62,7 @@ class ImageCall(Struct):
 
 
 class Message(Struct):
-    content: list[Part] | None = None
+    content: list[Part] | str | None = None
 
 
 class Call(Struct):

@@ -126,8 +126,9 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
     """The events of a complete item of a type; a call without an id gets it from `name` and its
     place, which no other item has. Raises BrokenAnswer."""
     if kind == "message":
-        message = MESSAGE.read(raw, place)
-        return [event for part in message.content or () for event in _read_part(part)]
+        content = MESSAGE.read(raw, place).content or ()
+        parts = [Part(text=content)] if isinstance(content, str) else content  # as in requests
+        return [event for part in parts for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = CALL.read(raw, place)
         delta: list[Event] = [Delta(call.arguments)] if call.arguments else []

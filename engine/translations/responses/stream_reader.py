@@ -143,6 +143,7 @@ _READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {
     "response.queued": Reader._start,
     "response.in_progress": Reader._start,
     "response.completed": Reader._end,
+    "response.done": Reader._end,  # of the Realtime API; some servers end any stream so
     "response.incomplete": Reader._end,
     "response.failed": Reader._end,
 }
