@@ -49,8 +49,8 @@ def target_languages() -> tuple[TargetLanguage, ...]:
 
 @cache
 def counterparts() -> dict[str, dict[str, tuple[str, ...]]]:
-    """The languages into which each language of callers is translated, itself among them, by their
-    dialects; the one to translate into first."""
+    """The languages of the family of each language of callers, itself included, by their dialects;
+    the preferred one first."""
     chat, embeddings = _by_dialect(target_languages()), _by_dialect(embedding_languages())
     return {each.name: chat for each in languages()} | {
         each.name: embeddings for each in embedding_languages()

@@ -25,7 +25,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.events import TokenLogprob, UpstreamError
-from engine.translations.neutral.members import WrongType, extra_inside
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import JsonObject
 from engine.translations.refusals import AnswerErrors, error_of
 
@@ -69,7 +69,7 @@ def read_audio(part: AudioPart, place: str, unread: list[str]) -> Block:
     audio, where = part.input_audio, f"{place}.input_audio"
     kind = required(audio.format, f"{where}.format")
     source = Inline(f"audio/{kind}", required(audio.data, f"{where}.data"))
-    return Media(kind="audio", source=source, extra=extra_inside("input_audio", audio.extra))
+    return Media(kind="audio", source=source)
 
 
 def read_data_url(url: str, place: str) -> Inline:

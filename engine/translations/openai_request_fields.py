@@ -40,9 +40,8 @@ def read_tool_choice(
     raw: Raw, request: ChatRequest, name_of: Callable[[Members], str | None], allowed_in: str = ""
 ) -> None:
     """Read `tool_choice`, which may be absent. `name_of` is the name of the function that a tool
-    is, None for another tool, the choice of which only the same language supports: an object is
-    stored in `extra` for that. `allowed_in`: the member of the object with the allowed tools, ""
-    for the object itself."""
+    is, None for another tool, the choice of which no other vendor supports. `allowed_in`: the
+    member of the object with the allowed tools, "" for the object itself."""
     name = "tool_choice"
     if present(raw) is None:
         return
@@ -53,7 +52,6 @@ def read_tool_choice(
         request.tool_choice = ToolChoice(mode)
         return
     request.tool_choice = _read_choice(Members(raw, name), name_of, allowed_in)
-    request.extra[name] = raw
     if request.tool_choice is None:
         request.unread.append(name)
 
@@ -124,7 +122,7 @@ def write_strict(
 
 def write_schema(request: ChatRequest, output: OutputFormat, losses: Losses | None) -> Json:
     """The members that describe the schema of an answer; its name is a required one. Without
-    `losses` it is one that the caller wrote for this vendor."""
+    `losses` they are as the caller wrote them."""
     members: Json = {"name": output.name or "response"}
     if output.description:
         members["description"] = output.description

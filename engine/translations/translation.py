@@ -62,7 +62,8 @@ MAX_ANSWER_OBJECTS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """Callers speak `source`, the target speaks `target`."""
+    """Callers speak `source`, the target speaks `target`, which is another language: a request for
+    a target of the caller's own is relayed."""
 
     source: Language
     target: TargetLanguage
@@ -89,13 +90,12 @@ class Translation:
             request.ask_usage, request.size = ask_usage, len(body)
             for place in request.unread:
                 losses.add(place)
-            adapted = with_substitutes(request, self.target.name)
-            if request.language != self.target.name:
-                if request.missing_turns:
-                    refuse_missing_turns(request)
-                adapted.messages = with_unique_calls(adapted.messages)
-                if len(adapted.tools) > 1:
-                    adapted.tools = with_unique_tools(adapted.tools)
+            adapted = with_substitutes(request)
+            if request.missing_turns:
+                refuse_missing_turns(request)
+            adapted.messages = with_unique_calls(adapted.messages)
+            if len(adapted.tools) > 1:
+                adapted.tools = with_unique_tools(adapted.tools)
             adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
             target_request = self.target.write_request(adapted, model, losses)
             if len(target_request.body) > SPARE:
@@ -242,7 +242,7 @@ def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput |
     changes = _Changes(exchange) if renames or target_request.first_call else None
     if request.stream:
         caller = exchange.translation.source
-        law = Law(caller.name, usage, any_arguments=caller.text_arguments != "none")
+        law = Law(usage, any_arguments=caller.text_arguments != "none")
         return _StreamOutput(caller.stream_writer(request), law, changes)
     return _WholeOutput(exchange, usage, changes)
 
@@ -291,7 +291,7 @@ class _WholeOutput:
         self._changes = changes
         caller = exchange.translation.source
         any_arguments = caller.text_arguments == "all"
-        self.law = Assembly(caller.name, usage, any_arguments=any_arguments)
+        self.law = Assembly(usage, any_arguments=any_arguments)
 
     def add(self, events: Iterable[Event], size: int) -> bytes:
         self._size += size

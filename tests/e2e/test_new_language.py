@@ -32,11 +32,13 @@ def read_request(body, line):
     unread = []
     members = Members(body, "", unread)
     text = Text(text=members.text("prompt") or "", place="prompt")
-    return ChatRequest(
+    request = ChatRequest(
         language="zebra", model=members.text("model") or line.model,
         messages=[Message(role="user", blocks=[text])],
-        stream=members.boolean("stream") or False, unread=unread, extra=members.rest(),
+        stream=members.boolean("stream") or False, unread=unread,
     )
+    members.rest()
+    return request
 
 
 def write_request(request, model, losses):

@@ -121,7 +121,7 @@ def _conversations(
                 identity = f"call_{sum(map(len, (m.blocks for m in messages)))}_{len(results)}"
                 blocks.append(ToolCall(id=identity, name=name, arguments=draw(_OBJECTS)))
                 content: list[Block] = [Text(text=draw(WORDS))]
-                results.append(ToolResult(id=identity, name=name, content=content))
+                results.append(ToolResult(id=identity, content=content))
         messages.append(Message(role="assistant", blocks=blocks))
         messages.append(Message(role="user", blocks=[*results, *draw(_contents(features))]))
     return messages

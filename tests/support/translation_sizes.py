@@ -72,7 +72,7 @@ def _call(number: int) -> ToolCall:
 
 
 def _result(number: int) -> ToolResult:
-    return ToolResult(id=f"call_{number}", name=f"f{number % 7}", content=[_text(number)])
+    return ToolResult(id=f"call_{number}", content=[_text(number)])
 
 
 def _request(messages: list[Message], tools: int = 1) -> ChatRequest:

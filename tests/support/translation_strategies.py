@@ -142,7 +142,7 @@ def _block_events(block: Block, index: int, size: int, *more: Event) -> Iterator
         block = Text()
     elif isinstance(block, Reasoning):
         text, signature = block.text, block.signature
-        block = Reasoning(id=block.id)
+        block = Reasoning()
     elif isinstance(block, Refusal):
         text, block = block.text, Refusal()
     elif isinstance(block, ToolCall):

@@ -31,7 +31,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.members import Members, extra_inside, value_of
+from engine.translations.neutral.members import Members, value_of
 from engine.translations.neutral.objects import ObjectReader, UnknownObject, content_reader, present
 from engine.translations.openai_content import (
     AudioPart,
@@ -43,9 +43,6 @@ from engine.translations.openai_content import (
     required,
 )
 
-TOOL_CALL = "tool_calls."
-"""Begins the kind of a call of a tool that is no function."""
-
 _THINKING = "thinking"
 
 _CALL = ObjectReader(CallObject)
@@ -55,22 +52,19 @@ _THOUGHTS = msgspec.json.Decoder(ThinkingPart)
 def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
     image, where = part.image_url, f"{place}.image_url.url"
     source = read_url(required(image.url, where), where)
-    extra = extra_inside("image_url", image.extra)
-    return Media(kind="image", source=source, detail=image.detail or "", extra=extra)
+    return Media(kind="image", source=source, detail=image.detail or "")
 
 
 def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
-    file, where = part.file, f"{place}.file"
-    name, extra = file.filename or "", file.extra
+    file, where, name = part.file, f"{place}.file", part.file.filename or ""
     if file.file_data is None:
-        file_id = required(file.file_id, f"{where}.file_id")
-        source: Source = UploadedFile(file_id, NAME)
+        required(file.file_id, f"{where}.file_id")
+        source: Source = UploadedFile()
     else:
         source = read_file_data(file.file_data, name, f"{where}.file_data")
         if file.file_id is not None:
-            extra = {"file_id": Raw(msgspec.json.encode(file.file_id)), **extra}
             unread.append(f"{where}.file_id")
-    return Media(kind="document", source=source, name=name, extra=extra_inside("file", extra))
+    return Media(kind="document", source=source, name=name)
 
 
 read_content = content_reader(
@@ -80,9 +74,7 @@ read_content = content_reader(
         ImagePart: _read_image,
         AudioPart: read_audio,
         FilePart: _read_file,
-        UnknownObject: lambda part, place, unread: Foreign(
-            language=NAME, kind=part.kind or "", raw=part.raw
-        ),
+        UnknownObject: lambda part, place, unread: Foreign(kind=part.kind or ""),
     }
 )
 """The blocks of a content at a place; the places of what is not read are noted."""
@@ -91,9 +83,10 @@ read_content = content_reader(
 def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[str]) -> list[Block]:
     """An assistant's message: what it thought, said and called, in this order."""
     blocks = read_content(message.content, f"{place}.content", unread)
-    for block in blocks:
-        if isinstance(block, Foreign) and block.kind == _THINKING:
-            block.substitute = _read_thoughts(block)
+    for block, part in zip(blocks, message.content or (), strict=False):
+        if isinstance(part, UnknownObject) and part.kind == _THINKING:
+            assert isinstance(block, Foreign)
+            block.substitute = _read_thoughts(part.raw, block.place)
     if present(message.provider_specific_fields) is not None:
         _read_provider_fields(message, place, unread)
     if message.reasoning_details or message.reasoning_content or message.reasoning:
@@ -111,9 +104,7 @@ def _read_provider_fields(message: AssistantMessage, place: str, unread: list[st
     """What LiteLLM's SDK found in an answer beyond what it knows, which it sends back in a member
     of its own: `reasoning_details` are put where the answer had them."""
     name, details = "provider_specific_fields", "reasoning_details"
-    raw = message.provider_specific_fields
-    vars(message).update(extra={**message.extra, name: raw})
-    fields = Members(raw, f"{place}.{name}")
+    fields = Members(message.provider_specific_fields, f"{place}.{name}")
     items = fields.items(details)
     message.reasoning_details = message.reasoning_details or items
     if items is None or fields.rest():
@@ -127,13 +118,13 @@ def read_result(message: ToolMessage, place: str, unread: list[str]) -> ToolResu
     return ToolResult(id=call, content=content, place=place)
 
 
-def _read_thoughts(part: Foreign) -> Reasoning | None:
+def _read_thoughts(part: Raw, place: str) -> Reasoning | None:
     """The thoughts in a part, as Mistral writes them; None for a part of another form."""
-    thoughts = value_of(_THOUGHTS, part.raw)
+    thoughts = value_of(_THOUGHTS, part)
     if thoughts is None:
         return None
     text = "".join(piece.text for piece in thoughts.thinking)
-    return Reasoning(text=text, signature=Signature(NAME, _THINKING), place=part.place)
+    return Reasoning(text=text, signature=Signature(NAME, _THINKING), place=place)
 
 
 def _read_calls(
@@ -143,7 +134,7 @@ def _read_calls(
         where = f"{place}[{index}]"
         if not isinstance(call, CallObject):
             if call.kind:
-                yield Foreign(language=NAME, kind=TOOL_CALL + call.kind, raw=call.raw, place=where)
+                yield Foreign(kind=f"tool_calls.{call.kind}", place=where)
                 continue
             call = _CALL.read(call.raw, where, unread)
         if call.extra_content:
@@ -154,11 +145,9 @@ def _read_calls(
 def _read_extra(
     holder: AssistantMessage | CallObject, place: str, unread: list[str]
 ) -> Iterator[Reasoning]:
-    """The signature of a message or call, if it has one; its own language gets all of it back."""
-    raw = holder.extra_content
-    if present(raw) is None:
+    """The signature of a message or call, if it has one."""
+    if (raw := present(holder.extra_content)) is None:
         return
-    vars(holder).update(extra={**holder.extra, "extra_content": raw})
     signature = read_request_extra(raw, f"{place}.extra_content")
     if signature is None:
         unread.append(f"{place}.extra_content")
@@ -168,15 +157,12 @@ def _read_extra(
 
 def _read_call(call: CallObject, place: str) -> Block:
     function = call.function
-    block = ToolCall(
+    return ToolCall(
         id=required(call.id, f"{place}.id"),
         name=required(function.name, f"{place}.function.name"),
         arguments=function.arguments or "",
         place=place,
     )
-    if call.extra or function.extra:
-        block.extra = {**extra_inside("function", function.extra), **call.extra}
-    return block
 
 
 def _read_reasoning(message: AssistantMessage, place: str, unread: list[str]) -> list[Block]:

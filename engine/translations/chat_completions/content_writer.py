@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 from engine.translations.chat_completions.answer_fields import NAME
-from engine.translations.chat_completions.content_reader import TOOL_CALL
 from engine.translations.chat_completions.thoughts import ExtraWriter, write_thoughts
 from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
-    Foreign,
     Inline,
     Json,
     Media,
@@ -21,13 +19,11 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
     ToolResult,
-    UploadedFile,
     is_mark,
     is_of,
     mark,
 )
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import add_extra
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
 from engine.translations.openai_content import is_sendable, why_not, write_url
@@ -37,23 +33,14 @@ _MEDIA_OF_RESULT = "(The tool returned this beside its text.)"
 
 
 class MessageWriter:
-    """Writes the messages of one request. `same_language`: the request was of this language;
-    `marks`: parts are marked for the prompt cache; `gemini`: the model is one of Gemini's."""
+    """Writes the messages of one request. `marks`: parts are marked for the prompt cache; `gemini`:
+    the model is one of Gemini's."""
 
     def __init__(
-        self,
-        names: ToolNames,
-        losses: Losses,
-        *,
-        same_language: bool,
-        marks: bool = False,
-        gemini: bool = False,
+        self, names: ToolNames, losses: Losses, *, marks: bool = False, gemini: bool = False
     ) -> None:
-        self._marks = marks
-        self._gemini = gemini or same_language
-        self._names = names
-        self._losses = losses
-        self._same_language = same_language
+        self._names, self._losses = names, losses
+        self._marks, self._gemini = marks, gemini
 
     def write(self, request: ChatRequest) -> list[Json]:
         """All messages: the instructions first."""
@@ -61,12 +48,10 @@ class MessageWriter:
         if request.system:
             content = self._content(request.system, "system")
             messages.append({"role": "system", "content": content})
-        turns = request.messages
-        if not self._same_language:
-            turns = merged(turns)
-            ordered = results_first(turns)
-            if ordered is not turns:  # neighbours may have one role again
-                turns = merged(ordered)
+        turns = merged(request.messages)
+        ordered = results_first(turns)
+        if ordered is not turns:  # neighbours may have one role again
+            turns = merged(ordered)
         for message in turns:
             write = self._assistant if message.role == "assistant" else self._others
             messages += write(message)
@@ -76,7 +61,7 @@ class MessageWriter:
         """A user's or system turn. Results are text: their images follow as the user's."""
         if ToolResult not in map(type, message.blocks):
             content = self._content(message.blocks, message.role)
-            return [self._message(message, {"content": content})]
+            return [{"role": message.role, "content": content}]
         results = [block for block in message.blocks if isinstance(block, ToolResult)]
         messages = [self._result(block) for block in results]
         others: list[Block] = []
@@ -85,9 +70,7 @@ class MessageWriter:
                 others += [Text(text=_MEDIA_OF_RESULT), *media]
         others += [block for block in message.blocks if not isinstance(block, ToolResult)]
         if content := self._content(others, message.role):
-            messages.append(self._message(message, {"content": content}))
-        elif message.extra and self._same_language:
-            messages[-1].update(message.extra)
+            messages.append({"role": message.role, "content": content})
         return messages
 
     def _assistant(self, message: Message) -> list[Json]:
@@ -108,8 +91,6 @@ class MessageWriter:
                     if signatures.take(block, calls, values):
                         continue
                 thoughts.append(block)
-            elif _is_call(block):
-                calls.append(block.raw)
             else:
                 content.append(block)
         parts = self._parts(content, "assistant")
@@ -122,18 +103,10 @@ class MessageWriter:
                 self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
         if not (parts or calls):
             return []
-        values = {"content": _simple(parts) if parts else None, **values}
+        values = {"role": "assistant", "content": _simple(parts) if parts else None, **values}
         if calls:
             values["tool_calls"] = calls
-        return [self._message(message, values)]
-
-    def _message(self, message: Message, values: Json) -> Json:
-        document = {"role": message.role, **values}
-        if message.name:
-            document["name"] = message.name
-        if self._same_language:
-            document.update(message.extra)
-        return document
+        return [values]
 
     def _result(self, block: ToolResult) -> Json:
         texts: list[Block] = []
@@ -153,21 +126,18 @@ class MessageWriter:
 
     def _call(self, block: ToolCall) -> Json:
         function = {"name": self._names.legal(block.name), "arguments": block.arguments or "{}"}
-        call: Json = {"id": call_id(block.id, 40), "type": "function", "function": function}
-        if self._same_language:
-            add_extra(call, block.extra)
-        return call
+        return {"id": call_id(block.id, 40), "type": "function", "function": function}
 
     def _content(self, blocks: Sequence[Block], role: str) -> Any:
         only = blocks[0] if len(blocks) == 1 else None
-        if isinstance(only, Text) and not (only.extra or only.cache):  # nearly always
+        if isinstance(only, Text) and not only.cache:  # nearly always
             return only.text
         return _simple(self._parts(blocks, role))
 
-    def _parts(self, blocks: Sequence[Block], role: str) -> list[Any]:
+    def _parts(self, blocks: Sequence[Block], role: str) -> list[Json]:
         return [part for block in blocks if (part := self._part(block, role)) is not None]
 
-    def _part(self, block: Block, role: str) -> Any:
+    def _part(self, block: Block, role: str) -> Json | None:
         """One part; None for a block without content and for one that cannot be said."""
         part: Json | None = None
         if isinstance(block, Text):
@@ -176,13 +146,9 @@ class MessageWriter:
             part = {"type": "refusal", "refusal": block.text}
         elif isinstance(block, Media) and role == "user":
             part = self._media(block)
-        elif isinstance(block, Foreign) and block.language == NAME:
-            return block.raw
         else:
             self._lose(block)
-        if part is not None and self._same_language:
-            add_extra(part, block.extra)
-        elif self._marks:
+        if self._marks:
             mark(part, block.cache)
         return part
 
@@ -199,9 +165,6 @@ class MessageWriter:
         if block.kind == "document" and isinstance(source, Inline):
             file = {"filename": block.name or "document", "file_data": write_url(source)}
             return {"type": "file", "file": file}
-        if isinstance(source, UploadedFile) and source.language == NAME:
-            name = {"filename": block.name} if block.name else {}
-            return {"type": "file", "file": {**name, "file_id": source.id}}
         self._lose(block)
         return None
 
@@ -209,17 +172,10 @@ class MessageWriter:
         self._losses.add(block.place, why_not(block))
 
 
-def _is_call(block: Block) -> TypeGuard[Foreign]:
-    """Whether this is a call of a tool that only this language has."""
-    return (
-        isinstance(block, Foreign) and block.language == NAME and block.kind.startswith(TOOL_CALL)
-    )
-
-
 def _simple(parts: list[Json]) -> Any:
     """The text alone, if there is nothing else: every upstream understands that."""
     if not parts:
         return ""
-    if len(parts) == 1 and isinstance(parts[0], dict) and parts[0].keys() == {"type", "text"}:
+    if len(parts) == 1 and parts[0].keys() == {"type", "text"}:
         return parts[0]["text"]
     return parts

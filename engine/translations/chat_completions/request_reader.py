@@ -28,13 +28,12 @@ from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
     Changes,
-    Extra,
     Text,
     is_sealed,
     objects,
     read_cache_mark,
 )
-from engine.translations.neutral.members import Members, WrongType, extra_inside
+from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, UnknownObject, present, raw_members
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -71,12 +70,12 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request. Raises WrongType."""
     unread: list[str] = []
     members = _REQUEST.read(body, "", unread)
-    extra: Extra = {}
     messages = [
         _read_message(each, f"messages[{index}]", unread)
         for index, each in enumerate(members.messages or ())
     ]
-    system, messages = _hoisted(messages)
+    missing = list(_spoken_turns(members, messages)) if _AUDIO in body else []
+    system, messages = _hoisted(members, messages)
     request = ChatRequest(
         language=NAME,
         model=members.model or line.model,
@@ -85,34 +84,33 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         id=line.id,
         time=line.time,
         stream=members.stream or False,
-        stream_usage=_wants_usage(members.stream_options, extra, unread),
+        stream_usage=_wants_usage(members.stream_options, unread),
         tools=_read_tools(members, unread),
         parallel_calls=members.parallel_tool_calls,
         places=dict(_PLACES),
         unread=unread,
-        extra=extra,
+        missing_turns=missing,
     )
     read_tool_choice(members.tool_choice, request, _function_name, "allowed_tools")
     _read_output(members.response_format, request)
     _read_sampling(members, request)
-    _keep_others(members, request)
-    if _AUDIO in body:
-        request.missing_turns = list(_spoken_turns(messages))
+    request.extra = other_members(_own_members(members), members.extra, _HARMLESS)
+    request.unread.extend(request.extra)
     return request
 
 
-def _spoken_turns(messages: list[Message]) -> Iterator[MissingTurns]:
+def _spoken_turns(members: RequestObject, messages: list[Message]) -> Iterator[MissingTurns]:
     """The answers of which only the vendor has the words: the message has the id of the audio."""
     instead = "Send the transcript of the audio as 'content'."
-    for message in messages:
-        if "audio" in message.extra and message.role == "assistant" and not message.blocks:
+    for each, message in zip(members.messages or (), messages, strict=True):
+        if "audio" in each.extra and message.role == "assistant" and not message.blocks:
             yield MissingTurns(f"{message.place}.audio", instead)
 
 
 def _read_message(message: MessageObject, place: str, unread: list[str]) -> Message:
     role, read = _ROLES[type(message)]
     blocks = read(message, place, unread)
-    return Message(role=role, blocks=blocks, place=place, extra=message.extra)
+    return Message(role=role, blocks=blocks, place=place)
 
 
 def _read_content(
@@ -131,11 +129,11 @@ _ROLES: dict[type[MessageObject], tuple[Role, Callable[[Any, str, list[str]], li
 """The role of each kind of message, and what reads its blocks."""
 
 
-def _hoisted(messages: list[Message]) -> tuple[list[Text], list[Message]]:
+def _hoisted(members: RequestObject, messages: list[Message]) -> tuple[list[Text], list[Message]]:
     """The blocks of the instructions at the beginning, and the messages after them."""
     system: list[Text] = []
-    for index, message in enumerate(messages):
-        if message.role != "system" or message.extra:
+    for index, (each, message) in enumerate(zip(members.messages or (), messages, strict=True)):
+        if message.role != "system" or each.extra:
             return system, messages[index:]
         texts = [block for block in message.blocks if isinstance(block, Text)]
         if len(texts) < len(message.blocks):
@@ -144,13 +142,11 @@ def _hoisted(messages: list[Message]) -> tuple[list[Text], list[Message]]:
     return system, []
 
 
-def _wants_usage(raw: Raw, extra: Extra, unread: list[str]) -> bool:
-    """Whether `stream_options`, which are kept whole for their own language, ask for usage."""
-    name = "stream_options"
+def _wants_usage(raw: Raw, unread: list[str]) -> bool:
+    """Whether `stream_options` ask for usage."""
     if present(raw) is None:
         return False
-    options = Members(raw, name, unread)
-    extra[name] = raw
+    options = Members(raw, "stream_options", unread)
     options.boolean("include_obfuscation")
     include_usage = options.boolean("include_usage") or False
     options.rest()
@@ -165,9 +161,7 @@ def _read_tools(members: RequestObject, unread: list[str]) -> list[Tool | BuiltI
     raw = members.web_search_options
     if present(raw) is not None:
         place = "web_search_options"
-        tools.append(
-            BuiltInTool(language=NAME, name=place, raw=raw, kind="web_search", place=place)
-        )
+        tools.append(BuiltInTool(name=place, raw=raw, kind="web_search", place=place))
         Members(raw, place, unread).rest()  # each option is this vendor's
     return tools
 
@@ -177,23 +171,20 @@ def _read_tool(
 ) -> Tool | BuiltInTool:
     if isinstance(tool, UnknownObject):
         if tool.kind:
-            return BuiltInTool(language=NAME, name=tool.kind, raw=tool.raw, place=place)
+            return BuiltInTool(name=tool.kind, raw=tool.raw, place=place)
         tool = _TOOL.read(tool.raw, place, unread)
     function = tool.function
     if not function.name:
         raise WrongType(f"{place}.function.name", "the name of a function")
-    declaration = Tool(
+    return Tool(
         name=function.name,
         description=function.description or "",
         schema=present(function.parameters),
         strict=function.strict,
         place=place,
         schema_member="function.parameters",
+        cache=read_cache_mark(tool.extra) or read_cache_mark(function.extra),
     )
-    if tool.extra or function.extra:
-        declaration.cache = read_cache_mark(tool.extra) or read_cache_mark(function.extra)
-        declaration.extra = {**extra_inside("function", function.extra), **tool.extra}
-    return declaration
 
 
 def _function_name(tool: Members) -> str | None:
@@ -208,12 +199,9 @@ def _function_name(tool: Members) -> str | None:
 
 
 def _read_output(raw: Raw, request: ChatRequest) -> None:
-    """Read `response_format`, which is kept whole for its own language."""
-    name = "response_format"
     if present(raw) is None:
         return
-    form = Members(raw, name, request.unread)
-    request.extra[name] = raw
+    form = Members(raw, "response_format", request.unread)
     kind = form.text("type")
     if kind == "json_object":
         request.output = any_object()
@@ -245,13 +233,6 @@ def _read_sampling(members: RequestObject, request: ChatRequest) -> None:
     effort = members.reasoning_effort
     if effort is not None:
         request.thinking = Thinking(effort=effort, off=effort == "none")
-
-
-def _keep_others(members: RequestObject, request: ChatRequest) -> None:
-    """Keep what only this language knows."""
-    if others := other_members(_own_members(members), members.extra, _HARMLESS):
-        request.unread.extend(others)
-        request.extra |= others
 
 
 _DETAILS = "reasoning_details"

@@ -6,13 +6,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json, mark
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.members import add_extra, with_values
+from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.openai_models import (
@@ -43,10 +42,8 @@ _RESPONSES = "responses"
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
     names = ToolNames()
-    same_language = request.language == NAME
-    marks = not same_language and takes_cache_control(model)
-    gemini = "gemini" in model.lower()
-    writer = MessageWriter(names, losses, same_language=same_language, marks=marks, gemini=gemini)
+    marks = takes_cache_control(model)
+    writer = MessageWriter(names, losses, marks=marks, gemini="gemini" in model.lower())
     body: Json = {"model": model, "messages": writer.write(request)}
     _write_tools(request, body, names, losses, marks=marks)
     if marks:
@@ -57,11 +54,9 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         losses.add(request.prefill, "the model does not continue an assistant's turn")
     if request.stream:
         body["stream"] = True
-        if request.ask_usage and (request.stream_usage or not same_language):
+        if request.ask_usage:
             body["stream_options"] = {"include_usage": True}
-    if same_language:
-        add_extra(body, request.extra)
-    elif has_shared(request, _RESPONSES) and is_vendors_own(model):  # others refuse the unknown
+    if has_shared(request, _RESPONSES) and is_vendors_own(model):  # others refuse the unknown
         body |= write_shared(request, losses)
     return TargetRequest(
         encode_chat(body, request), "/chat/completions", tool_names=names.originals
@@ -74,17 +69,13 @@ def _write_tools(
     tools: list[Any] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, names, losses, same_language=request.language == NAME))
+            tools.append(_tool(tool, names, losses))
             if marks:
                 mark(tools[-1], tool.cache)
-        elif tool.kind == "web_search" and tool.language == NAME:
-            body["web_search_options"] = tool.raw
         elif tool.kind == "web_search" and searches_in_chat(body["model"]):
             body["web_search_options"] = _web_search(tool, losses)
         elif tool.kind == "web_search":
             losses.add(tool.place, "this model does not search the web in chat completions")
-        elif tool.language == NAME:
-            tools.append(tool.raw)
         else:
             losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
     if tools:
@@ -108,21 +99,16 @@ def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
     return document
 
 
-def _tool(tool: Tool, names: ToolNames, losses: Losses, *, same_language: bool) -> Json:
+def _tool(tool: Tool, names: ToolNames, losses: Losses) -> Json:
     function: Json = {"name": names.legal(tool.name)}
     if tool.description:
         function["description"] = tool.description
     if tool.schema is not None:
         function["parameters"] = tool.schema
-    strict = tool.strict
-    if strict and not same_language:
-        strict = write_strict(strict, tool.schema, tool.strict_place, losses)
+    strict = write_strict(tool.strict, tool.schema, tool.strict_place, losses)
     if strict is not None:
         function["strict"] = strict
-    document: Json = {"type": "function", "function": function}
-    if same_language:
-        add_extra(document, tool.extra)
-    return document
+    return {"type": "function", "function": function}
 
 
 def _choice(request: ChatRequest, names: ToolNames) -> Any:
@@ -141,8 +127,6 @@ def _write_output(request: ChatRequest, body: Json, losses: Losses) -> None:
     output = request.output
     if output is None:
         return
-    if request.language == NAME:
-        return  # it is kept whole
     if output.kind == "json" or output.schema is None:
         body["response_format"] = {"type": "json_object"}
     else:
@@ -152,11 +136,11 @@ def _write_output(request: ChatRequest, body: Json, losses: Losses) -> None:
 
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:
     effort, _ = write_effort(request, model, losses)
-    if request.language != NAME:
-        request = _taken(request, model, effort, losses)
+    request = _taken(request, model, effort, losses)
     values = {
         limit_field(model): request.max_tokens,
-        **_sampling(request, model, effort, losses),
+        **write_sampling(request, model, effort, losses),
+        "verbosity": write_verbosity(request, model, losses),
         "stop": (_stops(request, model, losses) or None) if request.stop else None,
         "n": request.candidates,
         "seed": request.seed,
@@ -171,7 +155,7 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
 
 
 def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
-    most = None if request.language == NAME else most_stops(model)
+    most = most_stops(model)
     if most is None or len(request.stop) <= most:
         return request.stop
     reason = f"the model takes {most} at most" if most else "the model takes none"
@@ -180,7 +164,7 @@ def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
 
 
 def _taken(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> ChatRequest:
-    """A request of another language without the parameters that the model does not take."""
+    """The request without the parameters that the model does not take."""
     if (request.presence_penalty or request.frequency_penalty) and not takes_penalties(model):
         lose_penalties(request, losses)
         request = replace(request, presence_penalty=None, frequency_penalty=None)
@@ -188,11 +172,3 @@ def _taken(request: ChatRequest, model: str, effort: str | None, losses: Losses)
         lose_logprobs(request, losses)
         request = replace(request, logprobs=False, top_logprobs=None)
     return request
-
-
-def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> Json:
-    if request.language == NAME:
-        members = {name: getattr(request, name) for name in ("temperature", "top_p", "top_k")}
-        return {**members, "verbosity": request.verbosity or None}
-    verbosity = write_verbosity(request, model, losses)
-    return {**write_sampling(request, model, effort, losses), "verbosity": verbosity}

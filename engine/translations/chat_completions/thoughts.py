@@ -49,17 +49,9 @@ class Detail:
 def read_detail(detail: Members) -> Reasoning:
     """The thoughts in an entry that a caller sends back: with a signature of another vendor, which
     this gateway has sealed, or of this language."""
-    vendor_signature = unseal(detail.text("signature") or "", NAME) if _is_sealed(detail) else None
-    entry = Detail()
-    text, _ = entry.add(detail)
-    return Reasoning(text=text, signature=vendor_signature or entry.signature, place=detail.place)
-
-
-def _is_sealed(detail: Members) -> bool:
-    if not detail.is_text("signature"):
-        return False
-    signature = msgspec.json.decode(detail.peek("signature"))
-    return unseal(signature, NAME).language != NAME
+    text = detail.text("text") or detail.text("summary") or ""
+    signature = detail.text("signature") if detail.is_text("signature") else None
+    return Reasoning(text=text, signature=unseal(signature or "", NAME), place=detail.place)
 
 
 def write_detail(index: int, text: str, signature: Signature | None) -> Json:

@@ -11,13 +11,12 @@ from engine.translations.generate_content.answer_fields import (
     write_usage,
 )
 from engine.translations.generate_content.citations import GroundingWriter
-from engine.translations.generate_content.fields import NAME, THOUGHT, write_signature
+from engine.translations.generate_content.fields import write_signature
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks
 from engine.translations.neutral.calls import are_object, arguments_object
 from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
-    Foreign,
     Inline,
     Json,
     Link,
@@ -40,7 +39,6 @@ from engine.translations.neutral.events import (
     Start,
     Tokens,
 )
-from engine.translations.neutral.members import OBJECT
 from engine.translations.neutral.request import ChatRequest
 
 
@@ -78,9 +76,7 @@ def _parts(blocks: list[Block], request: ChatRequest) -> list[Json]:
             continue
         if thought := thought_part(block.text, request):
             parts.append(thought)
-        if block.signature is not None and signs_thought(block.signature):
-            parts.append(thought_signature(block.signature))
-        elif block.signature is not None:
+        if block.signature is not None:
             if signature is not None:
                 parts.append(with_signature({"text": ""}, signature))
             signature = block.signature
@@ -104,17 +100,13 @@ def _grounding(blocks: list[Block]) -> Json:
 
 def write_part(block: Block) -> Json | None:
     """The part of a complete block; None for one without content, and for one that only another
-    vendor can say. Raises WrongType for a call whose arguments are no object."""
+    vendor can say. Raises WrongType for a call whose arguments are not an object."""
     if isinstance(block, Text | Refusal):
         return {"text": block.text} if block.text else None
     if isinstance(block, ToolCall):
         arguments = arguments_object(block)
         return {"functionCall": {"id": block.id, "name": block.name, "args": arguments}}
-    if isinstance(block, Media):
-        return _media(block)
-    if isinstance(block, Foreign) and block.language == NAME:
-        return OBJECT.decode(block.raw)
-    return None
+    return _media(block) if isinstance(block, Media) else None
 
 
 def _media(block: Media) -> Json | None:
@@ -131,16 +123,6 @@ def thought_part(text: str, request: ChatRequest) -> Json | None:
     """Thoughts, for callers that want to see them."""
     visible = request.thinking is not None and request.thinking.visible
     return {"text": text, "thought": True} if text and visible else None
-
-
-def signs_thought(signature: Signature) -> bool:
-    """Whether a signature is that of the thoughts themselves, not of the block after them."""
-    return signature.language == NAME and signature.value.startswith(THOUGHT)
-
-
-def thought_signature(signature: Signature) -> Json:
-    """The part that only carries the signature of the thoughts before it."""
-    return {"text": "", "thought": True, "thoughtSignature": write_signature(signature)}
 
 
 def with_signature(part: Json, signature: Signature | None) -> Json:
@@ -186,7 +168,7 @@ class _CandidateWriter:
             case Open():
                 return self._open(event.block)
             case Sign():
-                return self._sign(event.signature)
+                self._sign(event.signature)
             case Cite():
                 self._grounding.cite(event.citation, late=event.late)
             case Close():
@@ -209,12 +191,9 @@ class _CandidateWriter:
         part = write_part(block)
         return None if part is None else self._signed(part)
 
-    def _sign(self, signature: Signature) -> Json | None:
-        if signs_thought(signature):
-            return thought_signature(signature)
+    def _sign(self, signature: Signature) -> None:
         if isinstance(self._block, Reasoning):
             self._block.signature = signature
-        return None
 
     def _close(self) -> Json | None:
         block = self._block

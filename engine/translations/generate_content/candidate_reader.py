@@ -228,9 +228,7 @@ def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
     members = Fields(raw, place).copy()
     kinds = [name for name in members if name not in _KNOWN]
     kind = next((name for name in kinds if _has_content(name, members[name])), "")
-    return Foreign(
-        language=NAME, kind=kind or next(iter(kinds), "part"), raw=raw, omissible=not kind
-    )
+    return Foreign(kind=kind or next(iter(kinds), "part"), omissible=not kind)
 
 
 def _has_content(name: str, raw: Raw) -> bool:

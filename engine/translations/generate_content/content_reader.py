@@ -1,7 +1,4 @@
-"""The contents of generate content requests -> messages.
-
-A block keeps the text of the part that it was read from (`extra[PART]`), for the vendor itself.
-"""
+"""The contents of generate content requests -> messages."""
 
 from __future__ import annotations
 
@@ -14,12 +11,10 @@ from msgspec import Raw
 
 from engine.translations.generate_content.fields import (
     NAME,
-    PART,
     THOUGHT,
     inline_media,
     linked_media,
     read_signature,
-    vendor_part,
 )
 from engine.translations.generate_content.request_shapes import (
     Blob,
@@ -120,7 +115,7 @@ class ContentReader:
         if role is None:
             raise WrongType(f"{place}.role", "user or model")
         blocks = self.blocks(content, place)
-        return Message(role=role, blocks=blocks, place=place, extra=content.extra)
+        return Message(role=role, blocks=blocks, place=place)
 
     def blocks(self, content: ContentObject, place: str) -> list[Block]:
         """The blocks of a turn: a part's signature stands before what it signs. Raises
@@ -130,7 +125,7 @@ class ContentReader:
             where = f"{place}.parts[{index}]"
             part = _PART.read(raw, where, self._unread)
             if part.thought:
-                blocks.append(_thought(raw, part, where))
+                blocks.append(_thought(part, where))
                 continue
             if (text := part.thought_signature) is not None:
                 if (signature := read_signature(text)) is not None:
@@ -138,10 +133,10 @@ class ContentReader:
                 if part.text == "":  # only there to carry the signature
                     self._note_others(part, where)
                     continue
-            blocks.append(self._block(raw, part, where))
+            blocks.append(self._block(part, where))
         return blocks
 
-    def _block(self, raw: Raw, part: PartObject, place: str) -> Block:
+    def _block(self, part: PartObject, place: str) -> Block:
         block: Block
         if part.text is not None:
             block = Text(text=part.text)
@@ -155,12 +150,12 @@ class ContentReader:
             block = self._result(part.function_response, place)
         else:
             kind = next(iter(part.extra), "part")
-            return Foreign(language=NAME, kind=kind, raw=raw, place=place)
+            return Foreign(kind=kind, place=place)
         if part.media_resolution is not None:
             self._read_detail(block, part.media_resolution.level or "", place)
         if part.extra or _contents(part).count(None) < _OTHERS:
             self._note_others(part, place)
-        block.place, block.extra = place, {PART: raw}
+        block.place = place
         return block
 
     def _read_detail(self, block: Block, level: str, place: str) -> None:
@@ -194,16 +189,14 @@ class ContentReader:
         content: list[Block] = [Text(text=text, place=place)]
         for index, part in enumerate(response.parts or ()):
             content += _media(part, f"{place}.parts[{index}]")
-        return ToolResult(id=call_id or name, name=name, content=content, is_error=is_error)
+        return ToolResult(id=call_id or name, content=content, is_error=is_error)
 
 
-def _thought(raw: Raw, part: PartObject, place: str) -> Reasoning:
+def _thought(part: PartObject, place: str) -> Reasoning:
     """Thoughts, which carry their own signature."""
     text = part.thought_signature
     signature = None if text is None else Signature(NAME, THOUGHT + text)
-    others = vendor_part(raw)
-    others.pop("text", None)
-    return Reasoning(text=part.text or "", signature=signature, place=place, extra=others)
+    return Reasoning(text=part.text or "", signature=signature, place=place)
 
 
 def _sign(signature: Signature, place: str, blocks: list[Block]) -> None:

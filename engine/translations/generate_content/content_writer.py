@@ -7,10 +7,8 @@ from msgspec import Raw
 
 from engine.translations.generate_content.fields import (
     NAME,
-    PART,
     THOUGHT,
     UNSIGNED,
-    vendor_part,
     write_signature,
 )
 from engine.translations.generate_content.models import Model
@@ -30,25 +28,19 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
     ToolResult,
-    UploadedFile,
     is_mark,
 )
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import OBJECT, value_of
+from engine.translations.neutral.members import value_of
 
 _OBJECT = msgspec.json.Decoder(dict)
 
 
 class ContentWriter:
-    """Writes the parts of one request. `same_language`: the request was of this language."""
+    """Writes the parts of one request."""
 
-    def __init__(
-        self, names: ToolNames, losses: Losses, model: Model, *, same_language: bool
-    ) -> None:
-        self._names = names
-        self._losses = losses
-        self._model = model
-        self._same_language = same_language
+    def __init__(self, names: ToolNames, losses: Losses, model: Model) -> None:
+        self._names, self._losses, self._model = names, losses, model
         self._calls: dict[str, tuple[int, str]] = {}
         """Positions and names of the calls up to now, by their ids."""
         self._count = 0
@@ -77,7 +69,7 @@ class ContentWriter:
         call of a turn that has none gets one that the vendor accepts."""
         parts: list[Json] = []
         signature: Signature | None = None
-        needs_signature = self._model.generation_3 and not self._same_language
+        needs_signature = self._model.generation_3
         for block in blocks:
             if isinstance(block, Reasoning):
                 if signature is not None:
@@ -107,18 +99,13 @@ class ContentWriter:
             if not is_mark(block):
                 self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
             return None, None
-        if signature is None and not self._same_language:
+        if signature is None:
             self._losses.add(block.place, "these thoughts have no signature", hint=True)
             return None, None
-        of_thought = signature is not None and signature.value.startswith(THOUGHT)
-        if not block.text and not block.extra and not of_thought:
-            return None, signature
         part: Json = {"text": block.text, "thought": True}
-        if self._same_language and block.extra:
-            part = {**({"text": block.text} if block.text else {}), **block.extra, "thought": True}
-        if of_thought and signature is not None:
-            part["thoughtSignature"] = write_signature(signature)
-        return part, None if of_thought else signature
+        if signature.value.startswith(THOUGHT):
+            return {**part, "thoughtSignature": write_signature(signature)}, None
+        return part if block.text else None, signature
 
     def _results(self, blocks: list[ToolResult]) -> list[Json]:
         """The results of tools, followed by media that they cannot hold themselves."""
@@ -152,8 +139,6 @@ class ContentWriter:
 
     def _part(self, block: Block) -> Json | None:
         """One part; None for a block without content and for one that cannot be said."""
-        if block.extra and self._same_language:
-            return vendor_part(block.extra[PART])
         if isinstance(block, (Text, Refusal)):
             return {"text": block.text} if block.text else None
         if isinstance(block, ToolCall):
@@ -162,8 +147,6 @@ class ContentWriter:
             if block.name and block.name_place:
                 self._losses.add(block.name_place, "files have no names", hint=True)
             return self._media(block)
-        if isinstance(block, Foreign) and block.language == NAME:
-            return OBJECT.decode(block.raw)
         self._lose(block)
         return None
 
@@ -182,17 +165,12 @@ class ContentWriter:
         if isinstance(source, Inline):
             blob = {"mimeType": source.media_type, "data": source.data}
             return {"inlineData": blob, **self._resolution(block)}
-        uri = ""
-        if isinstance(source, UploadedFile) and source.language == NAME:
-            uri = source.id
-        elif isinstance(source, Link) and self._model.links:
-            # The vendor reads links to the web, and to its own cloud's storage.
-            uri = source.url if source.is_web or source.url.startswith("gs://") else ""
-        if not uri:
-            self._lose(block)
-            return None
-        media_type = {"mimeType": source.media_type} if source.media_type else {}
-        return {"fileData": {**media_type, "fileUri": uri}, **self._resolution(block)}
+        if isinstance(source, Link) and self._model.links and _is_read(source):
+            media_type = {"mimeType": source.media_type} if source.media_type else {}
+            file = {**media_type, "fileUri": source.url}
+            return {"fileData": file, **self._resolution(block)}
+        self._lose(block)
+        return None
 
     def _resolution(self, block: Media) -> Json:
         if block.detail in ("", "auto"):
@@ -209,6 +187,11 @@ class ContentWriter:
         elif isinstance(block, Media) and isinstance(block.source, Link) and self._model.links:
             reason = NOT_WEB
         self._losses.add(block.place, reason)
+
+
+def _is_read(link: Link) -> bool:
+    """Whether the vendor reads a link: one to the web, or to its own cloud's storage."""
+    return link.is_web or link.url.startswith("gs://")
 
 
 def _response(block: ToolResult) -> Json | Raw:

@@ -26,7 +26,7 @@ from engine.translations.neutral.content import (
     seal,
     unseal,
 )
-from engine.translations.neutral.members import NULL, OBJECT, Members
+from engine.translations.neutral.members import Members
 from engine.values.json_edit import JsonPath
 from engine.values.proto_json import json_name
 
@@ -34,11 +34,6 @@ NAME = "generate_content"
 
 SEAL_BASE64 = base64.b64encode(SEAL.encode()).decode()
 """Begins every sealed signature here, where signatures are base64."""
-
-PART = "part"
-"""The name under which a block keeps the text of the part that it was read from."""
-
-_SIGNED = ("thought", "thoughtSignature")
 
 _TO_STANDARD = str.maketrans("-_", "+/")
 
@@ -67,12 +62,6 @@ def documented_names(members: dict[str, Raw]) -> dict[str, Raw]:
     if "_" not in "".join(members):
         return members
     return {_documented(name, members): raw for name, raw in members.items()}
-
-
-def vendor_part(raw: Raw) -> dict[str, Raw]:
-    """The members of a part as the vendor gets it back, without a thought's mark and signature."""
-    members = documented_names(OBJECT.decode(raw))
-    return {name: raw for name, raw in members.items() if raw != NULL and name not in _SIGNED}
 
 
 def _documented(name: str, names: Container[str]) -> str:
@@ -131,7 +120,7 @@ def linked_media(media_type: str, uri: str, name: str) -> Media:
     """Content at a URI: a file of the vendor's, or a link."""
     source: Source = Link(uri, media_type)
     if uri.startswith(_UPLOADED):
-        source = UploadedFile(uri, NAME, media_type)
+        source = UploadedFile()
     return Media(kind=_kind(media_type), source=source, name=name)
 
 

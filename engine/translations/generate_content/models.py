@@ -30,7 +30,7 @@ from engine.translations.neutral.parameters import (
     known_thinking,
     nearest_effort,
 )
-from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.translations.neutral.request import Thinking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +91,11 @@ _PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
 class ParameterWriter(LimitedWriter[Model]):
-    """Writes the parameters of a caller of another language, as the model accepts them."""
+    """Writes the parameters of one request, as the model accepts them."""
 
     def config(self) -> Json:
         """`generationConfig`, empty for the vendor's defaults."""
-        config = {**self.sampling(self._request), **self._output()}
+        config = {**self._sampling(), **self._output()}
         if thinking := self._thinking():
             config["thinkingConfig"] = thinking
         if len(self._request.stop) > _MAX_STOPS:
@@ -105,9 +105,9 @@ class ParameterWriter(LimitedWriter[Model]):
         self._lose_the_rest()
         return config
 
-    @staticmethod
-    def sampling(request: ChatRequest) -> Json:
+    def _sampling(self) -> Json:
         """The parameters that have one meaning in all languages."""
+        request = self._request
         return with_values(
             {
                 "candidateCount": request.candidates,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import Raw
 
 from engine.dialects.interface.streams import alt_is_sse
@@ -15,12 +14,13 @@ from engine.translations.generate_content.request_shapes import (
     ContentObject,
     FunctionDeclaration,
     RequestObject,
+    ThinkingConfig,
 )
 from engine.translations.generate_content.schemas import to_json_schema
 from engine.translations.language import RequestLine
-from engine.translations.neutral.content import Extra, Text
-from engine.translations.neutral.members import Members, WrongType, extra_inside
-from engine.translations.neutral.objects import ObjectReader, present, raw_members
+from engine.translations.neutral.content import Text
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.objects import ObjectReader, present
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -54,30 +54,19 @@ _PLACES = {
 }
 """Where the parameters of the neutral form stand."""
 
-_vendor_members = raw_members(
-    response_mime_type="responseMimeType",
-    response_schema="responseSchema",
-    response_json_schema="responseJsonSchema",
-    older_json_schema="_responseJsonSchema",
-    thinking_config="thinkingConfig",
-    response_modalities="responseModalities",
-)
-"""Members that are also kept as they came."""
+_TEXT_ALONE = b'["TEXT"]'
+"""The modalities of every answer."""
 
 
 def read_config(config: ConfigObject, request: ChatRequest) -> None:
     """Read the member `generationConfig` of a request."""
     _read_sampling(config, request)
-    extra = config.extra
-    if vendor_members := _vendor_members(config):
-        form = Fields(dict(vendor_members), _PLACE, request.unread)
-        _read_output(form, request)
-        _read_thinking(form, request)
-        _read_modalities(form)
-        form.rest()
-        extra = {**vendor_members, **extra}
-    if extra:
-        request.extra[_PLACE] = Raw(msgspec.json.encode(extra))
+    _read_output(config, request)
+    if config.thinking_config is not None:
+        _read_thinking(config.thinking_config, request)
+    modalities = present(config.response_modalities)
+    if modalities is not None and bytes(modalities).upper().replace(b" ", b"") != _TEXT_ALONE:
+        request.unread.append(f"{_PLACE}.responseModalities")
 
 
 def _read_sampling(config: ConfigObject, request: ChatRequest) -> None:
@@ -94,44 +83,32 @@ def _read_sampling(config: ConfigObject, request: ChatRequest) -> None:
     request.top_logprobs = config.logprobs
 
 
-def _read_output(config: Members, request: ChatRequest) -> None:
+def _read_output(config: ConfigObject, request: ChatRequest) -> None:
     """The form of the answer. No other vendor answers with a bare word of an enumeration."""
-    name = "responseMimeType"
-    kind = config.text(name) or "text/plain"
-    schema = config.raw("responseJsonSchema") or config.raw("_responseJsonSchema")
-    vendor_name = "responseSchema"
-    vendor_schema = config.raw(vendor_name)
-    if schema is None and vendor_schema is not None:
-        schema = to_json_schema(vendor_schema, config.place_of(vendor_name))
+    kind = config.response_mime_type or "text/plain"
+    schema, older = present(config.response_json_schema), present(config.older_json_schema)
+    if schema is not None and older is not None:
+        request.unread.append(f"{_PLACE}._responseJsonSchema")
+    schema = schema or older
+    if schema is None and (vendor_schema := present(config.response_schema)) is not None:
+        schema = to_json_schema(vendor_schema, f"{_PLACE}.responseSchema")
     if kind == _JSON and schema is not None:
         request.output = OutputFormat(kind="json_schema", schema=schema)
     elif kind == _JSON:
         request.output = any_object()
     elif kind != "text/plain":
-        request.unread.append(config.place_of(name))
+        request.unread.append(f"{_PLACE}.responseMimeType")
 
 
-def _read_thinking(config: Members, request: ChatRequest) -> None:
-    thinking = config.members("thinkingConfig")
-    if thinking is None:
-        return
-    budget = thinking.integer("thinkingBudget")
-    level = (thinking.text("thinkingLevel") or "").lower()
+def _read_thinking(config: ThinkingConfig, request: ChatRequest) -> None:
+    budget, level = config.thinking_budget, (config.thinking_level or "").lower()
     request.thinking = Thinking(
         off=budget == 0,
         effort="" if level == "thinking_level_unspecified" else level,
         budget=budget if budget is not None and budget > 0 else None,
         adaptive=budget == -1,
-        visible=thinking.boolean("includeThoughts") or False,
+        visible=config.include_thoughts or False,
     )
-    thinking.rest()
-
-
-def _read_modalities(config: Members) -> None:
-    """Text is what every answer has."""
-    name = "responseModalities"
-    if config.peek(name).upper().replace(b" ", b"") == b'["TEXT"]':
-        config.texts(name)
 
 
 _NO_FILTER = ("BLOCK_NONE", "OFF")
@@ -146,7 +123,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     members = _REQUEST.read(body, "", unread)
     reader = ContentReader(unread)
     messages = _messages(members, reader)
-    system, extra = _system(members, reader)
+    system = _system(members, reader)
     request = ChatRequest(
         language=NAME,
         model=line.model,
@@ -159,14 +136,12 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         time=line.time,
         places=dict(_PLACES),
         unread=unread,
-        extra=extra,
     )
     _read_choice(members.tool_config, request)
     if members.generation_config is not None:
         read_config(members.generation_config, request)
     _read_filters(members.safety_settings, request)
     unread.extend(members.extra)
-    request.extra |= members.extra
     if _CACHE in members.extra:
         instead = "Send the contents, the instruction and the tools that the cache holds."
         request.missing_turns.append(MissingTurns(_CACHE, instead))
@@ -181,19 +156,19 @@ def _messages(members: RequestObject, reader: ContentReader) -> list[Message]:
     return [reader.message(each, f"contents[{index}]") for index, each in enumerate(contents or ())]
 
 
-def _system(members: RequestObject, reader: ContentReader) -> tuple[list[Text], Extra]:
-    """The instructions, and what else their content says. The vendor ignores its role."""
+def _system(members: RequestObject, reader: ContentReader) -> list[Text]:
+    """The instructions. The vendor ignores the role of their content."""
     name, content = "systemInstruction", members.system_instruction
     if content is None:
-        return [], {}
+        return []
     if isinstance(content, str):
-        return [Text(text=content, place=name)], {}
+        return [Text(text=content, place=name)]
     texts = []
     for block in reader.blocks(content, name):
         if not isinstance(block, Text):
             raise WrongType(name, "text")
         texts.append(block)
-    return texts, extra_inside(name, content.extra)
+    return texts
 
 
 def _tools(members: RequestObject, unread: list[str]) -> Iterator[Tool | BuiltInTool]:
@@ -202,24 +177,17 @@ def _tools(members: RequestObject, unread: list[str]) -> Iterator[Tool | BuiltIn
         for at, function in enumerate(tool.function_declarations or ()):
             yield _tool(function, f"{place}.functionDeclarations[{at}]", unread)
         if (raw := present(tool.google_search)) is not None:
-            search = _built_in(place, _SEARCH, raw)
-            search.kind = "web_search"
-            Fields(raw, search.place, unread).rest()  # only this vendor has its options
-            yield search
-        for name, raw in tool.extra.items():
-            yield _built_in(place, name, raw)
-
-
-def _built_in(place: str, name: str, raw: Raw) -> BuiltInTool:
-    declaration = Raw(msgspec.json.encode({name: raw}))
-    return BuiltInTool(language=NAME, name=name, raw=declaration, place=f"{place}.{name}")
+            where = f"{place}.{_SEARCH}"
+            Fields(raw, where, unread).rest()  # only this vendor has its options
+            yield BuiltInTool(name=_SEARCH, kind="web_search", place=where)
+        for name in tool.extra:
+            yield BuiltInTool(name=name, place=f"{place}.{name}")
 
 
 def _tool(function: FunctionDeclaration, place: str, unread: list[str]) -> Tool:
-    schema, extra = present(function.parameters_json_schema), function.extra
+    schema = present(function.parameters_json_schema)
     name, json_name = "parameters", "parametersJsonSchema"
     if (parameters := present(function.parameters)) is not None:
-        extra = {name: parameters, **extra}
         if schema is None:
             json_name = name
             schema = to_json_schema(parameters, f"{place}.{name}")
@@ -231,17 +199,14 @@ def _tool(function: FunctionDeclaration, place: str, unread: list[str]) -> Tool:
         schema=schema,
         place=place,
         schema_member=json_name,
-        extra=extra,
     )
 
 
 def _read_choice(raw: Raw, request: ChatRequest) -> None:
-    """Which functions may be called. The vendor's words are kept whole for the vendor itself."""
-    name = "toolConfig"
+    """Which functions may be called."""
     if present(raw) is None:
         return
-    request.extra[name] = raw
-    config = Fields(raw, name, request.unread)
+    config = Fields(raw, "toolConfig", request.unread)
     calling = config.members("functionCallingConfig")
     if calling is not None:
         request.places["tool_choice"] = calling.place
@@ -258,7 +223,6 @@ def _read_filters(raw: Raw, request: ChatRequest) -> None:
     name = "safetySettings"
     if present(raw) is None:
         return
-    request.extra[name] = raw
     settings = Fields({name: raw}).objects(name)
     if any(setting.text("threshold") not in _NO_FILTER for setting in settings):
         request.unread.append(name)

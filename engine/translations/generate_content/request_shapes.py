@@ -102,6 +102,12 @@ class ToolObject(VendorObject):
     google_search: Raw = Raw()
 
 
+class ThinkingConfig(VendorObject):
+    thinking_budget: int | None = None
+    thinking_level: str | None = None
+    include_thoughts: bool | None = None
+
+
 class ConfigObject(VendorObject):
     max_output_tokens: int | None = None
     candidate_count: int | None = None
@@ -114,11 +120,11 @@ class ConfigObject(VendorObject):
     stop_sequences: list[str] | None = None
     response_logprobs: bool | None = None
     logprobs: int | None = None
-    response_mime_type: Raw = Raw()
+    response_mime_type: str | None = None
     response_schema: Raw = Raw()
     response_json_schema: Raw = Raw()
     older_json_schema: Raw = field(default=Raw(), name="_responseJsonSchema")
-    thinking_config: Raw = Raw()
+    thinking_config: ThinkingConfig | None = None
     response_modalities: Raw = Raw()
 
 

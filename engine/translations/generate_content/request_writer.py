@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Raw
 
 from engine.translations.generate_content.content_writer import ContentWriter
-from engine.translations.generate_content.fields import NAME
 from engine.translations.generate_content.models import (
     Model,
     ParameterWriter,
@@ -19,7 +16,7 @@ from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames, lose_one_call
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.members import OBJECT, WrongType, add_extra
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -37,7 +34,7 @@ _MODES = {"auto": "AUTO", "any": "ANY", "none": "NONE"}
 def write_tools(
     request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
 ) -> None:
-    """The tools of a caller of another language."""
+    """The tools, and which of them may be called."""
     functions = [tool for tool in request.tools if isinstance(tool, Tool)]
     searches = _searches(request, losses)
     if functions and searches and not model.generation_3:
@@ -101,22 +98,15 @@ def _config(choice: ToolChoice | None, names: ToolNames) -> Json:
     return {"functionCallingConfig": calling}
 
 
-_CONFIG = ("generationConfig", "generation_config")
-
-
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so; its URL names the model."""
     names, facts = ToolNames(first_letter=True), model_called(model)
-    same_language, first_call = request.language == NAME, False
-    writer = ContentWriter(names, losses, facts, same_language=same_language)
-    body = write_turns(request, writer, facts, losses, same_language=same_language)
-    if same_language:
-        _write_vendor_members(request, body)
-    else:
-        write_tools(request, body, names, facts, losses)
-        if config := ParameterWriter(request, facts, losses).config():
-            body["generationConfig"] = config
-        first_call = lose_one_call(request, losses)
+    writer = ContentWriter(names, losses, facts)
+    body = write_turns(request, writer, facts, losses)
+    write_tools(request, body, names, facts, losses)
+    if config := ParameterWriter(request, facts, losses).config():
+        body["generationConfig"] = config
+    first_call = lose_one_call(request, losses)
     query = "alt=sse" if request.stream else ""
     method = "streamGenerateContent" if request.stream else "generateContent"
     encoded = encode_chat(body, request)
@@ -125,59 +115,17 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     )
 
 
-def _write_vendor_members(request: ChatRequest, body: Json) -> None:
-    """The parameters of a caller of this language, as it wrote them."""
-    if request.tools:
-        body["tools"] = _vendor_tools(request.tools)
-    extra = dict(request.extra)
-    config: Json = ParameterWriter.sampling(request)
-    for name in _CONFIG:
-        if name in extra:
-            config.update(OBJECT.decode(extra.pop(name)))
-    if config:
-        body["generationConfig"] = config
-    add_extra(body, extra)
-
-
-def _vendor_tools(tools: list[Tool | BuiltInTool]) -> list[Any]:
-    functions = [_vendor_function(tool) for tool in tools if isinstance(tool, Tool)]
-    others = [tool.raw for tool in tools if isinstance(tool, BuiltInTool)]
-    return [{"functionDeclarations": functions}, *others] if functions else others
-
-
-def _vendor_function(tool: Tool) -> Json:
-    function: Json = {"name": tool.name}
-    if tool.description:
-        function["description"] = tool.description
-    if tool.schema is not None and "parameters" not in tool.extra:
-        function["parametersJsonSchema"] = tool.schema
-    return {**function, **tool.extra}
-
-
-def write_turns(
-    request: ChatRequest,
-    writer: ContentWriter,
-    model: Model,
-    losses: Losses,
-    *,
-    same_language: bool,
-) -> Json:
+def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
     """The members `contents` and, unless empty, `systemInstruction`.
 
     Instructions between turns have no place of their own: they join those at the beginning.
     """
     system, turns = hoisted(request)
-    if same_language:
-        contents = [_content(turn, writer.parts(turn.blocks)) | turn.extra for turn in turns]
-    else:
-        for turn in turns:
-            if turn.name:
-                losses.add(f"{turn.place}.name", "speakers have no names", hint=True)
-        turns = _without_prefill(merged(turns), model, losses)
-        contents = [
-            _content(turn, parts) for turn in turns if (parts := writer.ordered_parts(turn.blocks))
-        ]
-        losses.remainder_error = _remainder_error(turns, contents, request.place_of("messages"))
+    turns = _without_prefill(merged(turns), model, losses)
+    contents = [
+        _content(turn, parts) for turn in turns if (parts := writer.ordered_parts(turn.blocks))
+    ]
+    losses.remainder_error = _remainder_error(turns, contents, request.place_of("messages"))
     members: Json = {"contents": contents}
     if instructions := writer.instructions(system):
         members["systemInstruction"] = {"parts": instructions}

@@ -50,7 +50,6 @@ class CitationShape(Struct):
     url: str | None = None
     title: str | None = None
     cited_text: str | None = None
-    encrypted_index: str | None = None
 
 
 class Kind(Struct):
@@ -230,23 +229,17 @@ def read_citation(citation: CitationShape) -> Citation | None:
     """A citation; None for a kind that does not say where its source is."""
     if citation.url is None:
         return None
-    return Citation(
-        citation.url,
-        citation.title or "",
-        citation.cited_text or "",
-        native=citation.encrypted_index or "",
-    )
+    return Citation(citation.url, citation.title or "", citation.cited_text or "")
 
 
 def write_citation(citation: Citation) -> Json:
-    """A citation; only the vendor has the index that it requires: a seal stands for one of
-    another vendor."""
+    """A citation; a seal stands for the index that only the vendor has, and requires."""
     return {
         "type": "web_search_result_location",
         "cited_text": citation.cited,
         "url": citation.url,
         "title": citation.title or None,
-        "encrypted_index": citation.native or SEAL,
+        "encrypted_index": SEAL,
     }
 
 

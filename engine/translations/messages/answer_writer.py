@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from engine.translations.messages.answer_fields import (
-    NAME,
     PREFIX,
     thinks_on_budget,
     write_citation,
@@ -20,7 +19,6 @@ from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, argument
 from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
-    Foreign,
     Json,
     Media,
     Reasoning,
@@ -111,8 +109,6 @@ def _block(block: Block, *, hide: bool) -> Any:
         return write_reasoning(thoughts, block.signature or NO_SIGNATURE)
     if isinstance(block, ToolCall):
         return {**open_call(block), "input": arguments_object(block)}
-    if isinstance(block, Foreign) and block.language == NAME:
-        return block.raw
     refuse_media(block)
     return None
 
@@ -209,8 +205,6 @@ class Writer:
         self._block, self._opened = block, False
         if isinstance(block, ToolCall):
             return self._thoughts(block) + self._mark() + self._begin()
-        if isinstance(block, Foreign) and block.language == NAME:
-            return self._begin()
         self._has_refusal = self._has_refusal or isinstance(block, Refusal)
         return b""
 
@@ -238,8 +232,6 @@ class Writer:
                 content = open_call(block)
             elif isinstance(block, Reasoning):
                 content = write_reasoning("", None)
-            elif isinstance(block, Foreign):
-                content = block.raw
             else:
                 content = {"type": "text", "text": ""}
         return self._block_event("content_block_start", content_block=content)
@@ -309,8 +301,5 @@ class Writer:
 
 
 def _event(document: Json) -> bytes:
-    data = _encode(document)
-    if b"\n" in data or b"\r" in data:  # JSON that is passed on; a line end would end the data
-        data = bytes(msgspec.json.format(data, indent=-1))
     kind: str = document["type"]
-    return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), _encode(document))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import (
     CALL_BLOCK,
     DELTA,
     KIND,
-    NAME,
     REDACTED_BLOCK,
     TEXT_BLOCK,
     THINKING_BLOCK,
@@ -21,46 +19,11 @@ from engine.translations.messages.answer_fields import (
     read_citation,
     read_signature,
 )
-from engine.translations.neutral.calls import MAX_ARGUMENTS, arguments_of, call_id
+from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
-from engine.translations.neutral.members import NULL, OBJECT, WrongType, value_of
+from engine.translations.neutral.members import NULL, WrongType
 from engine.translations.neutral.open_parts import Part
-
-
-class ForeignBlock:
-    """The block of a stream that begins with `raw`."""
-
-    def __init__(self, kind: str, raw: Raw, *, omissible: bool = False) -> None:
-        self._kind, self._raw = kind, raw
-        self._omissible = omissible
-        self._texts: dict[str, list[str]] = {}
-        self._size = 0
-
-    def add(self, delta: Raw) -> None:
-        """Take a delta: its texts go on those of the block. `partial_json` is the `input`."""
-        self._size += len(bytes(delta))
-        if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's answer has a {self._kind} that is too large")
-        for name, raw in OBJECT.decode(delta).items():
-            if name != "type" and bytes(raw)[:1] == b'"':
-                text = msgspec.json.decode(raw, type=str)
-                self._texts.setdefault(name, []).append(text)
-
-    def block(self) -> Foreign:
-        """The whole block."""
-        raw = self._raw
-        if self._texts:
-            members = OBJECT.decode(raw)
-            for name, texts in self._texts.items():
-                text = "".join(texts)
-                if name != "partial_json":
-                    members[name] = Raw(msgspec.json.encode(text))
-                elif value_of(OBJECT, text) is not None:  # it is not if it was cut off
-                    members["input"] = Raw(text.encode())
-            raw = Raw(msgspec.json.encode(members))
-        return Foreign(language=NAME, kind=self._kind, raw=raw, omissible=self._omissible)
-
 
 _BLOCKS: dict[str, type[Block]] = {
     "text_delta": Text,
@@ -83,7 +46,7 @@ class BlockReader(Part):
     """Reads one block. A text begins with its first content: an empty one is none, and one whose
     beginning did not come begins so, too. A call without an id gets it from `name`."""
 
-    _block: Block | ForeignBlock | None = None
+    _block: Block | None = None
     _is_written = False
     _input = ""
     """Arguments that came with the beginning of a call: they count unless deltas follow."""
@@ -110,7 +73,8 @@ class BlockReader(Part):
         elif not kind:
             raise WrongType(f"{place}.type", "the type of a block")
         else:
-            self._block = ForeignBlock(kind, raw, omissible=omissible)
+            self._block = Foreign(kind=kind, omissible=omissible)
+            self._begin(events)
         return events
 
     def _open_text(self, raw: Raw, place: str, events: list[Event]) -> None:
@@ -146,8 +110,7 @@ class BlockReader(Part):
     def delta(self, raw: Raw, place: str) -> list[Event]:
         """More of the block."""
         events: list[Event] = []
-        if isinstance(self._block, ForeignBlock):
-            self._block.add(raw)
+        if isinstance(self._block, Foreign):
             return events
         delta = DELTA.read(raw, place)
         kind = delta.type or ""
@@ -178,10 +141,7 @@ class BlockReader(Part):
         """The block is complete."""
         self.is_done = True
         events: list[Event] = []
-        block = self._block
-        if isinstance(block, ForeignBlock):
-            events += Open(block.block()), Close()
-        elif self._is_written:
+        if self._is_written:
             if self._input:
                 events.append(Delta(self._input))
             if self._signature is not None:

@@ -14,9 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import (
-    NAME,
     CitationShape,
-    read_citation,
     read_signature,
 )
 from engine.translations.messages.request_shapes import (
@@ -32,7 +30,6 @@ from engine.translations.messages.request_shapes import (
 from engine.translations.neutral.content import (
     Block,
     Changes,
-    Extra,
     Foreign,
     Inline,
     Link,
@@ -68,13 +65,12 @@ def read_texts(content: str | list[TextBlock | UnknownObject] | None, place: str
             raise WrongType(f"{where}.type", "text")
         text = _read_text(block, where, [])
         text.place, text.cache = where, read_cache_mark(block.extra)
-        text.extra = {**text.extra, **block.extra}
         texts.append(text)
     return texts
 
 
 def _foreign(block: UnknownObject | ImageBlock | DocumentBlock, kind: str) -> Foreign:
-    return Foreign(language=NAME, kind=kind, raw=block.raw, cache=read_cache_mark(block.extra))
+    return Foreign(kind=kind, raw=block.raw, cache=read_cache_mark(block.extra))
 
 
 def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> Block:
@@ -84,12 +80,9 @@ def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> Bloc
 
 
 def _read_text(block: TextBlock, place: str, unread: list[str]) -> Text:
-    text = Text(text=block.text)
     if (citations := present(block.citations)) is not None:
-        shapes = read_shape(_CITATIONS, citations, f"{place}.citations") or ()
-        text.citations = [each for each in map(read_citation, shapes) if each is not None]
-        text.extra = {"citations": citations}  # whole for the vendor that made them
-    return text
+        read_shape(_CITATIONS, citations, f"{place}.citations")  # no other vendor wants them back
+    return Text(text=block.text)
 
 
 def _read_image(block: ImageBlock, place: str, unread: list[str]) -> Block:
@@ -105,14 +98,12 @@ def _read_document(block: DocumentBlock, place: str, unread: list[str]) -> Block
         return _foreign(block, "document")
     if isinstance(source, Link):
         source = Link(source.url, "application/pdf")
-    extra: Extra = {}
     citations = present(block.citations)
     if citations is not None and bytes(citations).replace(b" ", b"") != b'{"enabled":false}':
-        extra = {"citations": citations}
         unread.append(f"{place}.citations")
     name = block.title or ""
     where = f"{place}.title" if name else ""
-    return Media(kind="document", source=source, name=name, name_place=where, extra=extra)
+    return Media(kind="document", source=source, name=name, name_place=where)
 
 
 def _read_source(source: SourceObject, place: str) -> Source | None:
@@ -127,7 +118,7 @@ def _read_source(source: SourceObject, place: str) -> Source | None:
     if source.type == "url" and url is not None:
         return Link(url)
     if source.type == "file" and source.file_id is not None:
-        return UploadedFile(source.file_id, NAME)
+        return UploadedFile()
     if source.raw:
         return None
     raise WrongType(f"{place}.source", "a source with its data, url or file_id")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.language import RequestLine
@@ -14,7 +12,6 @@ from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
 from engine.translations.neutral.content import (
-    Extra,
     Foreign,
     Text,
     ToolCall,
@@ -46,7 +43,6 @@ _PLACES = {
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
 _HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
-_DEFERRED = "defer_loading"
 _REFERENCE = "tool_reference"
 _SEARCH = "tool_search_tool"
 _TRUE = Raw(b"true")
@@ -82,16 +78,13 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         time=line.time,
         unread=unread,
     )
-    _name_results(request.messages)
     if request.messages and request.messages[-1].role == "assistant":
         request.prefill = request.messages[-1].place
-    extra: Extra = {}
-    _read_choice(_object(members.tool_choice, "tool_choice", unread), request, extra)
-    _read_thinking(_object(members.thinking, "thinking", unread), request, extra)
-    _read_output(_object(members.output_config, "output_config", unread), request, extra)
-    _read_metadata(_object(members.metadata, "metadata", unread), request, extra)
+    _read_choice(_object(members.tool_choice, "tool_choice", unread), request)
+    _read_thinking(_object(members.thinking, "thinking", unread), request)
+    _read_output(_object(members.output_config, "output_config", unread), request)
+    _read_metadata(_object(members.metadata, "metadata", unread), request)
     unread.extend(members.extra)
-    request.extra = {**extra, **members.extra}
     if b"defer_loading" in body or b"tool_reference" in body:
         _read_deferred(request)
     if _THREAD in members.extra:
@@ -130,22 +123,7 @@ def _read_message(message: MessageObject, place: str, unread: list[str]) -> Mess
         role=message.role,
         blocks=read_content(message.content, f"{place}.content", unread),
         place=place,
-        extra=message.extra,
     )
-
-
-def _name_results(messages: Iterable[Message]) -> None:
-    """Results of tools get the names of their calls, which other languages want to know."""
-    names: dict[str, str] = {}
-    results: list[ToolResult] = []
-    for message in messages:
-        for block in message.blocks:
-            if isinstance(block, ToolCall):
-                names[block.id] = block.name
-            elif isinstance(block, ToolResult):
-                results.append(block)
-    for result in results:
-        result.name = names.get(result.id, "")
 
 
 def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
@@ -153,6 +131,8 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
     if kind not in (None, "custom"):
         return _built_in(kind, raw, place, unread)
     tool = _TOOL.read(raw, place, unread)
+    own_members = _own_members(tool).items()
+    unread.extend(f"{place}.{name}" for name, each in own_members if each != _HARMLESS[name])
     return Tool(
         name=tool.name or "",
         description=tool.description or "",
@@ -161,7 +141,7 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
         place=place,
         schema_member="input_schema",
         cache=read_cache_mark(tool.extra),
-        extra=_tool_extra(tool, place, unread),
+        deferred=tool.defer_loading == _TRUE,
     )
 
 
@@ -169,22 +149,12 @@ def _built_in(name: str, raw: Raw, place: str, unread: list[str]) -> BuiltInTool
     """A tool that the vendor runs, or that the caller runs and the vendor knows."""
     if not name.startswith(_WEB_SEARCH):
         functions = stands_for(name, raw, place, unread)
-        return BuiltInTool(language=NAME, name=name, raw=raw, functions=functions, place=place)
+        return BuiltInTool(name=name, raw=raw, functions=functions, place=place)
     members = Members(raw, place, unread)
     members.text("type")
     members.text("name")
     members.rest()  # the options are this vendor's: each is noted as unread
-    return BuiltInTool(language=NAME, name=name, raw=raw, kind="web_search", place=place)
-
-
-def _tool_extra(tool: ToolObject, place: str, unread: list[str]) -> Extra:
-    """What this language keeps of a tool; the values that are what happens without them are no
-    loss to another one."""
-    extra = _own_members(tool)
-    unread.extend(f"{place}.{name}" for name, raw in extra.items() if raw != _HARMLESS[name])
-    if (deferred := present(tool.defer_loading)) is not None:
-        extra[_DEFERRED] = deferred
-    return {**extra, **tool.extra}
+    return BuiltInTool(name=name, raw=raw, kind="web_search", place=place)
 
 
 def _read_deferred(request: ChatRequest) -> None:
@@ -205,11 +175,11 @@ def _read_deferred(request: ChatRequest) -> None:
     request.loaded_tools = [functions[name] for name in dict.fromkeys(names) if name in functions]
     if not any(isinstance(o, BuiltInTool) and o.name.startswith(_SEARCH) for o in request.tools):
         request.deferred_tools = frozenset(
-            name for name, tool in functions.items() if tool.extra.get(_DEFERRED) == _TRUE
+            name for name, tool in functions.items() if tool.deferred
         )
 
 
-def _read_choice(choice: Members | None, request: ChatRequest, extra: Extra) -> None:
+def _read_choice(choice: Members | None, request: ChatRequest) -> None:
     if choice is None:
         return
     kind, alone = choice.text("type"), choice.boolean("disable_parallel_tool_use")
@@ -223,13 +193,13 @@ def _read_choice(choice: Members | None, request: ChatRequest, extra: Extra) -> 
         request.tool_choice = ToolChoice(_MODES[kind])
     else:
         raise choice.wrong("type", "auto, any, tool or none")
-    _keep_unread(choice, "tool_choice", {}, extra)
+    choice.rest()
 
 
 _VISIBLE = {b'"summarized"': True, b'"omitted"': False}
 
 
-def _read_thinking(config: Members | None, request: ChatRequest, extra: Extra) -> None:
+def _read_thinking(config: Members | None, request: ChatRequest) -> None:
     if config is None:
         return
     kind = config.text("type")
@@ -237,26 +207,22 @@ def _read_thinking(config: Members | None, request: ChatRequest, extra: Extra) -
     thinking.visible = _VISIBLE.get(config.peek("display"))
     if thinking.visible is not None:
         config.text("display")
-    unread: Extra = {}
     if kind == "disabled":
         thinking.off = True
-    elif kind == "adaptive":
+    elif kind in ("adaptive", "between_tools"):
+        # Between its calls the model thinks as it likes; no other vendor can be told when.
         thinking.adaptive = True
     elif kind == "enabled":
         thinking.budget = config.integer("budget_tokens")
         if thinking.budget is None:
             raise config.wrong("budget_tokens", "a whole number")
         request.places["thinking"] = "thinking.budget_tokens"
-    elif kind == "between_tools":
-        # Between its calls the model thinks as it likes; no other vendor can be told when.
-        thinking.adaptive = True
-        unread["type"] = Raw(b'"between_tools"')
     else:
         raise config.wrong("type", "enabled, disabled, adaptive or between_tools")
-    _keep_unread(config, "thinking", unread, extra)
+    config.rest()
 
 
-def _read_output(config: Members | None, request: ChatRequest, extra: Extra) -> None:
+def _read_output(config: Members | None, request: ChatRequest) -> None:
     if config is None:
         return
     effort = config.text("effort")
@@ -264,29 +230,19 @@ def _read_output(config: Members | None, request: ChatRequest, extra: Extra) -> 
         request.thinking = request.thinking or Thinking()
         request.thinking.effort = effort
         request.places["thinking"] = "output_config.effort"
-    whole_form = config.peek("format")
     form = config.members("format")
-    unread: Extra = {}
     if form is not None:
         if form.text("type") != "json_schema":
             raise form.wrong("type", "json_schema")
         request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
         request.places["output"] = "output_config.format"
-        if form.rest():
-            unread["format"] = Raw(whole_form)
-    _keep_unread(config, "output_config", unread, extra)
+        form.rest()
+    config.rest()
 
 
-def _read_metadata(metadata: Members | None, request: ChatRequest, extra: Extra) -> None:
+def _read_metadata(metadata: Members | None, request: ChatRequest) -> None:
     if metadata is None:
         return
     request.user = metadata.text("user_id") or ""
     request.places["user"] = "metadata.user_id"
-    _keep_unread(metadata, "metadata", {}, extra)
-
-
-def _keep_unread(members: Members, name: str, unread: Extra, extra: Extra) -> None:
-    """Keep what was not read of a member for this language, beside `unread`."""
-    unread = {**unread, **members.rest()}
-    if unread:
-        extra[name] = Raw(msgspec.json.encode(unread))
+    metadata.rest()

@@ -7,26 +7,12 @@ from typing import Any
 
 from engine.translations.anthropic_models import Model, ParameterWriter, metadata_of, model_called
 from engine.translations.language import TargetRequest
-from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.content_writer import ContentWriter
-from engine.translations.messages.tool_writer import (
-    ToolWriter,
-    blocks_of,
-    write_choice,
-    write_function,
-)
+from engine.translations.messages.tool_writer import ToolWriter, blocks_of
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.members import add_extra
-from engine.translations.neutral.request import (
-    BuiltInTool,
-    ChatRequest,
-    Message,
-    Thinking,
-    Tool,
-    merged,
-)
+from engine.translations.neutral.request import ChatRequest, Message, Tool, merged
 from engine.translations.neutral.turns import (
     from_user_to_user,
     lose_last_instructions,
@@ -35,44 +21,25 @@ from engine.translations.neutral.turns import (
 )
 
 
-def write_turns(
-    request: ChatRequest,
-    writer: ContentWriter,
-    model: Model,
-    losses: Losses,
-    *,
-    same_language: bool,
-) -> Json:
+def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
     """The members `system` (unless empty) and `messages`."""
-    if same_language:
-        system: list[Block] = list(request.system)
-        turns = [_verbatim(message, writer) for message in request.messages]
-    else:
-        hoisted, messages = _hoisted(merged(request.messages), model)
-        system = texts_only([*request.system, *hoisted], losses)
-        lose_last_instructions(request.messages, messages, losses)
+    hoisted, messages = _hoisted(merged(request.messages), model)
+    system = texts_only([*request.system, *hoisted], losses)
+    lose_last_instructions(request.messages, messages, losses)
 
-        def content(turn: Message, is_continued: bool) -> Any:
-            if turn.role == "system":
-                return writer.content(texts_only(turn.blocks, losses))
-            content_blocks = writer.content(results_before_others(turn))
-            return _without_end_space(content_blocks) if is_continued else content_blocks
+    def content(turn: Message, is_continued: bool) -> Any:
+        if turn.role == "system":
+            return writer.content(texts_only(turn.blocks, losses))
+        content_blocks = writer.content(results_before_others(turn))
+        return _without_end_space(content_blocks) if is_continued else content_blocks
 
-        place = request.place_of("messages")
-        turns = from_user_to_user(messages, content, losses, prefill=model.prefill, place=place)
+    place = request.place_of("messages")
+    turns = from_user_to_user(messages, content, losses, prefill=model.prefill, place=place)
     members: Json = {}
     if instructions := writer.content(system):
         members["system"] = instructions
     members["messages"] = turns
     return members
-
-
-def _verbatim(message: Message, writer: ContentWriter) -> Json:
-    """A turn of this language as it came."""
-    content = writer.content(message.blocks)
-    if content or "output_config" not in message.extra:
-        return {"role": message.role, "content": content, **message.extra}
-    return {"role": message.role, **message.extra}
 
 
 def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[Message]]:
@@ -111,20 +78,15 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     """A request for a target that calls the model so."""
     names = ToolNames(_MAX_NAME)
     facts = model_called(model)
-    same_language = request.language == NAME
     max_tokens = facts.max_tokens if request.max_tokens is None else request.max_tokens
     body: Json = {"model": model, "max_tokens": max_tokens}
-    writer = ContentWriter(names, losses, same_language=same_language)
-    body.update(write_turns(request, writer, facts, losses, same_language=same_language))
-    answer_tool = ""
-    if same_language:
-        body.update(write_verbatim_parameters(request))
-    else:
-        answer_tool = _write_parameters(request, body, names, facts, losses)
-        losses.withdraw(CACHE_MARK_FIELDS)
-        marks = writer.marks + sum(isinstance(o, Tool) and o.cache != "" for o in request.tools)
-        if marks > MAX_MARKS:
-            limit_marks(body)
+    writer = ContentWriter(names, losses)
+    body.update(write_turns(request, writer, facts, losses))
+    answer_tool = _write_parameters(request, body, names, facts, losses)
+    losses.withdraw(CACHE_MARK_FIELDS)
+    marks = writer.marks + sum(isinstance(o, Tool) and o.cache != "" for o in request.tools)
+    if marks > MAX_MARKS:
+        limit_marks(body)
     return TargetRequest(
         encode_chat(body, request), _PATH, tool_names=names.originals, answer_tool=answer_tool
     )
@@ -133,8 +95,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
 def _write_parameters(
     request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
 ) -> str:
-    """The parameters of a caller of another language, as the model accepts them. Returns the name
-    of the tool whose arguments are the answer, "" for none."""
+    """The parameters, as the model accepts them. Returns the name of the tool whose arguments are
+    the answer, "" for none."""
     parameters = ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
     if "budget_tokens" in thinking.get("thinking", {}) and not _can_think_on(body["messages"]):
@@ -192,47 +154,3 @@ def _markable(body: Json) -> Iterator[Json]:
     for content in contents:
         if isinstance(content, list):
             yield from (each for each in content if isinstance(each, dict))
-
-
-def write_verbatim_parameters(request: ChatRequest) -> Json:
-    """All members but the model, the limit of tokens and the conversation."""
-    body: Json = {}
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
-    if choice := write_choice(request):
-        body["tool_choice"] = choice
-    thinking = request.thinking or Thinking()
-    if config := _thinking(thinking):
-        body["thinking"] = config
-    output: Json = {"effort": thinking.effort} if thinking.effort else {}
-    if request.output is not None:
-        output["format"] = {"type": "json_schema", "schema": request.output.schema}
-    body["output_config"] = output or None
-    for name in ("temperature", "top_p", "top_k"):
-        body[name] = getattr(request, name)
-    body["stop_sequences"] = request.stop or None
-    body["metadata"] = {"user_id": request.user} if request.user else None
-    body["stream"] = request.stream or None
-    members = {name: value for name, value in body.items() if value is not None}
-    add_extra(members, request.extra)
-    return members
-
-
-def _tool(tool: Tool | BuiltInTool) -> Any:
-    if isinstance(tool, BuiltInTool):
-        return tool.raw
-    strict = {} if tool.strict is None else {"strict": tool.strict}
-    return {**write_function(tool), **strict, **tool.extra}
-
-
-def _thinking(thinking: Thinking) -> Json:
-    config: Json = {}
-    if thinking.off:
-        config["type"] = "disabled"
-    elif thinking.budget is not None:
-        config.update(type="enabled", budget_tokens=thinking.budget)
-    elif thinking.adaptive:
-        config["type"] = "adaptive"
-    if config and thinking.visible is not None:
-        config["display"] = "summarized" if thinking.visible else "omitted"
-    return config

@@ -5,10 +5,7 @@ Models that take no schema of their answer get it as the schema of a tool which 
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.translations.anthropic_models import Model, strict_schema
-from engine.translations.messages.answer_fields import NAME
 from engine.translations.neutral.calls import (
     NO_ARGUMENTS,
     ToolNames,
@@ -64,19 +61,20 @@ class ToolWriter(LimitedWriter[Model]):
         members["tool_choice"] = {**demand, "disable_parallel_tool_use": True}
         return name
 
-    def _tool(self, tool: Tool | BuiltInTool) -> Any:
+    def _tool(self, tool: Tool | BuiltInTool) -> Json | None:
         """A tool as it is declared; None for one that cannot be."""
         if isinstance(tool, Tool):
             return self._function(tool)
-        if tool.language == NAME:
-            return tool.raw
         if tool.kind == "web_search":
             return self._web_search(tool)
         self._losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
         return None
 
     def _function(self, tool: Tool) -> Json:
-        function = write_function(tool, self._names)
+        function: Json = {"name": self._names.legal(tool.name)}
+        if tool.description:
+            function["description"] = tool.description
+        function["input_schema"] = arguments_schema(tool)
         if (schema := strict_schema(tool, self._model, self._losses)) is not None:
             function.update(input_schema=schema, strict=True)
         mark(function, tool.cache)
@@ -90,14 +88,18 @@ class ToolWriter(LimitedWriter[Model]):
         return {**_WEB_SEARCH, **options}
 
     def _choice(self) -> Json:
-        choice = write_choice(self._request)
-        if "name" in choice:
-            choice["name"] = self._names.legal(choice["name"])
-        if choice.get("type") in ("any", "tool") and not self._model.forced_tools:
+        """Which tools may be called, and whether several at once; empty for nothing said."""
+        choice, members = self._request.tool_choice, {}
+        if choice is not None and choice.mode == "any" and not self._model.forced_tools:
             self._lose("tool_choice", "the model chooses itself whether to call")
-            choice["type"] = "auto"
-            choice.pop("name", None)
-        return choice
+            members = {"type": "auto"}
+        elif choice is not None and choice.mode == "any" and len(choice.names) == 1:
+            members = {"type": "tool", "name": self._names.legal(choice.names[0])}
+        elif choice is not None:
+            members = {"type": choice.mode}
+        if members.get("type") == "none" or self._request.parallel_calls is not False:
+            return members
+        return {"type": "auto", **members, "disable_parallel_tool_use": True}
 
 
 def _called_tools(messages: list[Json]) -> Json:
@@ -118,27 +120,3 @@ def blocks_of(message: Json) -> list[Json]:
     if isinstance(content, str):
         return []
     return [block for block in content if isinstance(block, dict)]
-
-
-def write_function(tool: Tool, names: ToolNames | None = None) -> Json:
-    """The declaration of a function, its name as the caller wrote it without `names`."""
-    function: Json = {"name": tool.name if names is None else names.legal(tool.name)}
-    if tool.description:
-        function["description"] = tool.description
-    function["input_schema"] = arguments_schema(tool)
-    return function
-
-
-def write_choice(request: ChatRequest) -> Json:
-    """Which tools may be called, and whether several at once; empty for nothing said."""
-    choice, parallel = request.tool_choice, request.parallel_calls
-    members: Json = {}
-    if choice is not None:
-        members["type"] = choice.mode
-        if choice.mode == "any" and len(choice.names) == 1:
-            members.update(type="tool", name=choice.names[0])
-    if members.get("type") == "none" or (parallel is not False and request.language != NAME):
-        return members
-    if parallel is not None:
-        members = {"type": "auto", **members, "disable_parallel_tool_use": not parallel}
-    return members

@@ -10,7 +10,6 @@ from engine.translations.neutral.calls import are_object
 from engine.translations.neutral.content import (
     Block,
     Citation,
-    Extra,
     Reasoning,
     Refusal,
     Text,
@@ -44,14 +43,13 @@ class Candidate(Struct):
 
 
 class Answer(Struct, kw_only=True):
-    """An answer. `extra` are members that only its own language knows."""
+    """An answer in one piece."""
 
     id: str
     model: str
     created: int
     candidates: list[Candidate]
     usage: Usage | None
-    extra: Extra = {}
 
 
 def complete_blocks(candidate: Candidate) -> list[Block]:
@@ -90,10 +88,8 @@ class Assembly(Law):
     _start = Start()
     _end: End | None = None
 
-    def __init__(
-        self, caller: str = "", usage: UsageSource | None = None, *, any_arguments: bool = False
-    ) -> None:
-        super().__init__(caller, usage, any_arguments=any_arguments)
+    def __init__(self, usage: UsageSource | None = None, *, any_arguments: bool = False) -> None:
+        super().__init__(usage, any_arguments=any_arguments)
         self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}
@@ -118,7 +114,6 @@ class Assembly(Law):
                 for index, finish in sorted(end.finishes.items())
             ],
             usage=end.usage or start.usage,
-            extra={**start.extra, **end.extra},
         )
 
     def _add_start(self, event: Start) -> None:

@@ -1,8 +1,7 @@
 """The blocks that messages and answers consist of, in their order, and their signatures.
 
 `place` is where a block stands in the caller's request (`messages[2].content[0]`), for messages
-about it. `extra` are members of its JSON that the neutral form has no name for; only the language
-that read them can write them.
+about it.
 
 A caller stores the signatures of an answer in its language and sends them back with the next turn.
 A signature of another language is sealed with the name of that language, so that it is sent only to
@@ -23,6 +22,8 @@ from engine.values.json_edit import JsonPath
 from engine.values.wildcard import Patterns
 
 Extra = dict[str, Raw]
+"""Members of a JSON object that the neutral form has no name for."""
+
 Json = dict[str, Any]
 CacheMark = Literal["", "5m", "1h"]
 """The lifetime of the prompt cache up to a part; "" for a part without a mark. 5 minutes is the
@@ -34,20 +35,17 @@ class Block(Struct, kw_only=True, gc=False):
 
     place: str = ""
     cache: CacheMark = ""
-    extra: Extra = {}
 
 
 class Citation(Struct):
     """The source of a span of text. `start` and `end` are character offsets in the block's text,
-    None if unknown; `cited` are the words of the source; `native` is data that its vendor requires
-    back in the next request."""
+    None if unknown; `cited` are the words of the source."""
 
     url: str = ""
     title: str = ""
     cited: str = ""
     start: int | None = None
     end: int | None = None
-    native: str = ""
 
     def moved(self, offset: int) -> Citation:
         """The citation with its span counted from another beginning."""
@@ -107,12 +105,7 @@ NOT_WEB = "only http and https links can be sent"
 
 
 class UploadedFile(Struct, frozen=True):
-    """A file that was uploaded to the vendor before; no other vendor knows its id. `media_type` may
-    be empty."""
-
-    id: str
-    language: str
-    media_type: str = ""
+    """A file that was uploaded to the caller's vendor before: no other vendor knows it."""
 
 
 Source = Inline | PlainText | Link | UploadedFile
@@ -144,12 +137,11 @@ class Reasoning(Block):
     """The model's thoughts. `text` is empty where the vendor hides them.
 
     A vendor that signs another block than its thoughts (Gemini signs function calls) has the
-    signature in the Reasoning before that block. `id` names the item in languages that have ids.
+    signature in the Reasoning before that block.
     """
 
     text: str = ""
     signature: Signature | None = None
-    id: str = ""
 
 
 class ToolCall(Block):
@@ -166,19 +158,17 @@ class ToolResult(Block):
 
     id: str
     content: list[Block] = []
-    name: str = ""
     is_error: bool = False
 
 
 class Foreign(Block):
-    """A block that only its own language can write; `kind` is the vendor's name for it and `raw`
-    its whole JSON. `substitute` is an equivalent block for other languages, None without one. In an
-    answer an `omissible` one says nothing to callers of other languages: a tool that the vendor
-    runs itself, and its result."""
+    """A block that other languages lack; `kind` is the vendor's name for it, `raw` its JSON where
+    its reader needs that again. `substitute` is an equivalent block, None without one. In an answer
+    an `omissible` one says nothing to callers: a tool that the vendor runs itself, and its
+    result."""
 
-    language: str
     kind: str
-    raw: Raw
+    raw: Raw = Raw()
     substitute: Block | None = None
     omissible: bool = False
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.translations.neutral.content import Block, Citation, Extra, Signature
+from engine.translations.neutral.content import Block, Citation, Signature
 from engine.values.usage import Usage
 
 Stop = Literal["end", "length", "tool_calls", "stop_sequence", "filter", "pause"]
@@ -75,7 +75,6 @@ class Start(Struct, kw_only=True):
     model: str = ""
     created: int = 0
     usage: Usage | None = None
-    extra: Extra = {}
 
 
 class Open(Struct):
@@ -127,7 +126,6 @@ class End(Struct, kw_only=True):
 
     finishes: dict[int, Finish]
     usage: Usage | None = None
-    extra: Extra = {}
 
 
 Event = Start | Open | Delta | Sign | Cite | Tokens | Close | End

@@ -62,20 +62,16 @@ class Law:
     """Checks a sequence of events by the law, and the number of blocks and the length of all
     arguments by bounds. Raises BrokenAnswer.
 
-    `caller` is the language that the answer is written in, "" for none: a block that only another
-    language has becomes its substitute there, or is refused if its content would be lost. In the
-    End, why each candidate ended agrees with its calls. `usage` is what Start and End tell; None
-    leaves them as they are. `any_arguments`: those of calls may be any text.
+    A block that only the target's language has becomes its substitute, or is refused if its content
+    would be lost. In the End, why each candidate ended agrees with its calls. `usage` is what Start
+    and End tell; None leaves them as they are. `any_arguments`: those of calls may be any text.
     """
 
     ended = False
     _blocks = _citations = _arguments_length = 0
 
-    def __init__(
-        self, caller: str = "", usage: UsageSource | None = None, *, any_arguments: bool = False
-    ) -> None:
+    def __init__(self, usage: UsageSource | None = None, *, any_arguments: bool = False) -> None:
         self._checks = self._before
-        self._caller = caller
         self._any_arguments = any_arguments
         self._usage = usage
         self._candidates = {0}
@@ -120,7 +116,7 @@ class Law:
         if candidate in self._cut_calls:
             raise _wrong_arguments(self._cut_calls[candidate])
         if isinstance(block, Foreign):
-            block = event.block = self._carried(block)
+            block = event.block = _carried(block)
         self._open[candidate] = block
         self._candidates.add(candidate)
         if isinstance(block, ToolCall):
@@ -128,14 +124,6 @@ class Law:
         self._blocks += 1
         if self._blocks > MAX_BLOCKS:
             raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} blocks")
-
-    def _carried(self, block: Foreign) -> Block:
-        """The block as the caller's language has it. Raises BrokenAnswer if it has none."""
-        if not self._caller or block.language == self._caller or block.omissible:
-            return block
-        if block.substitute is None:
-            raise uncarried(block.kind)
-        return block.substitute
 
     def _check_inside(self, event: Delta | Sign | Cite) -> None:
         if isinstance(event, Cite):
@@ -222,6 +210,15 @@ def agreed(finish: Finish, *, calls: bool) -> Finish:
     if finish.stop == "tool_calls" and not calls:
         raise BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
     return finish
+
+
+def _carried(block: Foreign) -> Block:
+    """The block as callers of another language get it. Raises BrokenAnswer if they cannot."""
+    if block.omissible:
+        return block
+    if block.substitute is None:
+        raise uncarried(block.kind)
+    return block.substitute
 
 
 def _wrong_arguments(name: str) -> BrokenAnswer:

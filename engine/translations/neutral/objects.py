@@ -116,7 +116,6 @@ def content_reader(readers: Mapping[type[JsonObject], PartReader]) -> ContentRea
             block.place = where
             if part.extra and not isinstance(block, Foreign):
                 block.cache = read_cache_mark(part.extra)
-                block.extra = {**block.extra, **part.extra}
             blocks.append(block)
         return blocks
 

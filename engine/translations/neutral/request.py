@@ -23,15 +23,14 @@ class Message(Struct, kw_only=True, gc=False):
 
     role: Role
     blocks: list[Block]
-    name: str = ""
     place: str = ""
-    extra: Extra = {}
 
 
 class Tool(Struct, kw_only=True, gc=False):
     """A function that the model may call; `schema` is the JSON Schema of its arguments, None for a
     function without any, and `schema_member` where it stands in the declaration at `place`. `cache`
-    is its mark for the prompt cache."""
+    is its mark for the prompt cache. A `deferred` one is declared to the model only when the result
+    of a search names it."""
 
     name: str
     description: str = ""
@@ -40,7 +39,7 @@ class Tool(Struct, kw_only=True, gc=False):
     place: str = ""
     schema_member: str = "parameters"
     cache: CacheMark = ""
-    extra: Extra = {}
+    deferred: bool = False
 
     @property
     def schema_place(self) -> str:
@@ -55,15 +54,13 @@ class Tool(Struct, kw_only=True, gc=False):
 
 class BuiltInTool(Struct, kw_only=True):
     """A tool of a kind that other languages lack, usually one that the vendor runs. `kind` is
-    "web_search", which several vendors have, or "" for one that only `language` has; `raw` is its
-    whole declaration and `name` the vendor's name for it.
-
-    `functions` replace a tool that the caller runs, for a target of another language.
+    "web_search", which several vendors have, or "" for one that only the caller's has; `raw` is its
+    whole declaration and `name` the vendor's name for it. `functions` replace a tool that the
+    caller runs.
     """
 
-    language: str
     name: str
-    raw: Raw
+    raw: Raw = Raw(b"{}")
     kind: Literal["web_search", ""] = ""
     functions: list[Tool] = []
     place: str = ""
@@ -139,10 +136,10 @@ class ChatRequest(Struct, kw_only=True):
     target may be asked to. `id` is the gateway's id of the request and `time` when it came, in
     seconds since 1970. `places` are where the caller wrote a field:
     `{"max_tokens": "generationConfig.maxOutputTokens"}`. `unread` are the places of everything that
-    the neutral form has no name for, with `extra` and the `extra` of blocks and messages as their
-    contents. `missing_turns` are never dropped: an answer without them is a wrong one.
-    `error_details` are what the caller's vendor says in its error of a field that it refuses, by
-    the field: SDKs read them.
+    the neutral form has no name for; `extra` are members of the request that OpenAI's other
+    language has, too, or that an answer repeats. `missing_turns` are never dropped: an answer
+    without them is a wrong one. `error_details` are what the caller's vendor says in its error of a
+    field that it refuses, by the field: SDKs read them.
     """
 
     language: str
@@ -232,8 +229,7 @@ def merged(messages: list[Message]) -> list[Message]:
             continue
         last = result[-1]
         if not is_copy:
-            last = replace(last, blocks=list(last.blocks), extra=dict(last.extra))
+            last = replace(last, blocks=list(last.blocks))
             result[-1], is_copy = last, True
         last.blocks += message.blocks
-        last.extra |= message.extra
     return result

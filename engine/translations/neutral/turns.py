@@ -67,13 +67,7 @@ def _are_first(messages: list[Message]) -> bool:
 
 
 def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
-    return Message(
-        role=message.role,
-        blocks=[*blocks],
-        name=message.name,
-        place=message.place,
-        extra=message.extra,
-    )
+    return Message(role=message.role, blocks=[*blocks], place=message.place)
 
 
 def hoisted(request: ChatRequest) -> tuple[list[Block], list[Message]]:
@@ -124,8 +118,6 @@ def from_user_to_user(
     sources: list[Message] = []
     written_turns: list[dict[str, Any]] = []
     for turn in turns:
-        if turn.name:
-            losses.add(f"{turn.place}.name", "speakers have no names", hint=True)
         if content := write(turn, turn is continued):
             sources.append(turn)
             written_turns.append({"role": turn.role, "content": content})
@@ -157,10 +149,10 @@ def _is_assistants(message: Message) -> bool:
 _blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
 
 
-def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
-    """The request for a target of `language`, with functions and blocks that replace the tools and
-    blocks that only the caller's language has."""
-    if request.language == language or not _may_have_substitutes(request):
+def with_substitutes(request: ChatRequest) -> ChatRequest:
+    """The request, with functions and blocks in place of the tools and blocks that only the
+    caller's language has."""
+    if not _may_have_substitutes(request):
         return request
     return replace(
         request, tools=_tools(request), messages=[_message(message) for message in request.messages]
@@ -258,9 +250,7 @@ def _is_repeated(block: Block, seen: set[bytes]) -> bool:
     """Whether a block is a result that was `seen`, to which it is added otherwise."""
     if not isinstance(block, ToolResult):
         return False
-    content = [
-        (type(each).__name__, replace(each, place="", extra={}, cache="")) for each in block.content
-    ]
+    content = [(type(each).__name__, replace(each, place="", cache="")) for each in block.content]
     result = msgspec.msgpack.encode((block.id, block.is_error, content))
     is_repeated = result in seen
     seen.add(result)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
-from engine.translations.neutral.content import Citation, Json, Reasoning, Signature, seal, unseal
+from engine.translations.neutral.content import Citation, Json, Reasoning, Signature, unseal
 from engine.translations.neutral.shapes import Shape
 from engine.translations.openai_content import Token, UrlCitation, read_citation, write_citation
 from engine.values.usage import Usage
@@ -188,13 +188,6 @@ def signed_members(signature: Signature) -> Json:
     language."""
     item_id, _, content = signature.value.rpartition(" ")
     return {**({"id": item_id} if item_id else {}), "encrypted_content": content}
-
-
-def encrypted_content(signature: Signature) -> str:
-    """`encrypted_content` of an answer's item of reasoning, for any signature."""
-    if signature.language == NAME:
-        return signature.value.rpartition(" ")[2]
-    return seal(signature, NAME)
 
 
 def thoughts(summary: list[str], content: list[str]) -> str:

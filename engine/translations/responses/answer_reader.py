@@ -43,7 +43,6 @@ from engine.translations.responses.answer_fields import (
     ITEM,
     KIND,
     MESSAGE,
-    NAME,
     RESPONSE,
     THOUGHTS,
     Call,
@@ -135,7 +134,7 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         return [Open(read_call(call, name, place)), *delta, Close()]
     if kind == "reasoning":
         return _read_reasoning(THOUGHTS.read(raw, place))
-    block = Foreign(language=NAME, kind=kind or "item", raw=raw, omissible=kind in _OMISSIBLE)
+    block = Foreign(kind=kind or "item", omissible=kind in _OMISSIBLE)
     if kind == _IMAGE:
         block.substitute = _read_image(IMAGE_CALL.read(raw, place))
         block.omissible = block.substitute is None  # it has failed
@@ -165,7 +164,7 @@ def _read_part(part: Part) -> list[Event]:
 
 
 def _read_reasoning(item: Thoughts) -> list[Event]:
-    events: list[Event] = [Open(Reasoning(id=item.id or ""))]
+    events: list[Event] = [Open(Reasoning())]
     if text := read_thoughts(item):
         events.append(Delta(text))
     signature = read_signature(item.encrypted_content or "", item.id or "")

@@ -13,7 +13,6 @@ from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
     Citation,
-    Foreign,
     Inline,
     Json,
     Media,
@@ -21,25 +20,22 @@ from engine.translations.neutral.content import (
     Refusal,
     Text,
     ToolCall,
+    seal,
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
-from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_content import write_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
     PREFIX,
-    encrypted_content,
     summary_of,
     write_annotation,
     write_counts,
 )
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
-from engine.translations.responses.request_writer import write_choice, write_format, write_tools
+from engine.translations.responses.request_writer import write_choice, write_format
 from engine.values.usage import Usage
-from engine.values.wildcard import Patterns
 
-_NO_HINTS = Patterns(())
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
 _WITH_STATUS = ("message", "function_call", "reasoning", "tool_search_call")
 """The items that can be incomplete."""
@@ -156,7 +152,7 @@ def write_item(block: Block, item_id: str, request: ChatRequest, status: str = "
     if isinstance(block, Reasoning):
         item: Json = {"id": item_id, "type": "reasoning", "summary": summary_of(block)}
         if block.signature is not None or status != "in_progress":
-            item["encrypted_content"] = encrypted_content(block.signature or NO_SIGNATURE)
+            item["encrypted_content"] = seal(block.signature or NO_SIGNATURE, NAME)
         return item
     if isinstance(block, Media):
         if block.kind != "image" or not isinstance(block.source, Inline):
@@ -165,7 +161,7 @@ def write_item(block: Block, item_id: str, request: ChatRequest, status: str = "
         result = None if status == "in_progress" else block.source.data
         members = {"type": "image_generation_call", "status": status, "result": result}
         return {"id": item_id, **members}
-    return block.raw if isinstance(block, Foreign) and block.language == NAME else None
+    return None
 
 
 def response_head(identity: str, created: int, model: str, request: ChatRequest) -> Json:
@@ -190,7 +186,7 @@ def response_head(identity: str, created: int, model: str, request: ChatRequest)
         "temperature": request.temperature,
         "text": {"format": write_format(request) or {"type": "text"}},
         "tool_choice": "auto" if choice is None else write_choice(choice, str),
-        "tools": write_tools(request, str, Losses(_NO_HINTS)),
+        "tools": extra.get("tools", []),
         "top_p": request.top_p,
         "truncation": "disabled",
         "usage": None,

@@ -20,8 +20,6 @@ from engine.translations.neutral.objects import ObjectReader, kind_of, present
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
 from engine.translations.responses.request_shapes import FunctionObject, GroupFunction
 
-NAME = "responses"
-
 SEARCH = "tool_search"
 """The function that stands for the caller's search for tools."""
 
@@ -68,7 +66,7 @@ def _read_tool(
         if tool.peek("external_web_access") == b"true":
             tool.boolean("external_web_access")
         tool.rest()  # each option is this vendor's
-        return BuiltInTool(language=NAME, name=kind, raw=raw, kind="web_search", place=place)
+        return BuiltInTool(name=kind, raw=raw, kind="web_search", place=place)
     functions: list[Tool] = []
     if kind == "namespace":
         functions = list(_read_group(tool, len(bytes(raw)), names, unread))
@@ -76,7 +74,7 @@ def _read_tool(
         functions = [_read_text_tool(tool, names)]
     elif kind == "tool_search" and tool.text("execution") == "client":
         functions = [_read_search(tool, names)]
-    return BuiltInTool(language=NAME, name=kind, raw=raw, functions=functions, place=place)
+    return BuiltInTool(name=kind, raw=raw, functions=functions, place=place)
 
 
 def _read_function(function: FunctionObject, place: str) -> Tool:
@@ -88,7 +86,6 @@ def _read_function(function: FunctionObject, place: str) -> Tool:
         schema=present(function.parameters),
         strict=function.strict,
         place=place,
-        extra=function.extra,
     )
 
 
@@ -130,8 +127,8 @@ def _read_text_tool(tool: Members, names: dict[str, CallerTool], group: str = ""
         description=description.strip(),
         schema=_TEXT_SCHEMA,
         place=tool.place,
-        extra=tool.rest(),
     )
+    tool.rest()
     return _named(function, CallerTool("custom", name, group), names)
 
 
@@ -141,8 +138,8 @@ def _read_search(tool: Members, names: dict[str, CallerTool]) -> Tool:
         description=tool.text("description") or "",
         schema=tool.raw("parameters") or _ANY_SCHEMA,
         place=tool.place,
-        extra=tool.rest(),
     )
+    tool.rest()
     return _named(function, CallerTool(SEARCH, SEARCH), names)
 
 

@@ -10,7 +10,6 @@ from msgspec import Raw
 
 from engine.translations.neutral.content import (
     Block,
-    Extra,
     Foreign,
     Media,
     Reasoning,
@@ -27,7 +26,6 @@ from engine.translations.neutral.objects import (
     UnknownObject,
     content_reader,
     present,
-    raw_members,
 )
 from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
 from engine.translations.neutral.shapes import read_shape
@@ -41,9 +39,7 @@ from engine.translations.openai_content import (
     required,
 )
 from engine.translations.responses.answer_fields import (
-    NAME,
     Annotation,
-    read_citations,
     read_signature,
     thoughts,
 )
@@ -72,58 +68,45 @@ from engine.translations.responses.request_shapes import (
     ThoughtText,
 )
 
-PART = "content."
-"""Begins the kind of a part of a message that only this language has."""
-
 _ANNOTATIONS = msgspec.json.Decoder(list[Annotation] | None)
 
 
-_answer_members = raw_members("logprobs", "annotations")
-
-
 def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
-    text = Text(text=part.text or "")
-    if part.annotations or part.logprobs:
-        annotations = read_shape(_ANNOTATIONS, part.annotations or b"null", f"{place}.annotations")
-        text.citations = read_citations(annotations)
-        text.extra = _answer_members(part)
-    return text
+    if part.annotations:
+        read_shape(_ANNOTATIONS, part.annotations, f"{place}.annotations")  # the vendor's own
+    return Text(text=part.text or "")
 
 
 def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
-    extra: Extra = {}
     if part.image_url is None:
         source: Source = _uploaded(part.file_id, place)
     else:
         source = read_url(part.image_url, f"{place}.image_url")
-        extra = _unused(part, ("file_id",), place, unread)
-    detail = part.detail or ""
-    return Media(kind="image", source=source, detail=detail, extra=extra)
+        _note_unused(part, ("file_id",), place, unread)
+    return Media(kind="image", source=source, detail=part.detail or "")
 
 
 def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
-    extra: Extra = {}
     name = part.filename or ""
     if part.file_url is not None:
         source = read_url(part.file_url, f"{place}.file_url")
-        extra = _unused(part, ("file_data", "file_id"), place, unread)
+        _note_unused(part, ("file_data", "file_id"), place, unread)
     elif part.file_data is not None:
         source = read_file_data(part.file_data, name, f"{place}.file_data")
-        extra = _unused(part, ("file_id",), place, unread)
+        _note_unused(part, ("file_id",), place, unread)
     else:
         source = _uploaded(part.file_id, place)
-    return Media(kind="document", source=source, name=name, extra=extra)
+    return Media(kind="document", source=source, name=name)
 
 
-def _unused(part: JsonObject, names: tuple[str, ...], place: str, unread: list[str]) -> Extra:
-    """Members that say again, in another way, where the content is."""
-    values = {name: value for name in names if (value := getattr(part, name)) is not None}
-    unread.extend(f"{place}.{name}" for name in values)
-    return {name: Raw(msgspec.json.encode(value)) for name, value in values.items()}
+def _note_unused(part: JsonObject, names: tuple[str, ...], place: str, unread: list[str]) -> None:
+    """Note members that say again, in another way, where the content is."""
+    unread.extend(f"{place}.{name}" for name in names if getattr(part, name) is not None)
 
 
 def _uploaded(file_id: str | None, place: str) -> UploadedFile:
-    return UploadedFile(required(file_id, f"{place}.file_id"), NAME)
+    required(file_id, f"{place}.file_id")
+    return UploadedFile()
 
 
 read_content = content_reader(
@@ -133,9 +116,7 @@ read_content = content_reader(
         ImagePart: _read_image,
         FilePart: _read_file,
         AudioPart: read_audio,
-        UnknownObject: lambda part, place, unread: Foreign(
-            language=NAME, kind=PART + (part.kind or ""), raw=part.raw
-        ),
+        UnknownObject: lambda part, place, unread: Foreign(kind=f"content.{part.kind or ''}"),
     }
 )
 """The blocks of a content at a place; the places of what is not read are noted."""
@@ -174,13 +155,6 @@ _REASONING = ObjectReader(ReasoningItem)
 _THOUGHTS = msgspec.json.Decoder(list[ThoughtText])
 
 
-_message_marks = raw_members("id", "status", "phase")
-_reasoning_marks = raw_members("summary", "status", "content")
-_call_marks = raw_members("id", "status", "parsed_arguments")
-_result_marks = raw_members("id", "status", "name")
-"""The vendor's marks on items, which are no loss to another vendor."""
-
-
 def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
     """A message of one item at `place`; tools that it declares are noted in the request, and the
     places of what is not read. Raises WrongType."""
@@ -196,7 +170,7 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
     if kind in _STORED:
         request.missing_turns.append(MissingTurns(place, _STORED[kind]))
     substitute = _substitute(kind, raw, place, request)
-    block = Foreign(language=NAME, kind=kind, raw=raw, substitute=substitute, place=place)
+    block = Foreign(kind=kind, substitute=substitute, place=place)
     role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"
     return Message(role=role, blocks=[block], place=place)
 
@@ -209,7 +183,6 @@ def _message(item: MessageItem, place: str, unread: list[str]) -> Message:
         role=role,
         blocks=read_content(item.content, f"{place}.content", unread),
         place=place,
-        extra={**_message_marks(item), **item.extra},
     )
 
 
@@ -219,7 +192,6 @@ def _call(item: CallItem, place: str, unread: list[str]) -> ToolCall:
         name=required(item.name, f"{place}.name"),
         arguments=item.arguments or "",
         place=place,
-        extra={**_call_marks(item), **item.extra},
     )
 
 
@@ -255,7 +227,7 @@ def _search_call(raw: Raw, place: str, unread: list[str]) -> ToolCall | None:
     unread += places
     arguments = bytes(item.arguments or b"{}").decode()
     call_id = required(item.call_id, f"{place}.call_id")
-    return ToolCall(id=call_id, name=SEARCH, arguments=arguments, place=place, extra=item.extra)
+    return ToolCall(id=call_id, name=SEARCH, arguments=arguments, place=place)
 
 
 def _search_result(raw: Raw, place: str, request: ChatRequest) -> ToolResult | None:
@@ -276,22 +248,18 @@ def _result(item: ResultItem, place: str, unread: list[str]) -> ToolResult:
         id=required(item.call_id, f"{place}.call_id"),
         content=read_content(item.output, f"{place}.output", unread),
         place=place,
-        extra={**_result_marks(item), **item.extra},
     )
 
 
 def _reasoning(item: ReasoningItem, place: str, unread: list[str]) -> Block:
-    item_id = item.id or ""
     summary, content = (
         _texts(raw, f"{place}.{name}")
         for name, raw in (("summary", item.summary), ("content", item.content))
     )
     return Reasoning(
         text=thoughts(summary, content),
-        signature=read_signature(item.encrypted_content or "", item_id),
-        id=item_id,
+        signature=read_signature(item.encrypted_content or "", item.id or ""),
         place=place,
-        extra={**_reasoning_marks(item), **item.extra},
     )
 
 

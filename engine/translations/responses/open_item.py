@@ -75,7 +75,7 @@ class OpenItem(Part):
             self._arguments = call.arguments or ""
             return self._open(read_call(call, self._name, _ITEM))
         if kind == "reasoning":
-            return self._open(Reasoning(id=THOUGHTS.read(raw, _ITEM).id or ""))
+            return self._open(Reasoning())
         return ()
 
     def part_added(self, data: bytes) -> Iterable[Event]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from engine.translations.language import RequestLine
@@ -97,6 +98,8 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     if members.include:
         _read_include(members.include, request)
     _keep_others(members, request)
+    if members.tools:
+        request.extra["tools"] = Raw(msgspec.json.encode(members.tools))
     return request
 
 
@@ -110,7 +113,7 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
 
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
-    """Keep what only this language knows."""
+    """Note what only this language knows."""
     others = other_members(_own_members(members), members.extra, _HARMLESS)
     if not others:
         return
@@ -131,18 +134,10 @@ def _function_name(tool: Members) -> str | None:
     return name
 
 
-def _read_object(raw: Raw, name: str, request: ChatRequest) -> Members | None:
-    """A member that is an object, kept as it is for its own language."""
-    if present(raw) is None:
-        return None
-    request.extra[name] = raw
-    return Members(raw, name, request.unread)
-
-
 def _read_text(raw: Raw, request: ChatRequest) -> None:
-    text = _read_object(raw, "text", request)
-    if text is None:
+    if present(raw) is None:
         return
+    text = Members(raw, "text", request.unread)
     request.verbosity = text.text("verbosity") or ""
     form = text.members("format")
     kind = "text" if form is None else form.text("type")
@@ -156,9 +151,11 @@ def _read_text(raw: Raw, request: ChatRequest) -> None:
 
 
 def _read_reasoning(raw: Raw, request: ChatRequest) -> None:
-    reasoning = _read_object(raw, "reasoning", request)
-    if reasoning is None:
+    name = "reasoning"
+    if present(raw) is None:
         return
+    reasoning = Members(raw, name, request.unread)
+    request.extra[name] = raw
     effort, summary = reasoning.text("effort"), reasoning.text("summary")
     summary = summary or reasoning.text("generate_summary")
     if effort is not None or summary is not None:
@@ -173,7 +170,6 @@ def _read_include(raw: Raw, request: ChatRequest) -> None:
         return
     name = "include"
     include = Members({name: raw}).texts(name) or []
-    request.extra[name] = raw
     request.logprobs = "message.output_text.logprobs" in include
     request.places["logprobs"] = name
     request.unread.extend(name for each in include if each not in _COMMON_INCLUDES)

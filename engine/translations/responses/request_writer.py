@@ -25,7 +25,6 @@ from engine.translations.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
-from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.content_writer import ItemWriter
 
 _MIN_LIMIT = 16
@@ -36,15 +35,14 @@ _CANNOT = ("stop", "seed")
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
-    same_language = request.language == NAME
     names = ToolNames(_MAX_NAME)
-    writer = ItemWriter(names, losses, same_language=same_language)
+    writer = ItemWriter(names, losses)
     body: Json = {"model": model}
     above = len(request.system) == 1 and bool(request.messages)  # `input` may not be empty
     if above:
         body["instructions"] = request.system[0].text
     body["input"] = writer.write(request, instructions=not above)
-    if tools := write_tools(request, names.legal, losses):
+    if tools := _tools(request, names.legal, losses):
         body["tools"] = tools
     if request.tool_choice is not None and tools:
         body["tool_choice"] = write_choice(request.tool_choice, names.legal)
@@ -54,14 +52,11 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         losses.add(request.prefill, "the model does not continue an assistant's turn")
     if request.stream:
         body["stream"] = True
-    if same_language:
-        body |= request.extra
-    else:
-        body["store"] = False
-        if include := _include(model, logprobs=logprobs):
-            body["include"] = include
-        if has_shared(request, _CHAT):
-            body |= write_shared(request, losses)
+    body["store"] = False
+    if include := _include(model, logprobs=logprobs):
+        body["include"] = include
+    if has_shared(request, _CHAT):
+        body |= write_shared(request, losses)
     return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 
@@ -76,14 +71,12 @@ def _include(model: str, *, logprobs: bool) -> list[str]:
     return include
 
 
-def write_tools(request: ChatRequest, legal: Callable[[str], str], losses: Losses) -> list[Any]:
-    """The tools of a request; `legal` is the name that the vendor accepts for one."""
-    tools: list[Any] = []
+def _tools(request: ChatRequest, legal: Callable[[str], str], losses: Losses) -> list[Json]:
+    """The tools; `legal` is the name that the vendor accepts for one."""
+    tools: list[Json] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, legal, losses, same_language=request.language == NAME))
-        elif tool.language == NAME:
-            tools.append(tool.raw)
+            tools.append(_tool(tool, legal, losses))
         elif tool.kind == "web_search":
             tools.append(_web_search(tool, losses))
         else:
@@ -104,15 +97,12 @@ def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
     return document
 
 
-def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses, *, same_language: bool) -> Json:
+def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
     document: Json = {"type": "function", "name": legal(tool.name)}
     if tool.description:
         document["description"] = tool.description
     document["parameters"] = tool.schema
-    if same_language:
-        own = {} if tool.strict is None else {"strict": tool.strict}
-        return {**document, **own, **tool.extra}
-    strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    strict = write_strict(tool.strict, tool.schema, tool.strict_place, losses)
     document["strict"] = strict or False  # the vendor's default would change the schema
     return document
 
@@ -137,13 +127,13 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
     reasoning = _reasoning(request, model, losses)
     effort = None if reasoning is None else reasoning.get("effort")
     logprobs = bool(request.logprobs or request.top_logprobs)
-    if logprobs and request.language != NAME and not samples(model, effort):
+    if logprobs and not samples(model, effort):
         lose_logprobs(request, losses)
         logprobs = False
     members = with_values(
         {
             "max_output_tokens": limit,
-            **_sampling(request, model, effort, losses),
+            **write_sampling(request, model, effort, losses),
             "top_logprobs": request.top_logprobs if logprobs else None,
             "parallel_tool_calls": request.parallel_calls,
             "reasoning": reasoning,
@@ -152,12 +142,6 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
         }
     )
     return members, logprobs
-
-
-def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> Json:
-    if request.language != NAME:
-        return write_sampling(request, model, effort, losses)
-    return {name: getattr(request, name) for name in ("temperature", "top_p")}
 
 
 def _reasoning(request: ChatRequest, model: str, losses: Losses) -> Json | None:
@@ -172,17 +156,15 @@ def _reasoning(request: ChatRequest, model: str, losses: Losses) -> Json | None:
 
 def _text(request: ChatRequest, model: str, losses: Losses) -> Json | None:
     text: Json = {}
-    same_language = request.language == NAME
-    if (form := write_format(request, None if same_language else losses)) is not None:
+    if (form := write_format(request, losses)) is not None:
         text["format"] = form
-    verbosity = request.verbosity if same_language else write_verbosity(request, model, losses)
-    if verbosity:
+    if verbosity := write_verbosity(request, model, losses):
         text["verbosity"] = verbosity
     return text or None
 
 
 def write_format(request: ChatRequest, losses: Losses | None = None) -> Json | None:
-    """`text.format`, None for plain text; `losses` for a caller of another language."""
+    """`text.format`, None for plain text; without `losses` in an answer, as the caller wrote it."""
     output = request.output
     if output is None:
         return None

@@ -62,7 +62,9 @@ def test_an_entry_grows_by_its_fragments() -> None:
     ],
 )
 def test_an_entry_returns_as_it_came(entry: Json) -> None:
-    result, foreign = write_thoughts([read_detail(members(**entry))])
+    detail = Detail()
+    text, _ = detail.add(members(**entry))
+    result, foreign = write_thoughts([Reasoning(text=text, signature=detail.signature)])
     assert (result, foreign) == ({"reasoning_details": [entry]}, [])
 
 

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
 from engine.translations.chat_completions.answer_writer import write_answer
 from engine.translations.neutral.answer import Answer, Candidate
@@ -186,7 +185,7 @@ def test_what_an_answer_lacks_is_the_requests() -> None:
 
 
 def test_what_another_vendor_ran_is_left_out() -> None:
-    block = Foreign(language="messages", kind="server_tool_use", raw=Raw(b"{}"))
+    block = Foreign(kind="server_tool_use")
     assert message(block, Text(text="a"))["content"] == "a"
 
 

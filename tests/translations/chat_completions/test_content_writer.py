@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from msgspec import Raw
-
 from engine.translations.chat_completions.request_writer import write_request
 from engine.translations.neutral.content import (
     Block,
@@ -102,8 +100,8 @@ def test_parts(block: Block, part: Any) -> None:
         Media(kind="video", source=Inline("video/mp4", "AA"), place="p"),
         Media(kind="audio", source=Inline("audio/flac", "AA"), place="p"),
         Media(kind="document", source=Link("https://a/b.pdf"), place="p"),
-        Media(kind="image", source=UploadedFile("f1", "messages"), place="p"),
-        Foreign(language="messages", kind="container_upload", raw=Raw(b"{}"), place="p"),
+        Media(kind="image", source=UploadedFile(), place="p"),
+        Foreign(kind="container_upload", place="p"),
     ],
 )
 def test_what_cannot_be_said_is_a_loss(block: Block) -> None:
@@ -192,7 +190,7 @@ def test_results(content: list[Block], is_error: bool, expected: Any) -> None:
 
 
 def test_what_only_another_vendor_has_in_a_result_is_a_loss() -> None:
-    block = Foreign(language="messages", kind="search_result", raw=Raw(b"{}"), place="p")
+    block = Foreign(kind="search_result", place="p")
     messages, losses = write(assistant(call("a")), user(result("a", block, Text(text="x"))))
     assert (messages[1]["content"], losses) == ("x", ["p"])
 

@@ -149,16 +149,14 @@ def test_a_choice_without_tools_is_left_out() -> None:
 
 
 def test_built_in_tools() -> None:
-    search = BuiltInTool(language="messages", name="web", raw=Raw(b"{}"), kind="web_search")
-    bash = BuiltInTool(language="messages", name="bash", raw=Raw(b"{}"), place="tools[1]")
+    search = BuiltInTool(name="web", raw=Raw(b"{}"), kind="web_search")
+    bash = BuiltInTool(name="bash", raw=Raw(b"{}"), place="tools[1]")
     target_request: tuple[Any, list[str]] = ({"web_search_options": {}}, ["tools[1]"])
     assert write("gpt-4o-search-preview", tools=[search, bash]) == target_request
 
 
 def test_a_model_that_does_not_search_is_not_asked_to() -> None:
-    search = BuiltInTool(
-        language="messages", name="web", raw=Raw(b"{}"), kind="web_search", place="tools[0]"
-    )
+    search = BuiltInTool(name="web", raw=Raw(b"{}"), kind="web_search", place="tools[0]")
     assert write("gpt-4o", tools=[search]) == ({}, ["tools[0]"])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.translations import language, languages, translation
+from engine.translations import languages, translation
 from engine.translations.chat_completions.answer_fields import Message
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.chat_completions.content_writer import MessageWriter
@@ -117,7 +117,7 @@ def test_a_signature_returns_to_its_call(caller: str, extra: Json) -> None:
 
 
 def write(*blocks: Block, gemini: bool = False) -> Json:
-    writer = MessageWriter(ToolNames(), Losses(Patterns(())), same_language=False, gemini=gemini)
+    writer = MessageWriter(ToolNames(), Losses(Patterns(())), gemini=gemini)
     turn = Turn(role="assistant", blocks=list(blocks))
     return writer.write(ChatRequest(language="messages", model="m", messages=[turn]))[-1]
 
@@ -170,18 +170,6 @@ def test_geminis_own_api_gets_the_signatures_of_its_compatible_endpoint(where: s
     contents = json.loads(exchange.target_request.body)["contents"]
     assert contents[1]["parts"][0]["thoughtSignature"] == "EjQKMgEM"
     assert not exchange.dropped
-
-
-@pytest.mark.parametrize("extra", [EXTRA, OTHER, {"google": {"thought": True}}])
-def test_requests_of_the_same_language_keep_all_of_the_member(extra: Json) -> None:
-    message = {"role": "assistant", "content": "Hi", "extra_content": extra}
-    message["tool_calls"] = [call("a", extra_content=extra)]
-    speaks = language("chat_completions")
-    body = json.dumps({"model": "m", "messages": [message]}).encode()
-    losses = Losses(Patterns(()))
-    sent = speaks.write_request(speaks.read_request(body, RequestLine()), "m", losses)
-    assert json.loads(sent.body)["messages"] == [message]
-    assert not losses.losses
 
 
 @each("target", ["responses", "messages", "converse"])

@@ -6,7 +6,6 @@ import base64
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
 from engine.translations.converse.content_writer import MediaWriter, limit_cache_points
 from engine.translations.neutral.content import (
@@ -103,7 +102,7 @@ def test_a_models_turn_has_no_media() -> None:
 
 
 def test_a_block_of_another_vendor_is_lost() -> None:
-    foreign = Foreign(language="other", kind="widget", raw=Raw(b"{}"), place="w")
+    foreign = Foreign(kind="widget", place="w")
     assert written(CLAUDE, user(foreign, Text(text="a"))).lost == {
         "w": "'widget' is known to another vendor only"
     }
@@ -157,7 +156,7 @@ LOSSES = [
     ("image", Link("s3://bucket/a"), "unknown type"),
     ("image", Inline("image/tiff", "AAAA"), "no image/tiff"),
     ("image", PlainText("x"), "text"),
-    ("image", UploadedFile("f", "messages"), "another vendor"),
+    ("image", UploadedFile(), "another vendor"),
     ("document", Inline("application/zip", "AAAA"), "no application/zip"),
 ]
 

@@ -120,11 +120,6 @@ def test_a_request_of_which_nothing_remains_is_refused() -> None:
     assert written(NOVA, HI).remainder_error is None
 
 
-def test_a_speaker_has_no_name() -> None:
-    named = Message(role="user", blocks=[Text(text="a")], name="Ann", place="m")
-    assert written(NOVA, named).hints == {"m.name"}
-
-
 OBJECT = Raw(b'{"type":"object"}')
 F, G = Tool(name="f", description="F", schema=OBJECT), Tool(name="g", schema=OBJECT)
 CALLED = (
@@ -199,7 +194,7 @@ def test_marks_of_tools_are_those_of_models_that_keep_them() -> None:
 
 
 def test_a_tool_that_another_vendor_runs_is_lost() -> None:
-    search = BuiltInTool(language="x", name="web_search", raw=Raw(b"{}"), place="tools[0]")
+    search = BuiltInTool(name="web_search", raw=Raw(b"{}"), place="tools[0]")
     assert list(written(CLAUDE, tools=[search]).lost) == ["tools[0]"]
 
 

@@ -36,9 +36,6 @@ Json = dict[str, Any]
 OWN = Signature("generate_content", "UzE=")
 
 
-OF_THOUGHT = Signature("generate_content", "thought:UzI=")
-
-
 FOREIGN = Signature("messages", "sig")
 
 

@@ -28,7 +28,7 @@ def blocks_of(*parts: Json, role: str = "model") -> list[Block]:
     """The blocks of a turn, without their places and what they keep for the vendor."""
     (message,) = read({"contents": [{"role": role, "parts": parts}]}).messages
     for block in message.blocks:
-        block.place, block.extra = "", {}
+        block.place = ""
         for each_block in block.content if isinstance(block, ToolResult) else ():
             each_block.place = ""
     return message.blocks

@@ -48,9 +48,7 @@ HI = Message(role="user", blocks=[Text(text="Hi")])
 LOOK = Tool(name="look", place="tools[0]")
 
 
-SEARCH = BuiltInTool(
-    language="other", name="web_search", raw=Raw(b"{}"), kind="web_search", place="tools[1]"
-)
+SEARCH = BuiltInTool(name="web_search", raw=Raw(b"{}"), kind="web_search", place="tools[1]")
 
 
 SCHEMA = Raw(b'{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}')

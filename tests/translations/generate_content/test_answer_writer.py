@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
-
 from engine.translations.generate_content.answer_writer import write_answer
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
@@ -30,7 +28,6 @@ from tests.translations.generate_content.answer_writing import (
     FOREIGN,
     MARK,
     MARKED_CALL,
-    OF_THOUGHT,
     OWN,
     SEALED,
     Json,
@@ -105,14 +102,6 @@ def test_words_of_refusal_end_the_answer_for_safety() -> None:
             [{"text": "hm", "thought": True}, {"text": "a", "thoughtSignature": "UzE="}],
         ),
         (
-            [*block(Reasoning(), "hm", sign=OF_THOUGHT), *block(Text(), "a")],
-            [
-                {"text": "hm", "thought": True},
-                {"text": "", "thought": True, "thoughtSignature": "UzI="},
-                {"text": "a"},
-            ],
-        ),
-        (
             [*block(Reasoning(), sign=FOREIGN), *block(ToolCall(id="c", name="f"), '{"a":1.0}')],
             [{**CALL, "thoughtSignature": SEALED}],
         ),
@@ -132,17 +121,7 @@ def test_words_of_refusal_end_the_answer_for_safety() -> None:
             block(Media(kind="image", source=Link("https://x.test/a"))),
             [{"fileData": {"fileUri": "https://x.test/a"}}],
         ),
-        (
-            block(
-                Foreign(
-                    language="generate_content",
-                    kind="executableCode",
-                    raw=Raw(b'{"executableCode":{}}'),
-                )
-            ),
-            [{"executableCode": {}}],
-        ),
-        (block(Foreign(language="messages", kind="x", raw=Raw(b"{}"))), []),
+        (block(Foreign(kind="x", omissible=True)), []),
     ],
 )
 def test_blocks_are_parts(events: list[Event], parts: list[Json]) -> None:

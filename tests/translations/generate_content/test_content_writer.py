@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import Raw
 
 from engine.translations.generate_content.fields import UNSIGNED
 from engine.translations.neutral.content import (
@@ -57,8 +56,8 @@ from tests.translations.generate_content.request_writing import (
             {"fileData": {"fileUri": "https://x.test/a"}},
         ),
         (
-            OLD,
-            Media(kind="video", source=UploadedFile("gs://b/v", "generate_content", "video/mp4")),
+            FLASH,
+            Media(kind="video", source=Link("gs://b/v", "video/mp4")),
             {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://b/v"}},
         ),
         (
@@ -79,8 +78,8 @@ def test_a_block_is_a_part(model: str, block: Block, part: Json) -> None:
     ("model", "block", "expected_losses"),
     [
         (OLD, Media(kind="image", source=Link("https://x.test/a"), place="p"), ["p"]),
-        (PRO_3, Media(kind="document", source=UploadedFile("f1", "messages"), place="p"), ["p"]),
-        (PRO_3, Foreign(language="messages", kind="x", raw=Raw(b"{}"), place="p"), ["p"]),
+        (PRO_3, Media(kind="document", source=UploadedFile(), place="p"), ["p"]),
+        (PRO_3, Foreign(kind="x", place="p"), ["p"]),
         (
             FLASH,
             Media(kind="image", source=Inline("i", ""), detail="high", place="p"),

@@ -82,5 +82,4 @@ def test_base64_has_the_alphabet_and_the_padding_of_other_vendors(
 )
 def test_a_uri_of_the_vendors_is_no_link(uri: str, is_uploaded: bool) -> None:
     media = read_file(fields({"fileUri": uri, "mimeType": "video/mp4"}))
-    uploaded = UploadedFile(uri, "generate_content", "video/mp4")
-    assert media.source == (uploaded if is_uploaded else Link(uri, "video/mp4"))
+    assert media.source == (UploadedFile() if is_uploaded else Link(uri, "video/mp4"))

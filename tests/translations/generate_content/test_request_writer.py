@@ -83,11 +83,6 @@ def test_only_older_models_continue_an_assistants_turn(model: str, losses: list[
     assert losing(model, [HI, turn("assistant", Text(text="I"))])[1] == losses
 
 
-def test_names_of_speakers_are_a_hint() -> None:
-    named = Message(role="user", blocks=[Text(text="a")], name="Ann", place="messages[0]")
-    assert losing(PRO_3, [named])[1] == ["(messages[0].name)"]
-
-
 @each("messages", [[], [turn("system", Text(text="Be brief."))], [turn("user", Text(text=""))]])
 def test_a_conversation_that_says_nothing_is_refused(messages: list[Message]) -> None:
     with pytest.raises(WrongType) as excinfo:
@@ -155,7 +150,7 @@ def test_the_choice_of_tools(choice: ToolChoice | None, config: Json | None) -> 
         (FLASH, [LOOK, SEARCH], ["functionDeclarations"], ["tools[1]"]),
         (
             PRO_3,
-            [BuiltInTool(language="other", name="bash", raw=Raw(b"{}"), place="tools[0]")],
+            [BuiltInTool(name="bash", raw=Raw(b"{}"), place="tools[0]")],
             [],
             ["tools[0]"],
         ),

@@ -1,9 +1,10 @@
-"""What this language can say survives the neutral form, with the text of its numbers; what callers
-of other languages ask is a request of the SDK; a stream comes to its answer or is broken."""
+"""What this language can say is read in its order and with the text of its numbers; what callers of
+other languages ask is a request of the SDK; a stream comes to its answer or is broken."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any
@@ -131,20 +132,64 @@ REQUESTS = objects(
 )
 
 
-def exact(body: bytes) -> Any:
+UNKNOWN = ("partMetadata", "videoMetadata", "vendorMember", "behavior", "retrievalConfig", "more")
+READ = {
+    "temperature": "temperature",
+    "topP": "top_p",
+    "topK": "top_k",
+    "seed": "seed",
+    "presencePenalty": "presence_penalty",
+    "frequencyPenalty": "frequency_penalty",
+}
+
+
+def exact(body: bytes | str) -> Any:
     """The JSON with the text of its numbers."""
     return json.loads(body, parse_float=str, parse_int=str)
 
 
 @given(request=REQUESTS)
 @settings(max_examples=60)
-def test_a_request_survives(request: Json) -> None:
-    body = json.dumps(request).encode()
-    neutral = read_request(body, RequestLine(model="gemini-2.5-flash"))
-    losses = Losses(Patterns(()))
-    target_request = write_request(neutral, "gemini-2.5-flash", losses)
-    assert losses.losses == []
-    assert exact(target_request.body) == exact(body)
+def test_what_is_read_keeps_its_order_and_the_text_of_its_numbers(request: Json) -> None:
+    neutral = read_request(json.dumps(request).encode(), RequestLine(model="gemini-2.5-flash"))
+    for message, content in zip(neutral.messages, request["contents"], strict=True):
+        blocks = [o for o in message.blocks if not isinstance(o, Reasoning) or o.text]
+        for block, part in zip(blocks, content["parts"], strict=True):
+            if "text" in part:
+                assert isinstance(block, Text | Reasoning)
+                assert block.text == part["text"]
+            if "functionCall" in part:
+                assert isinstance(block, ToolCall)
+                assert exact(block.arguments or "{}") == part_arguments(part)
+    for name, field in READ.items():
+        value, raw = request.get("generationConfig", {}).get(name), getattr(neutral, field)
+        assert (None if raw is None else bytes(raw).decode()) == (
+            None if value is None else json.dumps(value)
+        )
+
+
+def part_arguments(part: Json) -> Any:
+    return exact(json.dumps(part["functionCall"].get("args", {})))
+
+
+@given(request=REQUESTS)
+@settings(max_examples=60)
+def test_what_is_not_read_is_named(request: Json) -> None:
+    neutral = read_request(json.dumps(request).encode(), RequestLine(model="gemini-2.5-flash"))
+    named = [name for place in neutral.unread if (name := place.rpartition(".")[2]) in UNKNOWN]
+    assert len(named) == sum(name in each for name in UNKNOWN for each in _objects(request))
+
+
+def _objects(value: Any, name: str = "") -> Iterator[Json]:
+    """The objects of a request, without those that are passed on as they are."""
+    passed_on = ("args", "response", "executableCode", "hologram", "parametersJsonSchema", *UNKNOWN)
+    if isinstance(value, dict) and name not in passed_on:
+        yield value
+        for key, each in value.items():
+            yield from _objects(each, key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _objects(each)
 
 
 @given(request=REQUESTS, model=st.sampled_from(["gemini-2.0-flash", "gemini-3-pro"]))
@@ -187,9 +232,7 @@ WHOLE = st.one_of(
     st.just(Media(kind="image", source=Inline("image/png", "AA=="))),
 )
 TEXTS = st.builds(Text, text=WORDS)
-THOUGHTS = st.builds(
-    Reasoning, text=WORDS, signature=st.just(Signature("generate_content", "thought:UzI="))
-)
+THOUGHTS = st.builds(Reasoning, text=WORDS, signature=st.just(Signature("messages", "s")))
 GROUPS = st.one_of(
     WHOLE.map(lambda block: [block]),
     st.tuples(TEXTS, WHOLE).map(list),
@@ -209,7 +252,7 @@ ANSWERS = st.builds(
                 Finish(stop=stop[0], native=stop[1]),
             )
         ],
-        st.lists(GROUPS, max_size=3).filter(lambda groups: not _texts_meet(groups)),
+        st.lists(GROUPS, max_size=3).filter(lambda groups: not _neighbours_join(groups)),
         st.sampled_from(STOPS),
     ),
     usage=st.builds(
@@ -222,10 +265,10 @@ ANSWERS = st.builds(
 )
 
 
-def _texts_meet(groups: list[list[Any]]) -> bool:
-    """Neighbours that are text come back as one."""
+def _neighbours_join(groups: list[list[Any]]) -> bool:
+    """Neighbours that are text, or thoughts, come back as one."""
     blocks = [block for group in groups for block in group]
-    return any(isinstance(o, Text) and isinstance(p, Text) for o, p in pairwise(blocks))
+    return any(type(o) is type(p) and type(o) in (Text, Reasoning) for o, p in pairwise(blocks))
 
 
 def events_of(answer: Answer, size: int) -> list[Event]:

@@ -22,7 +22,6 @@ from tests.translations.messages.streams import (
     Json,
     arguments_of,
     begin,
-    blocks_of,
     delta,
     read,
     text,
@@ -122,12 +121,6 @@ def test_an_incomplete_or_disordered_stream_is_broken(documents: list[Json]) -> 
 def test_a_delta_in_a_block_of_another_kind_is_broken(block: Json, more: Json) -> None:
     with pytest.raises(BrokenAnswer, match="in a block of another kind"):
         read(START, block, more)
-
-
-def test_the_input_of_a_vendors_tool_that_was_cut_off_is_left_as_it_began() -> None:
-    call = {"type": "server_tool_use", "id": "s1", "input": {}}
-    (block,) = blocks_of(begin(call), arguments_of('{"que'), STOP)
-    assert json.loads(bytes(block.raw)) == call
 
 
 @each(

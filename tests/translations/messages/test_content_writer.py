@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
 from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.neutral.calls import ToolNames
@@ -33,7 +32,7 @@ from tests.support.each import each
 def write(*blocks: Block) -> tuple[Any, list[str]]:
     """The content, and the places of the losses: those of hints in brackets."""
     losses = Losses(Patterns(()))
-    content = ContentWriter(ToolNames(), losses, same_language=False).content(blocks)
+    content = ContentWriter(ToolNames(), losses).content(blocks)
     return content, [f"({o.place})" if o.hint else o.place for o in losses.losses]
 
 
@@ -67,8 +66,7 @@ def test_an_image_has_the_type_that_it_begins_with(source: Inline, media_type: s
         ("image", Link("https://a/b"), {"type": "url", "url": "https://a/b"}),
         ("image", Link("gs://a/b"), ["p"]),
         ("image", Inline("image/tiff", "SUkq"), ["p"]),
-        ("image", UploadedFile("f", "messages"), {"type": "file", "file_id": "f"}),
-        ("image", UploadedFile("f", "other"), ["p"]),
+        ("image", UploadedFile(), ["p"]),
         ("image", PlainText("x"), ["p"]),
         ("audio", Inline("audio/wav", "UklG"), ["p"]),
         ("video", Link("https://a/b"), ["p"]),
@@ -151,9 +149,5 @@ def test_a_result_may_have_images() -> None:
 
 
 def test_a_block_of_another_vendor_is_a_loss() -> None:
-    foreign = Foreign(language="other", kind="hologram", raw=Raw(b"{}"), place="p")
+    foreign = Foreign(kind="hologram", place="p")
     assert write(Text(text="a"), foreign) == ("a", ["p"])
-
-
-def test_members_of_another_language_are_not_written() -> None:
-    assert write(Text(text="a", extra={"x": Raw(b"1")})) == ("a", [])

@@ -12,7 +12,6 @@ from engine.translations.language import RequestLine
 from engine.translations.messages import LANGUAGE
 from engine.translations.messages.request_reader import read_request
 from engine.translations.neutral.content import (
-    Citation,
     Foreign,
     Inline,
     Link,
@@ -55,7 +54,7 @@ def source(kind: str, **members: str) -> dict[str, Any]:
         ),
         (
             {"type": "image", **source("file", file_id="f1")},
-            Media(kind="image", source=UploadedFile("f1", "messages"), place=PLACE),
+            Media(kind="image", source=UploadedFile(), place=PLACE),
         ),
         (
             {"type": "document", **source("url", url="https://a/b"), "title": "b"},
@@ -118,7 +117,7 @@ def test_a_source_with_more_members_is_one_of_this_vendor() -> None:
 def test_a_block_of_this_vendor_is_kept_whole(kind: str) -> None:
     block = read_block({"type": kind, "x": [1.0]})
     raw = b'{"type": "%s", "x": [1.0]}' % kind.encode()
-    assert block == Foreign(language="messages", kind=kind, raw=Raw(raw), place=PLACE)
+    assert block == Foreign(kind=kind, raw=Raw(raw), place=PLACE)
 
 
 def test_a_document_made_of_blocks_is_one_of_this_vendor() -> None:
@@ -134,24 +133,12 @@ def test_arguments_keep_their_text() -> None:
     assert call.arguments == arguments
 
 
-def test_citations_are_read_and_also_kept_whole() -> None:
+def test_citations_of_an_answer_are_no_loss() -> None:
     cited = {"type": "web_search_result_location", "cited_text": "c", "url": "u", "title": "t"}
-    page = {"type": "page_location", "cited_text": "p", "document_index": 0}
-    block = read_block({"type": "text", "text": "x", "citations": [cited, page]}, "assistant")
-    assert block.citations == [Citation(url="u", title="t", cited="c")]
-    assert json.loads(bytes(block.extra["citations"])) == [cited, page]
-
-
-def test_results_get_the_names_of_their_calls() -> None:
-    call = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
-    request = read(
-        messages=[
-            {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [result]},
-        ]
-    )
-    assert request.messages[1].blocks[0].name == "look"  # type: ignore[attr-defined]
+    block = {"type": "text", "text": "x", "citations": [cited]}
+    request = read(messages=[{"role": "assistant", "content": [block]}])
+    assert request.messages[0].blocks == [Text(text="x", place=PLACE)]
+    assert request.unread == []
 
 
 @each(
@@ -329,4 +316,4 @@ def test_a_result_inside_a_result_is_passed_on_as_it_came() -> None:
     block = read_block({"type": "tool_result", "tool_use_id": "a", "content": [inner]})
     raw = Raw(json.dumps(inner).encode())
     place = f"{PLACE}.content[0]"
-    assert block.content == [Foreign(language="messages", kind="tool_result", raw=raw, place=place)]
+    assert block.content == [Foreign(kind="tool_result", raw=raw, place=place)]

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec import Raw
 
 from engine.translations.anthropic_models import model_called
-from engine.translations.language import RequestLine
 from engine.translations.messages.content_writer import ContentWriter
-from engine.translations.messages.request_reader import read_request
-from engine.translations.messages.request_writer import (
-    limit_marks,
-    write_turns,
-    write_verbatim_parameters,
-)
+from engine.translations.messages.request_writer import limit_marks, write_turns
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import (
     Inline,
@@ -107,31 +99,6 @@ def test_only_the_last_four_marks_are_left() -> None:
     assert body["messages"][2]["content"] == [{"n": 1, **MARK}, {"n": 2, **MARK}]  # type: ignore[index]
 
 
-CACHE = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
-
-
-@each(
-    "members",
-    [
-        {},
-        {"temperature": 0.7, "top_p": 1.0, "top_k": 40},
-        {"thinking": {"type": "enabled", "budget_tokens": 2000, "display": "omitted"}},
-        {"thinking": {"type": "between_tools"}, "output_config": {"effort": "max"}},
-        {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
-        {"tool_choice": {"type": "tool", "name": "f", "disable_parallel_tool_use": False}},
-        {"tools": [{"name": "f", "input_schema": {"type": "object"}, "strict": False, **CACHE}]},
-        {"tools": [{"type": "web_search_20250305", "name": "web_search", "max_uses": 2}]},
-        {"metadata": {"user_id": "a@b.c", "team": "x"}, "service_tier": "auto"},
-        {"stop_sequences": ["\n"], "stream": True, "container": {"id": "c", "skills": []}},
-    ],
-)
-def test_parameters_stay_as_they_are(members: dict[str, Any]) -> None:
-    body = {"model": "m", "max_tokens": 9, "messages": [], **members}
-    request = read_request(json.dumps(body).encode(), RequestLine())
-    result = json.loads(msgspec.json.encode(write_verbatim_parameters(request)))
-    assert result == members
-
-
 OLDER, NEWER = "claude-opus-4-1", "claude-opus-5"
 
 
@@ -140,18 +107,17 @@ def turn(role: Role, *texts: str, place: str = "") -> Message:
 
 
 def write_turns_of(
-    *messages: Message, model: str = OLDER, language: str = "other", system: str = ""
+    *messages: Message, model: str = OLDER, system: str = ""
 ) -> tuple[Any, list[str]]:
     request = ChatRequest(
-        language=language,
+        language="other",
         model="m",
         messages=list(messages),
         system=[Text(text=system)] if system else [],
     )
     losses = Losses(Patterns(()))
-    same_language = language == "messages"
-    writer = ContentWriter(ToolNames(), losses, same_language=same_language)
-    body = write_turns(request, writer, model_called(model), losses, same_language=same_language)
+    writer = ContentWriter(ToolNames(), losses)
+    body = write_turns(request, writer, model_called(model), losses)
     if losses.remainder_error is not None:
         raise losses.remainder_error
     return body, [loss.place for loss in losses.losses]
@@ -259,18 +225,6 @@ def test_an_assistant_at_the_end_is_a_loss_for_newer_models() -> None:
     message = turn("assistant", "b", place="messages[1]")
     body, losses = write_turns_of(turn("user", "a"), message, model=NEWER)
     assert (texts_of(body), losses) == ([("user", "a")], ["messages[1]"])
-
-
-def test_a_name_of_a_speaker_is_a_loss() -> None:
-    message = Message(role="user", blocks=[Text(text="a")], name="anna", place="messages[0]")
-    assert write_turns_of(message)[1] == ["messages[0].name"]
-
-
-def test_turns_of_this_language_stay_as_they_are() -> None:
-    messages = [turn("assistant", ""), turn("user", "a"), turn("user", " "), turn("system", "s")]
-    body, losses = write_turns_of(*messages, language="messages")
-    assert texts_of(body) == [("assistant", ""), ("user", "a"), ("user", " "), ("system", "s")]
-    assert losses == []
 
 
 def test_the_request_is_not_changed_by_writing_it() -> None:

@@ -1,9 +1,10 @@
-"""What this language can say survives the neutral form, in its order and with the text of its
-numbers."""
+"""What this language can say is read in its order and with the text of its numbers; what is written
+for a target is a request of the vendor's document; a stream comes to its answer or is broken."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given, settings
@@ -15,10 +16,19 @@ from engine.translations.messages.answer_writer import Writer
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
 from engine.translations.neutral.answer import Answer, Candidate, collect
-from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Media,
+    Reasoning,
+    Signature,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from engine.translations.neutral.events import BrokenAnswer, Finish
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.translations.neutral.request import ChatRequest, Thinking, Tool
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
 from tests.support.translations import event_data, events_in
@@ -134,36 +144,76 @@ REQUESTS = objects(
 ).map(lambda request: {"messages": [], **request})
 
 
-def survived(request: Json) -> Json:
-    body = json.dumps(request).encode()
-    neutral = read_request(body, RequestLine())
-    losses = Losses(Patterns(()))
-    target_request = write_request(neutral, request["model"], losses)
-    assert losses.losses == []
-    return exact(target_request.body)
+KINDS: dict[str, type[Block]] = {
+    "text": Text,
+    "image": Media,
+    "document": Media,
+    "tool_result": ToolResult,
+    "thinking": Reasoning,
+    "redacted_thinking": Reasoning,
+    "tool_use": ToolCall,
+    "hologram": Foreign,
+}
+UNKNOWN = ("clear_at", "toolset_name", "context", "team", "container", "vendor_member")
+SAMPLING = ("temperature", "top_p", "top_k")
 
 
-def exact(body: bytes) -> Any:
+def exact(body: bytes | str) -> Any:
     """The JSON as lists of members, with the text of its numbers."""
     return json.loads(body, object_pairs_hook=list, parse_float=str, parse_int=str)
 
 
-ORDER = ["model", "max_tokens", "system", "messages", "tools"]
-
-
 @given(request=REQUESTS, tools=st.lists(TOOLS, max_size=2))
 @settings(max_examples=60)
-def test_a_request_survives(request: Json, tools: list[Json]) -> None:
-    ordered = {**request, "tools": [_in_order(tool) for tool in tools]} if tools else request
-    ordered = {n: ordered[n] for n in [*ORDER, *ordered] if n in ordered}
-    assert survived(ordered) == exact(json.dumps(ordered).encode())
+def test_what_is_read_keeps_its_order_and_the_text_of_its_numbers(
+    request: Json, tools: list[Json]
+) -> None:
+    neutral = read_request(json.dumps({**request, "tools": tools}).encode(), RequestLine())
+    turns = [_blocks(message["content"]) for message in request["messages"]]
+    assert [message.role for message in neutral.messages] == [
+        o["role"] for o in request["messages"]
+    ]
+    for message, blocks in zip(neutral.messages, turns, strict=True):
+        assert list(map(type, message.blocks)) == [KINDS[each["type"]] for each in blocks]
+        for block, source in zip(message.blocks, blocks, strict=True):
+            if isinstance(block, ToolCall):
+                assert exact(block.arguments or "{}") == exact(json.dumps(source["input"]))
+    assert [tool.name for tool in neutral.tools] == [
+        tool.get("type", tool["name"]) for tool in tools
+    ]
+    for tool, source in zip(neutral.tools, tools, strict=True):
+        if isinstance(tool, Tool) and tool.schema is not None:
+            assert exact(bytes(tool.schema)) == exact(json.dumps(source["input_schema"]))
+    for name in SAMPLING:
+        raw = getattr(neutral, name)
+        assert (None if raw is None else bytes(raw).decode()) == _text(request, name)
 
 
-def _in_order(tool: Json) -> Json:
-    if "type" in tool:
-        return {n: v for n, v in tool.items() if n != "input_schema"}
-    names = ("name", "description", "input_schema", "strict", "cache_control")
-    return {n: tool[n] for n in names if n in tool}
+@given(request=REQUESTS)
+@settings(max_examples=60)
+def test_what_is_not_read_is_named(request: Json) -> None:
+    neutral = read_request(json.dumps(request).encode(), RequestLine())
+    named = [name for place in neutral.unread if (name := place.rpartition(".")[2]) in UNKNOWN]
+    assert len(named) == sum(name in each for name in UNKNOWN for each in _objects(request))
+
+
+def _blocks(content: Any) -> list[Json]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _text(request: Json, name: str) -> str | None:
+    return json.dumps(request[name]) if name in request else None
+
+
+def _objects(value: Any, name: str = "") -> Iterator[Json]:
+    """The objects of a request, without those that are passed on as they are."""
+    if isinstance(value, dict) and name not in ("input", "schema", "vendor_member"):
+        yield value
+        for key, each in value.items():
+            yield from _objects(each, key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _objects(each)
 
 
 @given(request=REQUESTS)

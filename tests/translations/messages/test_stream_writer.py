@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import Raw
 
 from engine.translations.messages.answer_writer import Writer, write_answer
 from engine.translations.neutral.answer import Answer, Candidate
@@ -129,19 +128,10 @@ def test_a_signature_follows_the_thoughts() -> None:
 
 
 def test_blocks_of_other_vendors_take_no_index() -> None:
-    foreign = Foreign(language="other", kind="k", raw=Raw(b"{}"))
+    foreign = Foreign(kind="k")
     stream = write(Open(foreign), Close(), Open(Text()), Delta("x"), Close())
     assert b'"index":0' in stream
     assert b'"index":1' not in stream
-
-
-def test_json_that_is_passed_on_has_no_line_ends() -> None:
-    foreign = Foreign(language="messages", kind="k", raw=Raw(b'{\r\n"type":"k",\n"n":1.0}'))
-    stream = write(Open(foreign), Close())
-    assert (
-        b'data: {"type":"content_block_start","index":0,"content_block":{"type":"k","n":1.0}}'
-        in stream
-    )
 
 
 def test_only_the_first_candidate_is_written() -> None:

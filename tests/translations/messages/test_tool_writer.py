@@ -131,14 +131,14 @@ def test_tools_that_were_called_are_declared_but_cannot_be_called_again() -> Non
 
 
 def test_a_web_search_of_another_vendor_becomes_this_vendors() -> None:
-    search = BuiltInTool(language="other", name="s", raw=Raw(b"{}"), kind="web_search")
+    search = BuiltInTool(name="s", raw=Raw(b"{}"), kind="web_search")
     body, losses = write(tools=[search])
     assert body["tools"] == [{"type": "web_search_20250305", "name": "web_search"}]
     assert losses == []
 
 
 def test_another_tool_that_another_vendor_runs_is_lost() -> None:
-    tool = BuiltInTool(language="other", name="s", raw=Raw(b"{}"), place="tools[0]")
+    tool = BuiltInTool(name="s", raw=Raw(b"{}"), place="tools[0]")
     body, losses = write(tools=[tool])
     assert "tools" not in body
     assert losses == ["tools[0]"]

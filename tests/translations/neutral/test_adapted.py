@@ -11,53 +11,46 @@ from tests.support.each import each
 from tests.support.growth import MAX_GROWTH, Work, growth
 from tests.translations.neutral.test_turns import turn
 
-SEARCH = BuiltInTool(language="a", name="search", raw=Raw(b"{}"))
-GROUP = BuiltInTool(
-    language="a", name="group", raw=Raw(b"{}"), functions=[Tool(name="g__x"), Tool(name="g__y")]
-)
+SEARCH = BuiltInTool(name="search", raw=Raw(b"{}"))
+GROUP = BuiltInTool(name="group", raw=Raw(b"{}"), functions=[Tool(name="g__x"), Tool(name="g__y")])
 CALL = ToolCall(id="1", name="g__x")
-FOREIGN = Foreign(language="a", kind="call", raw=Raw(b"{}"), substitute=CALL)
-UNKNOWN = Foreign(language="a", kind="other", raw=Raw(b"{}"))
+FOREIGN = Foreign(kind="call", substitute=CALL)
+UNKNOWN = Foreign(kind="other")
 
 
 def request(**members: object) -> ChatRequest:
     return ChatRequest(**{"language": "a", "model": "m", "messages": [], **members})  # type: ignore[arg-type]
 
 
-def names(request: ChatRequest, language: str) -> list[str]:
-    return [tool.name for tool in with_substitutes(request, language).tools]
-
-
-def test_the_callers_own_language_gets_the_request_as_it_is() -> None:
-    chat_request = request(tools=[GROUP], messages=[Message(role="user", blocks=[FOREIGN])])
-    assert with_substitutes(chat_request, "a") is chat_request
+def names(request: ChatRequest) -> list[str]:
+    return [tool.name for tool in with_substitutes(request).tools]
 
 
 def test_functions_take_the_place_of_a_tool() -> None:
     chat_request = request(tools=[Tool(name="first"), GROUP, Tool(name="last")])
-    assert names(chat_request, "b") == ["first", "g__x", "g__y", "last"]
+    assert names(chat_request) == ["first", "g__x", "g__y", "last"]
 
 
 def test_a_tool_without_functions_stays_for_the_writer_to_lose() -> None:
-    assert with_substitutes(request(tools=[SEARCH]), "b").tools == [SEARCH]
+    assert with_substitutes(request(tools=[SEARCH])).tools == [SEARCH]
 
 
 def test_loaded_tools_are_declared_once() -> None:
     loaded = [GROUP, Tool(name="late"), GROUP, Tool(name="late")]
     chat_request = request(tools=[Tool(name="g__x")], loaded_tools=loaded)
-    assert names(chat_request, "b") == ["g__x", "g__y", "late"]
+    assert names(chat_request) == ["g__x", "g__y", "late"]
 
 
 def test_a_block_takes_the_place_of_one_that_the_target_lacks() -> None:
     blocks = [Text(text="Hi"), FOREIGN, UNKNOWN]
     chat_request = request(messages=[Message(role="assistant", blocks=blocks)])
-    [message] = with_substitutes(chat_request, "b").messages
+    [message] = with_substitutes(chat_request).messages
     assert message.blocks == [Text(text="Hi"), CALL, UNKNOWN]
 
 
 def test_the_request_itself_is_not_changed() -> None:
     chat_request = request(tools=[GROUP], messages=[Message(role="assistant", blocks=[FOREIGN])])
-    with_substitutes(chat_request, "b")
+    with_substitutes(chat_request)
     assert chat_request.tools == [GROUP]
     assert chat_request.messages[0].blocks == [FOREIGN]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import Raw
 
 from engine.translations.neutral.answer import Answer, Candidate, collect, place_late
 from engine.translations.neutral.content import Citation, Reasoning, Signature, Text, ToolCall
@@ -59,14 +58,13 @@ def test_candidates_are_kept_apart() -> None:
 
 
 def test_the_ends_of_an_answer_join() -> None:
-    start = Start(id="i", model="m", created=9, usage=Usage(input=1), extra={"a": Raw(b"1")})
-    assert collect([start, End(finishes={0: FINISH}, extra={"b": Raw(b"2")})]) == Answer(
+    start = Start(id="i", model="m", created=9, usage=Usage(input=1))
+    assert collect([start, End(finishes={0: FINISH})]) == Answer(
         id="i",
         model="m",
         created=9,
         candidates=[Candidate([], FINISH)],
         usage=Usage(input=1),
-        extra={"a": Raw(b"1"), "b": Raw(b"2")},
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import copy
 
 import pytest
-from msgspec import Raw
 
 from engine.translations.neutral import law as law_module
 from engine.translations.neutral.content import (
@@ -40,7 +39,7 @@ from tests.support.each import each
 END = End(finishes={0: Finish(stop="end")})
 BOTH = End(finishes={0: Finish(stop="end"), 1: Finish(stop="length")})
 CALL = ToolCall(id="c", name="f")
-FOREIGN = Foreign(language="x", kind="y", raw=Raw(b"{}"))
+FOREIGN = Foreign(kind="y", omissible=True)
 MEDIA = Media(kind="image", source=Inline("image/png", ""))
 CITE = Cite(Citation(url="https://x"))
 SIGN = Sign(Signature("x", "y"))
@@ -214,26 +213,22 @@ def test_why_an_answer_without_calls_ended_is_kept() -> None:
     assert _ended("stop_sequence", Text(), sequence="END").sequence == "END"
 
 
-def _carried(block: Block, caller: str) -> Block:
-    """A block as the law gives it on to a caller."""
-    law, opened = Law(caller), Open(block)
+def _carried(block: Block) -> Block:
+    """A block as the law gives it on."""
+    law, opened = Law(), Open(block)
     law.check(Start())
     law.check(opened)
     return opened.block
 
 
 def test_content_that_the_callers_language_does_not_have_is_refused_by_its_name() -> None:
-    assert _carried(FOREIGN, "x") is FOREIGN
     with pytest.raises(BrokenAnswer, match="content of the kind 'y', which this format"):
-        _carried(FOREIGN, "z")
+        _carried(Foreign(kind="y"))
 
 
-def test_what_a_vendor_runs_itself_is_left_to_its_own_callers() -> None:
-    block = Foreign(language="x", kind="y", raw=Raw(b"{}"), omissible=True)
-    assert _carried(block, "z") is block
+def test_what_a_vendor_runs_itself_is_no_content() -> None:
+    assert _carried(FOREIGN) is FOREIGN
 
 
-def test_a_substitute_is_for_callers_of_other_languages() -> None:
-    block = Foreign(language="x", kind="y", raw=Raw(b"{}"), substitute=MEDIA)
-    assert _carried(block, "z") is MEDIA
-    assert _carried(block, "x") is block
+def test_a_block_becomes_its_substitute() -> None:
+    assert _carried(Foreign(kind="y", substitute=MEDIA)) is MEDIA

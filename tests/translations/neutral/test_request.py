@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
-
-from engine.translations.neutral.content import Text
+from engine.translations.neutral.content import Block, Text
 from engine.translations.neutral.request import ChatRequest, Message, Role, merged
 from tests.support.growth import MAX_GROWTH, Work, growth
 
 
-def message(role: Role, *texts: str, **extra: bytes) -> Message:
-    return Message(
-        role=role,
-        blocks=[Text(text=text) for text in texts],
-        place=f"messages of {texts}",
-        extra={name: Raw(raw) for name, raw in extra.items()},
-    )
+def message(role: Role, *texts: str) -> Message:
+    blocks: list[Block] = [Text(text=text) for text in texts]
+    return Message(role=role, blocks=blocks, place=f"messages of {texts}")
 
 
 def test_neighbours_of_one_role_become_one_message_with_all_blocks_in_order() -> None:
@@ -31,10 +25,9 @@ def test_a_message_between_two_of_another_role_keeps_them_apart() -> None:
 
 
 def test_merging_leaves_the_messages_as_they_are() -> None:
-    messages = [message("user", "a", x=b"1"), message("user", "b", y=b"2")]
-    (whole,) = merged(messages)
-    assert list(whole.extra) == ["x", "y"]
-    assert messages == [message("user", "a", x=b"1"), message("user", "b", y=b"2")]
+    messages = [message("user", "a"), message("user", "b")]
+    merged(messages)
+    assert messages == [message("user", "a"), message("user", "b")]
 
 
 def test_a_field_has_the_name_that_the_caller_gave_it() -> None:

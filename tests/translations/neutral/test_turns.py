@@ -57,9 +57,9 @@ def test_order(before: str, after: str) -> None:
 
 
 def test_parts_of_a_turn_keep_its_marks() -> None:
-    message = Message(role="user", blocks=[Text(text="-"), ToolResult(id="x")], place="p", name="n")
+    message = Message(role="user", blocks=[Text(text="-"), ToolResult(id="x")], place="p")
     parts = results_first([turn("a:x"), message])[1:]
-    assert [(each.place, each.name) for each in parts] == [("p", "n"), ("p", "n")]
+    assert [(each.role, each.place) for each in parts] == [("user", "p"), ("user", "p")]
 
 
 @each(

@@ -26,7 +26,7 @@ TOOL = {"user_location": {"type": "approximate", **OSLO}}
 
 def read(options: object) -> WebSearch:
     raw = Raw(json.dumps(options).encode())
-    return read_web_search(BuiltInTool(language="x", name="web_search", raw=raw, place="tools[0]"))
+    return read_web_search(BuiltInTool(name="web_search", raw=raw, place="tools[0]"))
 
 
 @each(

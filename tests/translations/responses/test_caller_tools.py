@@ -17,11 +17,9 @@ from pydantic import TypeAdapter
 from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import ToolCall
-from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest
 from engine.translations.responses.caller_tools import call_item
-from engine.values.wildcard import Patterns
 
 RESPONSES = language("responses")
 
@@ -71,23 +69,6 @@ def test_a_search_that_the_vendor_runs_has_no_substitute() -> None:
 def test_members_of_a_tool_that_nobody_knows_are_noted() -> None:
     request = read({"type": "custom", "name": "note", "colour": "red"})
     assert request.unread == ["tools[0].colour"]
-
-
-def test_tools_survive_their_own_language_as_they_are() -> None:
-    tools: list[dict[str, Any]] = [
-        {"type": "custom", "name": "note", "format": {"type": "text"}},
-        {"type": "namespace", "name": "crm", "description": "All.", "tools": []},
-        {"type": "tool_search", "execution": "client"},
-    ]
-    items = [
-        {"type": "custom_tool_call", "call_id": "1", "name": "note", "input": "Hi"},
-        {"type": "custom_tool_call_output", "call_id": "1", "output": "Done."},
-        {"type": "function_call", "call_id": "2", "namespace": "crm", "name": "x", "arguments": ""},
-    ]
-    target_request = RESPONSES.write_request(read(*tools, items=items), "m", Losses(Patterns(())))
-    document = json.loads(target_request.body)
-    assert document["tools"] == tools
-    assert document["input"] == items
 
 
 def item(tool: CallerTool, arguments: str, status: str = "completed") -> Any:

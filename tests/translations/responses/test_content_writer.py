@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from msgspec import Raw
-
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -102,8 +100,8 @@ def test_parts(block: Block, part: Json) -> None:
     [
         Media(kind="video", source=Inline("video/mp4", "AA"), place="p"),
         Media(kind="audio", source=Inline("audio/wav", "AA"), place="p"),
-        Media(kind="image", source=UploadedFile("f1", "messages"), place="p"),
-        Foreign(language="messages", kind="container_upload", raw=Raw(b"{}"), place="p"),
+        Media(kind="image", source=UploadedFile(), place="p"),
+        Foreign(kind="container_upload", place="p"),
     ],
 )
 def test_what_cannot_be_said_is_a_loss(block: Block) -> None:
@@ -113,7 +111,7 @@ def test_what_cannot_be_said_is_a_loss(block: Block) -> None:
 
 
 def test_an_item_of_another_vendor_is_a_loss() -> None:
-    block = Foreign(language="messages", kind="server_tool_use", raw=Raw(b"{}"), place="p")
+    block = Foreign(kind="server_tool_use", place="p")
     body, losses = write(assistant(Text(text="a"), block, Text(text="b")))
     assert [item["content"] for item in body["input"]] == ["ab"]
     assert losses == ["p"]

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
 from engine.translations import language
 from engine.translations.language import RequestLine
@@ -98,8 +97,7 @@ CALL: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments"
 
 
 def test_a_call() -> None:
-    marks = {"id": Raw(b'"fc_1"'), "status": Raw(b'"completed"')}
-    call = ToolCall(id="c1", name="f", arguments='{"a":1.0}', place=PLACE, extra=marks)
+    call = ToolCall(id="c1", name="f", arguments='{"a":1.0}', place=PLACE)
     assert block_of({**CALL, "id": "fc_1", "status": "completed"}) == call
 
 
@@ -163,15 +161,6 @@ def test_thoughts(members: Json, text: str, signature: Signature | None) -> None
     block = block_of({"type": "reasoning", **members})
     assert isinstance(block, Reasoning)
     assert (block.text, block.signature) == (text, signature)
-
-
-def test_a_text_of_thoughts_is_kept_beside_an_empty_summary_for_its_own_vendor() -> None:
-    text = [{"type": "reasoning_text", "text": "c", "vendor": 1}]
-    block = block_of({"type": "reasoning", "summary": [], "content": text})
-    assert {name: json.loads(bytes(raw)) for name, raw in block.extra.items()} == {
-        "summary": [],
-        "content": text,
-    }
 
 
 @each("name", ["summary", "content"])

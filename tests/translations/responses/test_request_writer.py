@@ -169,8 +169,8 @@ def test_a_choice_without_tools_is_left_out() -> None:
 
 
 def test_built_in_tools() -> None:
-    search = BuiltInTool(language="messages", name="web", raw=Raw(b"{}"), kind="web_search")
-    bash = BuiltInTool(language="messages", name="bash", raw=Raw(b"{}"), place="tools[1]")
+    search = BuiltInTool(name="web", raw=Raw(b"{}"), kind="web_search")
+    bash = BuiltInTool(name="bash", raw=Raw(b"{}"), place="tools[1]")
     assert write(tools=[search, bash]) == ({"tools": [{"type": "web_search"}]}, ["tools[1]"])
 
 
