@@ -52,11 +52,11 @@ class ChangeRule:
     module: str = ""
     absent: str = "none"
 
-    def worded(self, **words: Any) -> ChangeRule:
+    def worded(self, **message: Any) -> ChangeRule:
         """The rule with other words: `show`, `sentences`, `kind`, `weaker`, `absent`."""
-        return replace(self, **words)
+        return replace(self, **message)
 
-    def words(self, key: str, old: Any, new: Any) -> str:
+    def message(self, key: str, old: Any, new: Any) -> str:
         """The sentence for a change."""
         text = "null" if new is None else str(new)
         sentence = self.sentences.get(text, self.sentences.get("*"))

@@ -54,15 +54,15 @@ def _node(side: Side, operation: Operation) -> Node:
     return side.planned.specifications[operation.spec].node(operation)
 
 
-def breaking(pair: Pair, kind: str, node: Node | None, words: str) -> Difference:
+def breaking(pair: Pair, kind: str, node: Node | None, message: str) -> Difference:
     """A change that breaks callers, at a `node` of the new document, by default the operation."""
-    return difference(pair, Effect.BREAKING, kind, node, words)
+    return difference(pair, Effect.BREAKING, kind, node, message)
 
 
-def difference(pair: Pair, level: Effect, kind: str, node: Node | None, words: str) -> Difference:
+def difference(pair: Pair, level: Effect, kind: str, node: Node | None, message: str) -> Difference:
     """A change at a `node` of the new document, by default the operation."""
     place = of_operation(pair.after) if node is None else place_of(node.source, node.path)
-    return Difference(level, kind, place, (pair.name,), words)
+    return Difference(level, kind, place, (pair.name,), message)
 
 
 def parameters(node: Node, names: Mapping[str, str] | None = None) -> dict[tuple[str, str], Node]:

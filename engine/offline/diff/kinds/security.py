@@ -25,12 +25,12 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         place = requirements if requirements.value is not None else None
         for need in easier:
             level = Effect.WEAKER if has_effect else Effect.CHANGED
-            words = f"the document also accepts {_text(need)} now"
-            yield difference(pair, level, "security-alternative-added", place, words)
+            message = f"the document also accepts {_text(need)} now"
+            yield difference(pair, level, "security-alternative-added", place, message)
         for need in harder:
             level = Effect.BREAKING if has_effect else Effect.CHANGED
-            words = f"the document no longer accepts {_text(need)} alone"
-            yield difference(pair, level, "security-alternative-removed", place, words)
+            message = f"the document no longer accepts {_text(need)} alone"
+            yield difference(pair, level, "security-alternative-removed", place, message)
 
 
 def _alternatives(operation: Node) -> list[_Need]:
