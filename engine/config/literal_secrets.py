@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.config import keys
-from engine.source.problem import Path
+from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import PREFIX
 from engine.values.redaction import is_secret_name
@@ -48,6 +48,13 @@ class Literal:
     path: Path
     start: int
     end: int
+
+
+def add_masked(document: SourceDocument, findings: Findings) -> None:
+    """Add a file to the findings; their excerpts hide its literal secrets."""
+    findings.add_source(document)
+    spans = [(literal.start, literal.end) for literal in literals(document)]
+    findings.mask(document.file, spans)
 
 
 def literals(document: SourceDocument) -> list[Literal]:

@@ -70,16 +70,16 @@ def _refused(
     return tuple(features)
 
 
-def note_limits(planned: PlanResult) -> None:
+def note_limits(plan_result: PlanResult) -> None:
     """Add a note for each model, format and target with the features that callers cannot use."""
-    assert planned.plan is not None
-    config, operations = planned.plan.config, planned.plan.model_operations()
+    assert plan_result.plan is not None
+    config, operations = plan_result.plan.config, plan_result.plan.model_operations()
     for model in config.models.values():
         for language, targets in formats(model.name, operations):
             for upstream, message in _limits(language, targets, config):
                 words = f"'{model.name}' called in {language} {message}"
                 hint = f"they are translated into {upstream} (see docs/reference/translation.md)"
-                findings = planned.findings
+                findings = plan_result.findings
                 findings.note(config.source, model.at, Level.INFO, "MW425", words, hint, key=True)
 
 

@@ -60,14 +60,14 @@ class Side:
 
     config: Config
     routes: Mapping[str, Route]
-    planned: PlanResult
+    plan_result: PlanResult
 
     @classmethod
-    def of(cls, planned: PlanResult) -> Side:
+    def of(cls, plan_result: PlanResult) -> Side:
         """The side of a planned config, which must have a plan."""
-        assert planned.plan is not None
-        routes = {route.operation.id: route for route in planned.plan.routes}
-        return cls(planned.plan.config, routes, planned)
+        assert plan_result.plan is not None
+        routes = {route.operation.id: route for route in plan_result.plan.routes}
+        return cls(plan_result.plan.config, routes, plan_result)
 
     def renamed(self, names: Mapping[str, str]) -> Side:
         """The side with other names of operations."""
@@ -81,7 +81,7 @@ class Side:
     @property
     def operations(self) -> dict[str, Operation]:
         """The operations of all documents by id, served or not."""
-        specifications = self.planned.specifications.values()
+        specifications = self.plan_result.specifications.values()
         return {
             operation.id: operation
             for specification in specifications

@@ -51,7 +51,7 @@ def pairs(old: Side, new: Side) -> Iterator[Pair]:
 
 
 def _node(side: Side, operation: Operation) -> Node:
-    return side.planned.specifications[operation.spec].node(operation)
+    return side.plan_result.specifications[operation.spec].node(operation)
 
 
 def breaking(pair: Pair, kind: str, node: Node | None, message: str) -> Difference:

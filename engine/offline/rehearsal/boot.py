@@ -23,6 +23,7 @@ from engine.app.parts import MAX_MADE
 from engine.app.stores import prepare, services_of
 from engine.app.telemetry import telemetry_of
 from engine.config.config import Config
+from engine.config.stores import SQLITE
 from engine.edge.router import Application
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import MISSING
@@ -43,7 +44,6 @@ from engine.values.caller import Caller
 
 _MAX_KINDS = 200
 _CALLER = "a rehearsal"
-_SQLITE = "sqlite:///"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +135,14 @@ def _redirected(plan: Plan, folder: Path) -> Config:
 
 def _database_redirected(url: str | None, folder: Path) -> str | None:
     """The URL of the database; in `folder` if opening it would create a file."""
-    if url is None or not url.startswith(_SQLITE):
+    if url is None or not url.startswith(SQLITE):
         return url
-    file = Path(url.removeprefix(_SQLITE))
+    file = Path(url.removeprefix(SQLITE))
     existing = next(path for path in (file, *file.parents) if path.exists())
     # The migration also makes missing folders.
     if existing == file or not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return url
-    return f"{_SQLITE}{folder / 'records.db'}"
+    return f"{SQLITE}{folder / 'records.db'}"
 
 
 def _play(app: Application, request: Request, faults: Sequence[str]) -> None:

@@ -81,5 +81,5 @@ def _is_translated(name: str, table: ModelOperations) -> bool:
 
 
 def _table(side: Side) -> ModelOperations:
-    assert side.planned.plan is not None
-    return side.planned.plan.model_operations()
+    assert side.plan_result.plan is not None
+    return side.plan_result.plan.model_operations()

@@ -29,7 +29,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _changes(before: Price, after: Price) -> Iterator[tuple[Effect, str, str]]:
-    """The level, kind and message of each change of one price. `levels.py` compares the keys without
+    """The level, kind and message of each change of a price. `levels.py` compares the keys without
     a fallback."""
     for key, other in TOKENS.items():
         old, new = getattr(before, key), getattr(after, key)
