@@ -73,25 +73,25 @@ class ImportedConfig:
         if note not in self.notes:
             self.notes.append(note)
 
-    def variable(self, wanted: str, secret: str) -> str:
+    def variable(self, preferred_name: str, secret: str) -> str:
         """The environment variable for a literal `secret` of the source, or "" for a secret that it
-        does not contain: the variable of the same secret, or `wanted`, with a number if another
-        secret has that."""
-        name, number = wanted, 2
+        does not contain: the variable of the same secret, or one with the preferred name, with a
+        number if another secret has that."""
+        name, number = preferred_name, 2
         while self.secrets.setdefault(name, secret) != secret:
-            name, number = f"{wanted}_{number}", number + 1
+            name, number = f"{preferred_name}_{number}", number + 1
         return name
 
-    def named(self, section: dict[str, Entry], wanted: str, value: Any, line: int) -> str:
-        """The name of an entry with this value: an existing entry, or a new one named `wanted`,
-        with a number if that name is taken."""
+    def named(self, section: dict[str, Entry], preferred_name: str, value: Any, line: int) -> str:
+        """The name of an entry with this value: of an existing entry, or of a new one with the
+        preferred name, with a number if that is taken."""
         for name, entry in section.items():
             if entry.value == value:
                 entry.lines.append(line)
                 return name
-        name, number = wanted, 2
+        name, number = preferred_name, 2
         while name in section:
-            name, number = f"{wanted}-{number}", number + 1
+            name, number = f"{preferred_name}-{number}", number + 1
         section[name] = Entry(value, [line])
         return name
 

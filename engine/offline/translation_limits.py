@@ -92,8 +92,8 @@ def _limits(
         lossy = entry.translate == "lossy"
         refused = _refused_by(language, target, entry, lossy=lossy)
         features = refused_features(language, target, entry) if lossy else ()
-        lost = [feature for feature in features if feature not in refused]
-        parts = [f"loses {_by_group(lost)}"] if lost else []
+        dropped = [feature for feature in features if feature not in refused]
+        parts = [f"loses {_by_group(dropped)}"] if dropped else []
         if refused:
             parts.append(f"refuses {_by_group(refused)}")
         if parts:

@@ -128,8 +128,8 @@ def losing_weakens(also: Sequence[str] = ()) -> ChangeRule:
     """A list of checks or reports: weaker if it loses an entry, or gains one of `also`."""
 
     def loses(old: Iterable[Any], new: Iterable[Any]) -> bool:
-        gained = set(new) - set(old)
-        return bool(set(old) - set(new)) or bool(gained & set(also))
+        additional = set(new) - set(old)
+        return bool(set(old) - set(new)) or bool(additional & set(also))
 
     return _weaker_if(loses)
 

@@ -72,14 +72,14 @@ def parameters(node: Node, names: Mapping[str, str] | None = None) -> dict[tuple
     above = Node(node.library, node.uri, (), item)
     for step in node.path[:-1]:
         above = above.get(str(step))
-    found = {}
+    result = {}
     for parameter in declared_parameters(above, node):
         if isinstance(parameter.value, dict):
             location, name = parameter.text("in"), parameter.text("name")
             if location == "path":
                 name = (names or {}).get(name, name)
-            found[location, name.lower() if location == "header" else name] = parameter
-    return found
+            result[location, name.lower() if location == "header" else name] = parameter
+    return result
 
 
 def renamed_variables(pair: Pair) -> dict[str, str]:

@@ -65,14 +65,14 @@ def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> BootResult:
         _open_journal(plan)
         faults: list[str] = []
         with capture_log(faults, logging.ERROR):
-            booted = _rehearse(plan, folder, faults)
+            result = _rehearse(plan, folder, faults)
             if faults:  # logged by callbacks after the response
                 raise CannotServe(f"a request cannot be recorded: {faults[0]}")
         if migrate and (warning := prepare(plan.config)):
-            return replace(booted, warning=warning)
+            return replace(result, warning=warning)
     except OSError as error:
         raise CannotServe(str(error)) from error
-    return booted
+    return result
 
 
 def _open_journal(plan: Plan) -> None:
@@ -185,8 +185,10 @@ def _request(plan: Plan, route: Route) -> Request:
     media_type, body = _body(plan, route, model)
     names = path_templates.variables(operation.path)
     values = RequestValues(path=dict.fromkeys(names, model), body=body, media_type=media_type)
-    written = plan.specifications[operation.spec].writer(operation, route.wide).write(values)
-    return Request(written.method, written.target, written.headers, written.body)
+    wire_request = plan.specifications[operation.spec].writer(operation, route.wide).write(values)
+    return Request(
+        wire_request.method, wire_request.target, wire_request.headers, wire_request.body
+    )
 
 
 def _model(plan: Plan, route: Route) -> str:

@@ -35,8 +35,8 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
     yield _line("route", route["destination"], route["place"])
     yield from _authentication(report["authentication"])
     yield from _policies(report, Moment.HEAD)
-    chosen = report["model"] is not None and report["model"]["name"] is not None
-    unread = report["validation"]["verdict"] == "refused" and not chosen
+    has_model = report["model"] is not None and report["model"]["name"] is not None
+    unread = report["validation"]["verdict"] == "refused" and not has_model
     if unread:
         yield from _validation(report["validation"])
     yield from _model(report["model"])

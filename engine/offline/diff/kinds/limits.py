@@ -115,8 +115,8 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
         yield _direction(raised, "limit-raised", "limit-lowered", message)
     elif now.name in _LISTS:
         covers = _LISTS[now.name]
-        if gained := additions(was.options, now.options, covers):
-            yield Effect.WEAKER, "allowed-widened", f"{now.name} also allows {listed(gained)}"
+        if additional := additions(was.options, now.options, covers):
+            yield Effect.WEAKER, "allowed-widened", f"{now.name} also allows {listed(additional)}"
         if excluded := additions(now.options, was.options, covers):
             message = f"{now.name} no longer allows {listed(excluded)}"
             yield Effect.CHANGED, "allowed-narrowed", message

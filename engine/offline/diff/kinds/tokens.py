@@ -59,8 +59,8 @@ def _allowed(
 ) -> Iterator[Difference]:
     for field, covers in _COVERS.items():
         before, after = getattr(old, field), getattr(new, field)
-        if gained := additions(before, after, covers):
-            message = f"may use more {field}: {listed(gained)}"
+        if additional := additions(before, after, covers):
+            message = f"may use more {field}: {listed(additional)}"
             yield Difference(Effect.WEAKER, f"token-{field}-widened", place, subject, message)
         if excluded := additions(after, before, covers):
             message = f"may use fewer {field}: no longer {listed(excluded)}"

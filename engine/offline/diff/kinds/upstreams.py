@@ -43,10 +43,14 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
         yield Effect.CHANGED, "upstream-credential", message
     if was.proxy != now.proxy:
         yield Effect.CHANGED, "upstream-proxy", "is reached through another proxy, or none"
-    gained = [name for name in now.forward_headers if name not in was.forward_headers]
+    additional = [name for name in now.forward_headers if name not in was.forward_headers]
     removed_headers = [name for name in was.forward_headers if name not in now.forward_headers]
-    if gained:
-        yield Effect.WEAKER, "forwarded-widened", f"also gets callers' headers: {listed(gained)}"
+    if additional:
+        yield (
+            Effect.WEAKER,
+            "forwarded-widened",
+            f"also gets callers' headers: {listed(additional)}",
+        )
     if removed_headers:
         yield (
             Effect.CHANGED,
@@ -68,10 +72,10 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
 def _choices(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
     """Callers may choose more or less besides the model."""
     before, after = set(was.caller_choices), set(now.caller_choices)
-    if gained := sorted(after - before):
-        yield Effect.WEAKER, "caller-choices-gained", f"lets callers choose {listed(gained)}"
-    if lost := sorted(before - after):
-        message = f"no longer lets callers choose {listed(lost)}"
+    if additional := sorted(after - before):
+        yield Effect.WEAKER, "caller-choices-gained", f"lets callers choose {listed(additional)}"
+    if missing := sorted(before - after):
+        message = f"no longer lets callers choose {listed(missing)}"
         yield Effect.BREAKING, "caller-choices-lost", message
 
 
