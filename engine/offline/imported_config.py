@@ -15,7 +15,7 @@ from engine.source.reader import SourceDocument
 from engine.source.yaml_text import flow, string
 
 _SCHEMA = "# yaml-language-server: $schema=schemas/gateway.schema.json\n#\n"
-_WIDTH = 96
+_MAX_WIDTH = 96
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -118,7 +118,7 @@ class ImportedConfig:
         lines = ", ".join(str(line) for line in sorted(set(entry.lines)))
         comment = f"  # {self.source.file}:{lines}"
         line = f"{head} {flow(entry.value)}"
-        if len(line) <= _WIDTH or not isinstance(entry.value, dict):
+        if len(line) <= _MAX_WIDTH or not isinstance(entry.value, dict):
             yield f"{line}{comment}\n"
             return
         yield f"{head}{comment}\n"
@@ -160,7 +160,7 @@ class ImportedConfig:
 
 def _block(head: str, value: Any) -> Iterator[str]:
     line = f"{head} {flow(value)}"
-    if len(line) > _WIDTH and isinstance(value, list) and value:
+    if len(line) > _MAX_WIDTH and isinstance(value, list) and value:
         yield f"{head}\n"
         yield from (f"      - {flow(item)}\n" for item in value)
     else:

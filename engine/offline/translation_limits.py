@@ -20,7 +20,7 @@ from engine.translations.refusals import LossRules
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
-_CACHE = 10_000
+_MAX_CACHED = 10_000
 
 
 class FormatTargets(NamedTuple):
@@ -54,7 +54,7 @@ def _refused_by(
     return _refused(language, target.language, name, model.drop, lossy)
 
 
-@lru_cache(_CACHE)
+@lru_cache(_MAX_CACHED)
 def _refused(
     source: str, target: str, model: str, drop: tuple[str, ...], lossy: bool
 ) -> tuple[Feature, ...]:
