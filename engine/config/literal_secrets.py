@@ -15,6 +15,7 @@ from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import PREFIX
 from engine.values.redaction import is_secret_name
+from engine.values.trees import leaves
 
 _LINE = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
@@ -153,11 +154,7 @@ def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
 
 def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """The strings in a value, with their paths."""
-    if isinstance(value, str):
-        yield path, value
-    entries: Any = value.items() if isinstance(value, dict) else ()
-    for step, entry in enumerate(value) if isinstance(value, list) else entries:
-        yield from _texts(entry, (*path, step))
+    return ((at, leaf) for at, leaf in leaves(value, path) if isinstance(leaf, str))
 
 
 def _is_unknown_secret(path: Path, text: str) -> bool:

@@ -20,6 +20,7 @@ from engine.source.problem import Path, Place, place_of
 from engine.source.reader import SourceDocument
 from engine.source.yaml_text import scalar, string
 from engine.spec.expression import pointer
+from engine.values.trees import leaves, map_leaves
 
 MASK = "***"
 
@@ -49,22 +50,14 @@ class EffectiveConfig:
     def json(self) -> dict[str, Any]:
         """`config`, with the values of `yaml`, and `origins`: `file:line:column` by JSON
         pointer."""
-        origins = {pointer(map(str, path)): str(self._place(path)) for path, _ in self._leaves()}
-        return {"config": self._shown(self.value, ()), "origins": origins}
+        origins = {
+            pointer(map(str, path)): str(self._place(path))
+            for path, _ in leaves(self.value)
+            if path
+        }
+        return {"config": map_leaves(self.value, self._displayed), "origins": origins}
 
-    def _leaves(self, value: Any = None, at: Path = ()) -> Iterator[tuple[Path, Any]]:
-        value = self.value if not at else value
-        for step, below in _entries(value):
-            if isinstance(below, dict | list) and below:
-                yield from self._leaves(below, (*at, step))
-            else:
-                yield (*at, step), below
-
-    def _shown(self, value: Any, at: Path) -> Any:
-        if isinstance(value, dict):
-            return {name: self._shown(below, (*at, name)) for name, below in value.items()}
-        if isinstance(value, list):
-            return [self._shown(below, (*at, index)) for index, below in enumerate(value)]
+    def _displayed(self, at: Path, value: Any) -> Any:
         text = self._text(value, at)
         return value if text is None else text
 
