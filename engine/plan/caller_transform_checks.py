@@ -94,7 +94,7 @@ def documented_route(route: Route, specification: Specification) -> DocumentedOp
         documented = replace(documented, requests=no_bodies, responses=no_bodies)
     if route.model is None:
         return documented
-    models = (route.model, *route.also)
+    models = (route.model, *route.model_copies)
     return replace(documented, requests=replace(documented.requests, models=models), models=models)
 
 

@@ -173,11 +173,11 @@ def _route(
         carriers=security.read_carriers(list(spec.token)) or operation.carriers,
         model=model,
         default_model=route.default_model,
-        also=model_location.copies(claim, model, config, findings),
+        model_copies=model_location.copies(claim, model, config, findings),
         to=route.to,
         choose=route.choose,
         answer=answer,
-        public=route.public,
+        allows_anonymous=route.allows_anonymous,
         validate=route.validate,
         policies=config.policies + route.policies,
         guards=Guards(),  # compiled when all policies are valid

@@ -16,15 +16,15 @@ _EXPOSED_CARRIERS = ("query", "cookie", "basic")
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, route in new.routes.items():
         before = old.routes.get(name)
-        if route.public and (before is None or not before.public):
+        if route.allows_anonymous and (before is None or not before.allows_anonymous):
             message = "requires no token (auth: none)"
             yield Difference(Effect.WEAKER, "auth-none", new.place(route.at), (name,), message)
-        elif before is not None and before.public and not route.public:
+        elif before is not None and before.allows_anonymous and not route.allows_anonymous:
             message = "requires a token now"
             yield Difference(
                 Effect.BREAKING, "auth-required", new.place(route.at), (name,), message
             )
-        if before is None or route.public or before.carriers == route.carriers:
+        if before is None or route.allows_anonymous or before.carriers == route.carriers:
             continue
         place = _place(new, route)
         for carrier in route.carriers:
