@@ -36,8 +36,8 @@ class Route:
     no token. `takes` are the request fields that quotas depend on. `guards` are the compiled
     `policies`. `dialects` are the dialects of callers of this path, the operation's own last.
     `wide` are the path variables that may have slashes. `websocket` has the limits of sessions, if
-    the operation is a WebSocket. `chosen_by_body`: a value of the body decides which target is chosen;
-    `has_choices`: one may choose another model at an upstream (`caller_choices`).
+    the operation is a WebSocket. `chosen_by_body`: a value of the body decides which target is
+    chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
     `response_validators` is None unless the route reports on responses. `at` is the path of the
     operation's name in the config.
     """
