@@ -105,7 +105,7 @@ def _places(route: Route) -> ModelPlaces | None:
     """Where requests name the model, on routes to models."""
     if route.model is None:
         return None
-    return ModelPlaces(route.model, route.also, route.dialects[-1].model_prefix)
+    return ModelPlaces(route.model, route.model_copies, route.dialects[-1].model_prefix)
 
 
 def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:

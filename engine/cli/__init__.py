@@ -54,11 +54,11 @@ class _Modelway(CommandGroup):
 
 def _report(error: Exception, arguments: Sequence[Any], more: Mapping[str, Any]) -> NoReturn:
     """Print the finding for an unexpected exception, and exit with status 1."""
-    given = [*arguments, more.get("args")][0]
+    values = [*arguments, more.get("args")][0]
     unexpected_errors = importlib.import_module(
         f"{__name__}.unexpected_errors"
     )  # hardly ever needed
-    unexpected_errors.report(error, list(sys.argv[1:] if given is None else given))
+    unexpected_errors.report(error, list(sys.argv[1:] if values is None else values))
     sys.exit(1)
 
 

@@ -66,12 +66,12 @@ def next_steps(folder: Path, variables: Sequence[str], *, with_token: bool) -> s
     return "\n".join(f"  {step}" for step in (*steps, "modelway check", "modelway serve"))
 
 
-def _variables(chosen: Sequence[Provider]) -> list[str]:
+def _variables(catalog: Sequence[Provider]) -> list[str]:
     """The environment variables of the credentials of providers, by default of the shipped
     config."""
-    credentials = [p.credential for p in chosen if p.credential is not None]
+    credentials = [p.credential for p in catalog if p.credential is not None]
     names = [str(c[key]) for c in credentials for key in ("bearer", "value") if key in c]
-    return names if chosen else ["OPENAI_API_KEY"]
+    return names if catalog else ["OPENAI_API_KEY"]
 
 
 def write_project(folder: Path, config: str) -> None:

@@ -123,8 +123,8 @@ def _print_one(provider: Provider) -> None:
     for credential in provider.other_credentials:
         click.echo(f"also: credential: {credential_text(credential)}")
     for choice in provider.choices:
-        what = f"callers could choose: {choice.name} ({choice.chooses})"
-        click.echo(f"{what}, {choice.url}, {choice.date}")
+        sentence = f"callers could choose: {choice.name} ({choice.chooses})"
+        click.echo(f"{sentence}, {choice.url}, {choice.date}")
     for note in provider.notes:
         click.echo(f"note: {note}")
     for source in provider.sources:

@@ -25,7 +25,7 @@ from engine.spec.spec import Specification
 from engine.upstream import choose
 
 _MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE)
-_HEAD = 4000
+_MAX_HEAD = 4000
 _DEFAULT = "schemas/gateway.schema.json"
 OVERLAY_FILE = "overlay.schema.json"
 
@@ -94,7 +94,7 @@ def _write_project(config: ConfigFiles, output: Path | None) -> list[Path]:
 
 def _schema_path(config: Path) -> str:
     """The schema that the first lines of a config name for editors, if it is a file."""
-    match = _MODELINE.search(config.read_text("utf-8", errors="replace")[:_HEAD])
+    match = _MODELINE.search(config.read_text("utf-8", errors="replace")[:_MAX_HEAD])
     named = match[1] if match else ""
     return _DEFAULT if not named or "://" in named else named
 

@@ -44,25 +44,25 @@ def finding(error: Exception, file: str) -> Problem:
 def report(error: Exception, arguments: Sequence[str]) -> None:
     """Print the finding for an exception, in the format that a command's arguments ask for."""
     problem = finding(error, _file(arguments))
-    shown = texts(problem)
+    excerpts = texts(problem)
     name = _format(arguments)
     if name in _OF_CHECK or arguments[:1] == ["check"]:
         named = name if name in _OF_CHECK else "text"
-        one = Report({problem.file: [problem]}, [problem], shown, failed=True)
-        click.echo(formats.render(named, one), nl=False)
+        check_report = Report({problem.file: [problem]}, [problem], excerpts, failed=True)
+        click.echo(formats.render(named, check_report), nl=False)
     elif name == "junit":
         click.echo(_as_junit(problem))
     else:
-        click.echo(render(problem, shown), err=True)
+        click.echo(render(problem, excerpts), err=True)
 
 
 def _cause(error: Exception) -> str:
     """The type of an exception, and the innermost line of this program that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(HOME)]
+    program_frames = [frame for frame in frames if Path(frame.filename).is_relative_to(HOME)]
     if isinstance(error, MemoryError):
         return "there is not enough memory for it"
-    return f"{type(error).__name__} in {_line(own or frames)}"
+    return f"{type(error).__name__} in {_line(program_frames or frames)}"
 
 
 def _line(frames: Sequence[traceback.FrameSummary]) -> str:

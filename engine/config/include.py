@@ -13,15 +13,15 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.joined_document import TAGS, JoinedDocument, Origin, joined_document
-from engine.config.literal_secrets import literals
+from engine.config.literal_secrets import add_masked
 from engine.config.references import expander
+from engine.config.stores import SQLITE
 from engine.source.files import is_file, names_in
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument, read_file
 from engine.source.suggestion import did_you_mean
 
 _SCALARS = frozenset({"version", "currency"})
-_SQLITE = "sqlite:///"
 
 
 def join_includes(
@@ -40,8 +40,7 @@ def join_includes(
         file_name = str(FilePath(main.file).parent / relative)
         path = folder / relative
         part = read_file(path, file_name, expander(environ, path.parent), TAGS)
-        findings.add_source(part)
-        findings.mask(file_name, [(literal.start, literal.end) for literal in literals(part)])
+        add_masked(part, findings)
         document.files.append(part)
         document.problems += part.problems
         document.expansions.update(part.expansions)
@@ -150,7 +149,7 @@ def rebase(value: dict[str, Any], base: str, folder: FilePath) -> None:
 
 
 def _rebase_path(text: str, base: str, folder: FilePath) -> str:
-    scheme = _SQLITE if text.startswith(_SQLITE) else ""
+    scheme = SQLITE if text.startswith(SQLITE) else ""
     path = text.removeprefix(scheme)
     if os.path.isabs(path) or (not scheme and "://" in path):
         return text

@@ -15,7 +15,7 @@ from typing import Any
 from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Path
 from engine.values import units
-from engine.values.tree_changes import with_changes
+from engine.values.trees import with_changes
 
 ANNOTATION = "x-modelway"
 ENTRY = "*"

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.config import keys
-from engine.source.problem import Path
+from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import PREFIX
 from engine.values.redaction import is_secret_name
+from engine.values.trees import leaves
 
 _LINE = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
@@ -48,6 +49,13 @@ class Literal:
     path: Path
     start: int
     end: int
+
+
+def add_masked(document: SourceDocument, findings: Findings) -> None:
+    """Add a file to the findings; their excerpts hide its literal secrets."""
+    findings.add_source(document)
+    spans = [(literal.start, literal.end) for literal in literals(document)]
+    findings.mask(document.file, spans)
 
 
 def literals(document: SourceDocument) -> list[Literal]:
@@ -146,11 +154,7 @@ def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
 
 def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """The strings in a value, with their paths."""
-    if isinstance(value, str):
-        yield path, value
-    entries: Any = value.items() if isinstance(value, dict) else ()
-    for step, entry in enumerate(value) if isinstance(value, list) else entries:
-        yield from _texts(entry, (*path, step))
+    return ((at, leaf) for at, leaf in leaves(value, path) if isinstance(leaf, str))
 
 
 def _is_unknown_secret(path: Path, text: str) -> bool:

@@ -20,7 +20,7 @@ from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
 from engine.config.include import join_includes
 from engine.config.joined_document import TAGS, JoinedDocument, joined_document
-from engine.config.literal_secrets import literals
+from engine.config.literal_secrets import add_masked
 from engine.config.models import TargetReader, read_model
 from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
@@ -108,11 +108,9 @@ def _join(
     overlays: Sequence[FilePath],
 ) -> tuple[SourceDocument, bool]:
     """A file with its included files, changed by overlays; False if one could not be read."""
-    findings.add_source(document)
+    add_masked(document, findings)
     if document.value is None and not document.problems:
         findings.error(document, (), "MW102", "the file is empty", "start with `modelway init DIR`")
-    secrets = [(literal.start, literal.end) for literal in literals(document)]
-    findings.mask(document.file, secrets)
     complete = True
     if isinstance(document.value, dict) and "include" in document.value:
         document, complete = join_includes(document, folder, environ, findings)

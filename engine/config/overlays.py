@@ -22,7 +22,7 @@ from engine.config.joined_document import (
     JoinedDocument,
     Origin,
 )
-from engine.config.literal_secrets import literals
+from engine.config.literal_secrets import add_masked
 from engine.config.references import expander
 from engine.source.problem import Findings, Level, Problem, place_of
 from engine.source.reader import SourceDocument, read_file
@@ -66,9 +66,7 @@ def apply_overlays(
             continue
         visited.add(real)
         overlay = read_file(file, str(file), expander(environ, file.absolute().parent), TAGS)
-        findings.add_source(overlay)
-        spans = [(literal.start, literal.end) for literal in literals(overlay)]
-        findings.mask(overlay.file, spans)
+        add_masked(overlay, findings)
         complete = not overlay.problems and complete
         if isinstance(overlay.value, dict):
             joined, has_includes = join_includes(overlay, file.absolute().parent, environ, findings)

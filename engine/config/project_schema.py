@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.config.json_schema import Schema
+from engine.values.trees import map_leaves
 
 _NAMED = ("specs", "upstreams", "models", "prices")
 _INCOMPLETE = frozenset(
@@ -87,9 +88,7 @@ def overlay_schema(schema: Schema) -> Schema:
 
 
 def _copy(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copy(entry) for key, entry in value.items()}
-    return [_copy(entry) for entry in value] if isinstance(value, list) else value
+    return map_leaves(value, lambda _, leaf: leaf)
 
 
 def _suggested(schema: Schema, values: Iterable[str]) -> Schema:

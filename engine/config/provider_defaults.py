@@ -17,6 +17,7 @@ from engine.config.providers import Provider
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import did_you_mean
+from engine.values.trees import map_leaves
 
 _VARIABLE = re.compile(r"\{([a-z][a-z_]*)\}")
 _SAFE = re.compile(r"[A-Za-z0-9._~-]+")
@@ -162,13 +163,10 @@ def _note_missing(
 
 def _substitute(value: Any, variables: Mapping[str, str]) -> Any:
     """A value of a provider's file with its variables substituted."""
-    if isinstance(value, str):
-        return _substitute_text(value, variables)
-    if isinstance(value, list):
-        return [_substitute(entry, variables) for entry in value]
-    if isinstance(value, dict):
-        return {key: _substitute(entry, variables) for key, entry in value.items()}
-    return value
+    return map_leaves(
+        value,
+        lambda _, leaf: _substitute_text(leaf, variables) if isinstance(leaf, str) else leaf,
+    )
 
 
 def _substitute_text(text: str, variables: Mapping[str, str]) -> str:

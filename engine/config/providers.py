@@ -20,6 +20,8 @@ from engine.source.reader import read as read_yaml
 from engine.values.wildcard import matches
 
 CHAT = ("chat",)
+MAX_AGE = 90
+"""Days after which the prices and models of a provider are old."""
 _SUFFIX = ".yaml"
 _HOST = re.compile(r"^  url: \"?https?://([^/\":]+)", re.MULTILINE)
 _VARIABLE = re.compile(r"\{[a-z_]+\}")

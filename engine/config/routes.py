@@ -51,10 +51,10 @@ class RouteConfig:
     operations: tuple[tuple[str, Path], ...]
     model: str = field(metadata={"key": "model.from"})
     default_model: str = field(metadata={"key": "model.default"})
-    also: tuple[str, ...] = field(metadata={"key": "model.also"})
+    model_copies: tuple[str, ...] = field(metadata={"key": "model.also"})
     to: tuple[TargetConfig, ...]
     answer: str
-    public: bool = field(metadata={"key": "auth"})
+    allows_anonymous: bool = field(metadata={"key": "auth"})
     validate: str
     policies: tuple[Policy, ...]
     at: Path
@@ -93,11 +93,11 @@ def read_route(section: dict[str, Any], at: Path, targets: TargetReader) -> Rout
         operations=tuple(operations),
         model=expression if isinstance(expression, str) else expression["from"],
         default_model="" if isinstance(expression, str) else expression.get("default", ""),
-        also=() if isinstance(expression, str) else tuple(expression.get("also", ())),
+        model_copies=() if isinstance(expression, str) else tuple(expression.get("also", ())),
         to=targets.read(values.get("to", []), at),
         choose=read_choice(values, at),
         answer=values.get("answer", ""),
-        public=values.get("auth") == "none",
+        allows_anonymous=values.get("auth") == "none",
         validate=values["validate"],
         policies=read_policies(
             values.get("policies", []), (*at, "policies"), " ".join(name for name, _ in operations)

@@ -9,7 +9,7 @@ from engine import dialects
 from engine.config.provider_defaults import credential_text
 from engine.config.providers import Provider
 
-_WIDTH = 100
+_MAX_WIDTH = 100
 _REFERENCE = re.compile(r'"\$\{([A-Z0-9_]+)\}"')
 
 PLACEHOLDER = "not-set"
@@ -109,7 +109,9 @@ def entry_lines(provider: Provider) -> list[str]:
     if provider.credential is not None:
         parts.append(f"credential: {credential_text(provider.credential)}")
     line = f"{provider.name}: {{{', '.join(parts)}}}"
-    return [line] if len(line) < _WIDTH - 2 else [f"{provider.name}:", *(f"  {p}" for p in parts)]
+    return (
+        [line] if len(line) < _MAX_WIDTH - 2 else [f"{provider.name}:", *(f"  {p}" for p in parts)]
+    )
 
 
 def _routes(tasks: Collection[str]) -> Iterator[str]:

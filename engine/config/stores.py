@@ -14,8 +14,9 @@ from engine.config.likely_value import plain
 from engine.config.tls import tls_files
 from engine.source.problem import Findings, Source
 
-_SQLITE = "sqlite:///"
-_RECORDS = (_SQLITE, "postgresql+psycopg://")
+SQLITE = "sqlite:///"
+"""The scheme of a URL of SQLite; the path of the file follows it."""
+_RECORDS = (SQLITE, "postgresql+psycopg://")
 _COUNTERS = re.compile(r"(rediss?(\+sentinel|\+cluster)?|unix)://")
 _REDIS_URL = "redis://host:6379/0"
 
@@ -118,8 +119,8 @@ def _redis(
 
 def _records(url: str | None, folder: FilePath, source: Source, findings: Findings) -> str | None:
     if url is None or url.startswith(_RECORDS):
-        path = url.removeprefix(_SQLITE) if url is not None else ""
-        return f"{_SQLITE}{folder / path}" if url is not None and url.startswith(_SQLITE) else url
+        path = url.removeprefix(SQLITE) if url is not None else ""
+        return f"{SQLITE}{folder / path}" if url is not None and url.startswith(SQLITE) else url
     hint = "sqlite:///var/modelway.db, or postgresql+psycopg://user@host/name"
     if (scheme := url.partition("://")[0]) in ("postgres", "postgresql"):
         hint = f"write postgresql+psycopg:// in place of {scheme}://"

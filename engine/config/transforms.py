@@ -12,7 +12,7 @@ from engine.config.references import expander
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.source.values import ExpandError
-from engine.values.tree_changes import with_changes
+from engine.values.trees import with_changes
 
 _KEY = "transform"
 

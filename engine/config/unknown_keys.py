@@ -77,8 +77,8 @@ def _with_blank(key: str, known: Mapping[str, Any]) -> Meaning:
     char = invisible(key) or "a blank at its beginning or end"
     first, colon, text = name.partition(":")
     if name in known or (colon and first in known):
-        written = f"{first}: {text.strip()}" if colon else name
-        return Meaning(f"it has {char}; write '{written}'", first)
+        spelling = f"{first}: {text.strip()}" if colon else name
+        return Meaning(f"it has {char}; write '{spelling}'", first)
     return Meaning(f"it has {char}; remove it")
 
 

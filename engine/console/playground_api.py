@@ -23,7 +23,7 @@ from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller
 
 _HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
-_CACHE_BYTES = 16_000_000
+_MAX_CACHE_BYTES = 16_000_000
 
 
 def listing(plan: Plan, services: Services) -> Handler:
@@ -41,7 +41,7 @@ def _list(plan: Plan, server: Server) -> Handler:
         """The entries of all models, made at the first request: there may be thousands."""
         return [entry for entry in models(plan, formats) if "*" not in entry["id"]]
 
-    @cached(LRUCache(_CACHE_BYTES, len), key=lambda caller: (caller.models, caller.operations))
+    @cached(LRUCache(_MAX_CACHE_BYTES, len), key=lambda caller: (caller.models, caller.operations))
     def usable(caller: Caller) -> bytes:
         allowed = [routed for routed in formats if caller.may_call(routed.operation)]
         return orjson.dumps(_usable(entries(), allowed, caller))

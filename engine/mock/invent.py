@@ -70,15 +70,15 @@ class _Inventor:
         for key in ("examples", "enum"):
             if isinstance(keywords.get(key), list) and keywords[key]:
                 return keywords[key][0]
-        merged = self._merged(schema, depth)
-        if merged is not None:
-            return merged
+        branch_value = self._branch_value(schema, depth)
+        if branch_value is not None:
+            return branch_value
         kind = keywords.get("type", "object" if "properties" in keywords else None)
         if isinstance(kind, list):
             kind = next((name for name in kind if name != "null"), "null")
         return self._of_type(kind, schema, depth)
 
-    def _merged(self, schema: Node, depth: int) -> Any:
+    def _branch_value(self, schema: Node, depth: int) -> Any:
         """The value of the branches: all of `allOf`, the first of a union; None without
         branches."""
         parts = [self.value(part, depth) for part in schema.get("allOf").elements()]

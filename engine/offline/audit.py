@@ -44,13 +44,13 @@ class AuditCase:
     """The input of a rule: a plan without errors, its findings, the environment and the date."""
 
     plan: Plan
-    planned: PlanResult
+    plan_result: PlanResult
     environ: Mapping[str, str]
     today: date
 
     @property
     def findings(self) -> Findings:
-        return self.planned.findings
+        return self.plan_result.findings
 
     @property
     def config(self) -> Config:
@@ -87,7 +87,7 @@ class AuditCase:
         for route in self.plan.routes:
             if route.model is not None:
                 kinds = frozenset(kind for _, kind in self.limits_of(route.policies))
-                equivalent = f"{route.dialects[-1].name} {route.public} {sorted(kinds)}"
+                equivalent = f"{route.dialects[-1].name} {route.allows_anonymous} {sorted(kinds)}"
                 by_operation[route.operation.id] = equivalent, ModelRoute(route, kinds)
         return by_operation
 
@@ -145,11 +145,11 @@ def is_loopback_url(url: str) -> bool:
         return False
 
 
-def audit(planned: PlanResult, environ: Mapping[str, str], today: date | None = None) -> None:
+def audit(plan_result: PlanResult, environ: Mapping[str, str], today: date | None = None) -> None:
     """Run all rules and add their warnings to the plan's findings; nothing for a plan with errors.
     `today` is the date for the age of prices, by default today in UTC."""
-    if planned.plan is None:
+    if plan_result.plan is None:
         return
-    case = AuditCase(planned.plan, planned, environ, today or datetime.now(UTC).date())
+    case = AuditCase(plan_result.plan, plan_result, environ, today or datetime.now(UTC).date())
     for check in RULES.all():
         check(case)

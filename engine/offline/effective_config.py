@@ -15,16 +15,18 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.literal_secrets import secret_places
+from engine.config.stores import SQLITE
 from engine.source.problem import Path, Place, place_of
 from engine.source.reader import SourceDocument
 from engine.source.yaml_text import scalar, string
+from engine.spec.expression import pointer
+from engine.values.trees import leaves, map_leaves
 
 MASK = "***"
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _SCHEME = re.compile(r"(?:bearer|basic|token|digest|key) +(?=\S)", re.IGNORECASE)
 _PASSWORD = re.compile(r"(://[^/@\s:]*:)((?:\$\{[^}]*\}|[^/@\s])+)(?=@)")
-_SQLITE = "sqlite:///"
 
 
 class EffectiveConfig:
@@ -48,22 +50,14 @@ class EffectiveConfig:
     def json(self) -> dict[str, Any]:
         """`config`, with the values of `yaml`, and `origins`: `file:line:column` by JSON
         pointer."""
-        origins = {_pointer(path): str(self._place(path)) for path, _ in self._leaves()}
-        return {"config": self._shown(self.value, ()), "origins": origins}
+        origins = {
+            pointer(map(str, path)): str(self._place(path))
+            for path, _ in leaves(self.value)
+            if path
+        }
+        return {"config": map_leaves(self.value, self._displayed), "origins": origins}
 
-    def _leaves(self, value: Any = None, at: Path = ()) -> Iterator[tuple[Path, Any]]:
-        value = self.value if not at else value
-        for step, below in _entries(value):
-            if isinstance(below, dict | list) and below:
-                yield from self._leaves(below, (*at, step))
-            else:
-                yield (*at, step), below
-
-    def _shown(self, value: Any, at: Path) -> Any:
-        if isinstance(value, dict):
-            return {name: self._shown(below, (*at, name)) for name, below in value.items()}
-        if isinstance(value, list):
-            return [self._shown(below, (*at, index)) for index, below in enumerate(value)]
+    def _displayed(self, at: Path, value: Any) -> Any:
         text = self._text(value, at)
         return value if text is None else text
 
@@ -86,9 +80,9 @@ class EffectiveConfig:
         folder = os.path.relpath(os.path.dirname(self._place(at).file) or ".", self._folder or ".")
         if folder == ".":
             return reference
-        name = str(value).removeprefix(_SQLITE)
+        name = str(value).removeprefix(SQLITE)
         if at in self._paths and not os.path.isabs(name) and "://" not in name:
-            scheme = _SQLITE if reference.startswith(_SQLITE) else ""
+            scheme = SQLITE if reference.startswith(SQLITE) else ""
             reference = scheme + os.path.join(folder, reference.removeprefix(scheme))
 
         def rebase(match: re.Match[str]) -> str:
@@ -130,10 +124,6 @@ class EffectiveConfig:
 
 def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
     return iter(value.items()) if isinstance(value, dict) else iter(enumerate(value))
-
-
-def _pointer(path: Path) -> str:
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def _masked(text: str) -> str:

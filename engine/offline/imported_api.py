@@ -131,17 +131,19 @@ def read(
         operation.name: _tags(specification.node(operation))
         for operation in specification.operations.values()
     }
-    wanted = [
+    operation_names = [
         each.name
         for each in specification.operations.values()
         if filters.accepts(each, tags[each.name])
     ]
-    if not wanted:
+    if not operation_names:
         raise ValueError(_nothing(specification, filters, tags.values()))
-    url = _with_path(upstream, specification, wanted) if upstream else _server(specification)
+    url = (
+        _with_path(upstream, specification, operation_names) if upstream else _server(specification)
+    )
     if not url:
         raise ValueError("the document names no server with a host: give --upstream URL")
-    return ImportedApi(name, specification, wanted, url.rstrip("/"))
+    return ImportedApi(name, specification, operation_names, url.rstrip("/"))
 
 
 def _name_of(file: Path) -> str:
@@ -172,13 +174,13 @@ def _server(specification: Specification) -> str:
     return ""
 
 
-def _with_path(url: str, specification: Specification, wanted: Sequence[str]) -> str:
+def _with_path(url: str, specification: Specification, operation_names: Sequence[str]) -> str:
     """The URL of an upstream; without a path, it gets that of the document's server, which it would
     replace otherwise. A slash at its end is a path."""
     parts = urlsplit(url)
     if parts.path or parts.query:
         return url
-    paths = sorted({specification.operations[name].mounts[0] for name in wanted})
+    paths = sorted({specification.operations[name].mounts[0] for name in operation_names})
     if len(paths) > 1:
         named = ", ".join(path or "/" for path in paths)
         raise ValueError(

@@ -15,7 +15,7 @@ from engine.source.reader import SourceDocument
 from engine.source.yaml_text import flow, string
 
 _SCHEMA = "# yaml-language-server: $schema=schemas/gateway.schema.json\n#\n"
-_WIDTH = 96
+_MAX_WIDTH = 96
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -73,25 +73,25 @@ class ImportedConfig:
         if note not in self.notes:
             self.notes.append(note)
 
-    def variable(self, wanted: str, secret: str) -> str:
+    def variable(self, preferred_name: str, secret: str) -> str:
         """The environment variable for a literal `secret` of the source, or "" for a secret that it
-        does not contain: the variable of the same secret, or `wanted`, with a number if another
-        secret has that."""
-        name, number = wanted, 2
+        does not contain: the variable of the same secret, or one with the preferred name, with a
+        number if another secret has that."""
+        name, number = preferred_name, 2
         while self.secrets.setdefault(name, secret) != secret:
-            name, number = f"{wanted}_{number}", number + 1
+            name, number = f"{preferred_name}_{number}", number + 1
         return name
 
-    def named(self, section: dict[str, Entry], wanted: str, value: Any, line: int) -> str:
-        """The name of an entry with this value: an existing entry, or a new one named `wanted`,
-        with a number if that name is taken."""
+    def named(self, section: dict[str, Entry], preferred_name: str, value: Any, line: int) -> str:
+        """The name of an entry with this value: of an existing entry, or of a new one with the
+        preferred name, with a number if that is taken."""
         for name, entry in section.items():
             if entry.value == value:
                 entry.lines.append(line)
                 return name
-        name, number = wanted, 2
+        name, number = preferred_name, 2
         while name in section:
-            name, number = f"{wanted}-{number}", number + 1
+            name, number = f"{preferred_name}-{number}", number + 1
         section[name] = Entry(value, [line])
         return name
 
@@ -118,7 +118,7 @@ class ImportedConfig:
         lines = ", ".join(str(line) for line in sorted(set(entry.lines)))
         comment = f"  # {self.source.file}:{lines}"
         line = f"{head} {flow(entry.value)}"
-        if len(line) <= _WIDTH or not isinstance(entry.value, dict):
+        if len(line) <= _MAX_WIDTH or not isinstance(entry.value, dict):
             yield f"{line}{comment}\n"
             return
         yield f"{head}{comment}\n"
@@ -160,7 +160,7 @@ class ImportedConfig:
 
 def _block(head: str, value: Any) -> Iterator[str]:
     line = f"{head} {flow(value)}"
-    if len(line) > _WIDTH and isinstance(value, list) and value:
+    if len(line) > _MAX_WIDTH and isinstance(value, list) and value:
         yield f"{head}\n"
         yield from (f"      - {flow(item)}\n" for item in value)
     else:

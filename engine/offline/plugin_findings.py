@@ -15,10 +15,10 @@ from engine.values.discovery import HINT
 from engine.values.installed_plugins import KINDS, installed_plugins
 
 
-def note_plugins(planned: PlanResult) -> None:
+def note_plugins(plan_result: PlanResult) -> None:
     """Note each distribution with plug-ins as information, and each plug-in that cannot be used as
     a warning; one that the config uses is an error already."""
-    config, findings = planned.config, planned.findings
+    config, findings = plan_result.config, plan_result.findings
     if config is None:
         return
     errors = {problem.message for problem in findings.errors}

@@ -9,6 +9,7 @@ from engine.config import provider_defaults, providers
 from engine.config.joined_document import JoinedDocument, Origin, joined_document
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
+from engine.values.trees import map_leaves
 
 _FOLDER = "engine/providers"
 
@@ -64,10 +65,5 @@ def _merged(
 
 def _redacted(value: Any, document: SourceDocument) -> Any:
     """A provider's value with `${...}` in place of the values of the variables."""
-    if isinstance(value, str):
-        return document.redact(value)
-    if isinstance(value, list):
-        return [_redacted(below, document) for below in value]
-    if isinstance(value, dict):
-        return {key: _redacted(below, document) for key, below in value.items()}
-    return value
+    redact = document.redact
+    return map_leaves(value, lambda _, leaf: redact(leaf) if isinstance(leaf, str) else leaf)

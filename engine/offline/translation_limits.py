@@ -20,7 +20,7 @@ from engine.translations.refusals import LossRules
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
-_CACHE = 10_000
+_MAX_CACHED = 10_000
 
 
 class FormatTargets(NamedTuple):
@@ -54,7 +54,7 @@ def _refused_by(
     return _refused(language, target.language, name, model.drop, lossy)
 
 
-@lru_cache(_CACHE)
+@lru_cache(_MAX_CACHED)
 def _refused(
     source: str, target: str, model: str, drop: tuple[str, ...], lossy: bool
 ) -> tuple[Feature, ...]:
@@ -70,16 +70,16 @@ def _refused(
     return tuple(features)
 
 
-def note_limits(planned: PlanResult) -> None:
+def note_limits(plan_result: PlanResult) -> None:
     """Add a note for each model, format and target with the features that callers cannot use."""
-    assert planned.plan is not None
-    config, operations = planned.plan.config, planned.plan.model_operations()
+    assert plan_result.plan is not None
+    config, operations = plan_result.plan.config, plan_result.plan.model_operations()
     for model in config.models.values():
         for language, targets in formats(model.name, operations):
             for upstream, message in _limits(language, targets, config):
                 words = f"'{model.name}' called in {language} {message}"
                 hint = f"they are translated into {upstream} (see docs/reference/translation.md)"
-                findings = planned.findings
+                findings = plan_result.findings
                 findings.note(config.source, model.at, Level.INFO, "MW425", words, hint, key=True)
 
 
@@ -92,8 +92,8 @@ def _limits(
         lossy = entry.translate == "lossy"
         refused = _refused_by(language, target, entry, lossy=lossy)
         features = refused_features(language, target, entry) if lossy else ()
-        lost = [feature for feature in features if feature not in refused]
-        parts = [f"loses {_by_group(lost)}"] if lost else []
+        dropped = [feature for feature in features if feature not in refused]
+        parts = [f"loses {_by_group(dropped)}"] if dropped else []
         if refused:
             parts.append(f"refuses {_by_group(refused)}")
         if parts:

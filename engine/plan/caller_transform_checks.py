@@ -68,18 +68,18 @@ def check_caller_transforms(served: ServedConfig, findings: Findings) -> None:
         route = by_id[operation]
         return documented_route(route, served.specifications[route.operation.spec])
 
-    edited: dict[Path, tuple[TransformConfig, list[DocumentedOperation]]] = {}
+    scopes: dict[Path, tuple[TransformConfig, list[DocumentedOperation]]] = {}
     for route in (each for each in served.routes if each.answer is None):
         for policy in route.policies:
             for transform in transform_of(policy):
-                edited.setdefault(transform.at, (transform, []))[1].append(
+                scopes.setdefault(transform.at, (transform, []))[1].append(
                     documented(route.operation.id)
                 )
     for model in (model for model in config.models.values() if model.transform):
         ids = [operation.id for operation in served.operations.of(model.name)]
         for transform in model.transform:
-            edited[transform.at] = (transform, [documented(id_) for id_ in ids if id_ in by_id])
-    for transform, operations in edited.values():
+            scopes[transform.at] = (transform, [documented(id_) for id_ in ids if id_ in by_id])
+    for transform, operations in scopes.values():
         compiled = compile_transform(transform, upstream=False, faults=Faults())
         for rules, faults in _faults(compiled, operations):
             note_faults(transform, faults, rules.level, config, findings)
@@ -94,7 +94,7 @@ def documented_route(route: Route, specification: Specification) -> DocumentedOp
         documented = replace(documented, requests=no_bodies, responses=no_bodies)
     if route.model is None:
         return documented
-    models = (route.model, *route.also)
+    models = (route.model, *route.model_copies)
     return replace(documented, requests=replace(documented.requests, models=models), models=models)
 
 
@@ -144,10 +144,10 @@ def check_parameters(
     for parameter in operation.parameters:
         if parameter.place not in edits:
             continue
-        taken, values = edits[parameter.place]
+        removals, values = edits[parameter.place]
         at = ("request", parameter.place)
         name = parameter.name.lower() if parameter.place == "header" else parameter.name
-        if rules.required and parameter.required and name in taken:
+        if rules.required and parameter.required and name in removals:
             message = f"'{parameter.name}' is required by {operation.id}"
             faults.add(at, rules.required, message, "remove this edit")
         for kind, templates in values.items():

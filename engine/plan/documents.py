@@ -108,9 +108,9 @@ def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[File
     return overlays
 
 
-def _near_file(written: str, file: FilePath) -> str:
-    """The hint for a file that does not exist: `written` is its path in the config."""
-    if "://" in written:
+def _near_file(path: str, file: FilePath) -> str:
+    """The hint for a file that does not exist: `path` is that in the config."""
+    if "://" in path:
         return "download it: a document is a file, and nothing is fetched"
-    names = {str(FilePath(written).with_name(name)): name for name in names_in(file.parent)}
-    return did_you_mean(written, names, "the path starts at this file's folder")
+    names = {str(FilePath(path).with_name(name)): name for name in names_in(file.parent)}
+    return did_you_mean(path, names, "the path starts at this file's folder")

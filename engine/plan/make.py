@@ -56,30 +56,30 @@ def make_plan(
     """Read gateway.yaml, its overlays and the files that they name, and make the plan. Opens no
     socket."""
     with no_collection(), record_reads() as files:
-        planned = _make(file, environ, text, overlays)
-    planned.files = files
-    return planned
+        plan_result = _make(file, environ, text, overlays)
+    plan_result.files = files
+    return plan_result
 
 
 def _make(
     file: FilePath, environ: Mapping[str, str], text: str | None, overlays: Sequence[FilePath]
 ) -> PlanResult:
-    planned = PlanResult()
-    findings = planned.findings
+    plan_result = PlanResult()
+    findings = plan_result.findings
     if text is None:
         config, _ = load_file(file, environ, findings, overlays)
     else:
         config, _ = load(text, str(file), file.absolute().parent, environ, findings, overlays)
     if config is None:
-        return planned
-    planned.config = config
-    planned.specifications = documents.read_all(config, findings, folder_of(environ))
+        return plan_result
+    plan_result.config = config
+    plan_result.specifications = documents.read_all(config, findings, folder_of(environ))
     check_names(config, findings)
     check_connections(config, findings)
     check_providers(config, findings)
     check_transforms(config, findings)
-    planned.plan = _plan(config, planned.specifications, findings)
-    return planned
+    plan_result.plan = _plan(config, plan_result.specifications, findings)
+    return plan_result
 
 
 def _plan(
@@ -173,11 +173,11 @@ def _route(
         carriers=security.read_carriers(list(spec.token)) or operation.carriers,
         model=model,
         default_model=route.default_model,
-        also=model_location.copies(claim, model, config, findings),
+        model_copies=model_location.copies(claim, model, config, findings),
         to=route.to,
         choose=route.choose,
         answer=answer,
-        public=route.public,
+        allows_anonymous=route.allows_anonymous,
         validate=route.validate,
         policies=config.policies + route.policies,
         guards=Guards(),  # compiled when all policies are valid

@@ -87,7 +87,7 @@ def copies(
 ) -> tuple[Expression, ...]:
     """The locations in a JSON body that may repeat the name of the model (`also`)."""
     at: Path = (*claim.route.at, "model", "also")
-    if claim.route.also and location is not None and location.place == "body":
+    if claim.route.model_copies and location is not None and location.place == "body":
         message = "'also' needs a model in the path, the query or a header, not in the body"
         findings.error(config.source, at, "MW305", message, key=True)
         return ()
@@ -97,4 +97,4 @@ def copies(
     )
     if not takes_json:
         return ()
-    return tuple(_documented(expression.parse(text), claim) for text in claim.route.also)
+    return tuple(_documented(expression.parse(text), claim) for text in claim.route.model_copies)

@@ -235,8 +235,8 @@ class _Checker:
         destinations = [key for key in ("model", "to", "answer") if getattr(route, key)]
         if len(destinations) != 1:
             present = " and ".join(destinations) if destinations else "none of them"
-            own = f"answer: {' or '.join(answers.names())}"
-            hint = f"model: for requests that name one; to: for a fixed upstream; {own}"
+            answer_form = f"answer: {' or '.join(answers.names())}"
+            hint = f"model: for requests that name one; to: for a fixed upstream; {answer_form}"
             message = f"a route has one of 'model', 'to' and 'answer'; this has {present}"
             at = self.last_of(route.at, destinations)
             self.error(at, "MW317", message, hint, key=bool(destinations))

@@ -10,15 +10,13 @@ from engine import dialects
 from engine.config import providers
 from engine.config.config import Config
 from engine.config.models import STAR, TargetConfig, target_paths
-from engine.config.providers import Provider
+from engine.config.providers import MAX_AGE, Provider
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import distance, near
 
-OLD = 90
-"""Days after which prices and models of a provider are old."""
-_SHORTEST, _TYPOS = 8, 2
+_MIN_LENGTH, _MAX_TYPOS = 8, 2
 """The length of a name in which so many wrong letters are a mistake, not another model."""
-_SHORTEST_FAMILY = 3
+_MIN_FAMILY_LENGTH = 3
 
 
 def today() -> date:
@@ -28,8 +26,8 @@ def today() -> date:
 
 def check_providers(config: Config, findings: Findings) -> None:
     """Note each target's model that is not in the file of its provider, with the closest name in
-    it, and each upstream whose provider's file is more than OLD days old. The model is an info, as
-    it may be newer; a warning if its name is misspelt or is that of another vendor's model."""
+    it, and each upstream whose provider's file is older than MAX_AGE. The model is an info, as it
+    may be newer; a warning if its name is misspelt or is that of another vendor's model."""
     used = {
         name: providers.read(upstream.provider)
         for name, upstream in config.upstreams.items()
@@ -42,7 +40,7 @@ def check_providers(config: Config, findings: Findings) -> None:
     date_now = today()
     for name, provider in catalogs.items():
         age = (date_now - provider.date).days
-        if age > OLD:
+        if age > MAX_AGE:
             at = ("upstreams", name, "provider")
             message = f"the models and prices of provider '{provider.name}' are {age} days old"
             hint = f"newer models and prices: {provider.documentation}; set your own under `prices`"
@@ -85,9 +83,9 @@ def _misspelt(model: str, provider: Provider) -> str:
     if own_name in provider.models:
         return own_name
     close = near(model, provider.models)
-    if close is None or len(close) < _SHORTEST or _numbers(model) != _numbers(close):
+    if close is None or len(close) < _MIN_LENGTH or _numbers(model) != _numbers(close):
         return ""
-    return close if distance(model.casefold(), close, _TYPOS) <= _TYPOS else ""
+    return close if distance(model.casefold(), close, _MAX_TYPOS) <= _MAX_TYPOS else ""
 
 
 def _numbers(name: str) -> list[str]:
@@ -99,7 +97,7 @@ def _other_vendors(model: str, provider: Provider) -> tuple[str, ...]:
     family; none for a provider that serves the models of many vendors, unless another has the
     model."""
     family = _family(model)
-    if len(family) < _SHORTEST_FAMILY or any(_family(name) == family for name in provider.models):
+    if len(family) < _MIN_FAMILY_LENGTH or any(_family(name) == family for name in provider.models):
         return ()
     is_vendor = provider.upstream.get("dialect") == provider.name
     return providers.of_model(model) or (providers.of_family(family) if is_vendor else ())

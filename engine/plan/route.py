@@ -32,13 +32,14 @@ from engine.values.usage import Takes
 class Route:
     """An operation, its targets and its guards; every name in it is resolved.
 
-    `takes` are the request fields that quotas depend on. `guards` are the compiled `policies`.
-    `dialects` are the dialects of callers of this path, the operation's own last. `wide` are the
-    path variables that may have slashes. `websocket` has the limits of
-    sessions, if the operation is a WebSocket. `chosen_by_body`: a value of the body decides which
-    target is chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
-    `response_validators` is None unless the route reports on responses. `at` is
-    the path of the operation's name in the config.
+    `model_copies` are the places that may repeat the model's name. `allows_anonymous`: callers need
+    no token. `takes` are the request fields that quotas depend on. `guards` are the compiled
+    `policies`. `dialects` are the dialects of callers of this path, the operation's own last.
+    `wide` are the path variables that may have slashes. `websocket` has the limits of sessions, if
+    the operation is a WebSocket. `chosen_by_body`: a value of the body decides which target is
+    chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
+    `response_validators` is None unless the route reports on responses. `at` is the path of the
+    operation's name in the config.
     """
 
     operation: Operation
@@ -46,10 +47,10 @@ class Route:
     carriers: tuple[Carrier, ...]
     model: Expression | None
     default_model: str
-    also: tuple[Expression, ...]
+    model_copies: tuple[Expression, ...]
     to: tuple[TargetConfig, ...]
     answer: OwnAnswer | None
-    public: bool
+    allows_anonymous: bool
     validate: str
     policies: tuple[Policy, ...]
     guards: Guards
@@ -81,7 +82,9 @@ class Route:
     def needs_body(self) -> bool:
         """Whether a stage needs the parsed body: it names the model, or a policy or the choice of a
         target depends on it."""
-        names_model = self.model is not None and (self.model.place == "body" or bool(self.also))
+        names_model = self.model is not None and (
+            self.model.place == "body" or bool(self.model_copies)
+        )
         reads_body = self.guards.reads_body or self.chosen_by_body or self.has_choices
         return names_model or reads_body
 

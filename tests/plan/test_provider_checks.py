@@ -5,8 +5,9 @@ from datetime import date, timedelta
 import pytest
 
 from engine.config import providers
+from engine.config.providers import MAX_AGE
 from engine.plan import provider_checks
-from engine.plan.provider_checks import OLD, check_providers
+from engine.plan.provider_checks import check_providers
 from engine.source.problem import Findings, Level
 from tests.support.configs import read_config
 
@@ -82,9 +83,9 @@ def test_known_models_wildcards_and_names_of_the_operator_are_not_noted(models):
 
 
 def test_an_old_file_is_noted(monkeypatch):
-    monkeypatch.setattr(provider_checks, "today", lambda: DATE + timedelta(days=OLD))
+    monkeypatch.setattr(provider_checks, "today", lambda: DATE + timedelta(days=MAX_AGE))
     assert notes("{'*': {to: [{upstream: groq}]}}") == []
-    monkeypatch.setattr(provider_checks, "today", lambda: DATE + timedelta(days=OLD + 1))
+    monkeypatch.setattr(provider_checks, "today", lambda: DATE + timedelta(days=MAX_AGE + 1))
     (note,) = notes("{'*': {to: [{upstream: groq}]}}")
     assert note[:2] == ("MW355", 5)
     assert note[3] == "the models and prices of provider 'groq' are 91 days old"

@@ -60,16 +60,16 @@ def case_files(config: FilePath) -> list[FilePath]:
     return sorted(config.absolute().parent.glob(PATTERN))
 
 
-def of_config(planned: PlanResult, file: FilePath, findings: Findings) -> list[Case]:
+def of_config(plan_result: PlanResult, file: FilePath, findings: Findings) -> list[Case]:
     """The cases of `tests:` in the config, which the plan has validated."""
-    assert planned.plan is not None
-    source = planned.plan.config.source
+    assert plan_result.plan is not None
+    source = plan_result.plan.config.source
     listed = source.value.get("tests")
-    return _CaseReader(source, file.absolute().parent, planned, findings).cases(listed or [])
+    return _CaseReader(source, file.absolute().parent, plan_result, findings).cases(listed or [])
 
 
 def of_file(
-    file: FilePath, display_name: str, planned: PlanResult, findings: Findings
+    file: FilePath, display_name: str, plan_result: PlanResult, findings: Findings
 ) -> list[Case]:
     """The cases of a file; its problems go to the findings."""
     marked = read_file(file, display_name)
@@ -78,7 +78,7 @@ def of_file(
         return []
     if schema_check.check(marked.value, _validator(), marked, (), findings):
         return []
-    reader = _CaseReader(marked, file.absolute().parent, planned, findings)
+    reader = _CaseReader(marked, file.absolute().parent, plan_result, findings)
     return reader.cases(marked.value["tests"])
 
 
@@ -99,16 +99,16 @@ def _validator() -> schema_check.Validator:
 
 class _CaseReader:
     def __init__(
-        self, source: Source, folder: FilePath, planned: PlanResult, findings: Findings
+        self, source: Source, folder: FilePath, plan_result: PlanResult, findings: Findings
     ) -> None:
-        assert planned.plan is not None
+        assert plan_result.plan is not None
         self.source = source
         self.folder = folder
-        self.plan: Plan = planned.plan
+        self.plan: Plan = plan_result.plan
         self.findings = findings
         self.operations = {
             operation.id
-            for specification in planned.specifications.values()
+            for specification in plan_result.specifications.values()
             for operation in specification.operations.values()
         }
 

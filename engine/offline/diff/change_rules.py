@@ -52,11 +52,11 @@ class ChangeRule:
     module: str = ""
     absent: str = "none"
 
-    def worded(self, **words: Any) -> ChangeRule:
+    def worded(self, **message: Any) -> ChangeRule:
         """The rule with other words: `show`, `sentences`, `kind`, `weaker`, `absent`."""
-        return replace(self, **words)
+        return replace(self, **message)
 
-    def words(self, key: str, old: Any, new: Any) -> str:
+    def message(self, key: str, old: Any, new: Any) -> str:
         """The sentence for a change."""
         text = "null" if new is None else str(new)
         sentence = self.sentences.get(text, self.sentences.get("*"))
@@ -128,8 +128,8 @@ def losing_weakens(also: Sequence[str] = ()) -> ChangeRule:
     """A list of checks or reports: weaker if it loses an entry, or gains one of `also`."""
 
     def loses(old: Iterable[Any], new: Iterable[Any]) -> bool:
-        gained = set(new) - set(old)
-        return bool(set(old) - set(new)) or bool(gained & set(also))
+        additional = set(new) - set(old)
+        return bool(set(old) - set(new)) or bool(additional & set(also))
 
     return _weaker_if(loses)
 

@@ -36,13 +36,13 @@ _ORDER = list(Effect)
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A difference in effect. `subjects` are the operations, model or upstream that differ. `place`
-    is in the new files, in the old ones for a removal. `words` is the sentence for people."""
+    is in the new files, in the old ones for a removal. `message` is the sentence for people."""
 
     level: Effect
     kind: str
     place: Place
     subjects: tuple[str, ...]
-    words: str
+    message: str
 
     @property
     def subject(self) -> str:
@@ -50,7 +50,7 @@ class Difference:
         return format_names(self.subjects, _MAX_NAMED)
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.level}: {self.subject}: {self.words} [{self.kind}]"
+        return f"{self.place}: {self.level}: {self.subject}: {self.message} [{self.kind}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Side:
 
     config: Config
     routes: Mapping[str, Route]
-    planned: PlanResult
+    plan_result: PlanResult
 
     @classmethod
-    def of(cls, planned: PlanResult) -> Side:
+    def of(cls, plan_result: PlanResult) -> Side:
         """The side of a planned config, which must have a plan."""
-        assert planned.plan is not None
-        routes = {route.operation.id: route for route in planned.plan.routes}
-        return cls(planned.plan.config, routes, planned)
+        assert plan_result.plan is not None
+        routes = {route.operation.id: route for route in plan_result.plan.routes}
+        return cls(plan_result.plan.config, routes, plan_result)
 
     def renamed(self, names: Mapping[str, str]) -> Side:
         """The side with other names of operations."""
@@ -81,7 +81,7 @@ class Side:
     @property
     def operations(self) -> dict[str, Operation]:
         """The operations of all documents by id, served or not."""
-        specifications = self.planned.specifications.values()
+        specifications = self.plan_result.specifications.values()
         return {
             operation.id: operation
             for specification in specifications
@@ -106,8 +106,8 @@ def differences_between(old: PlanResult, new: PlanResult) -> list[Difference]:
     before = before.renamed(renamed_operations(before.routes, after.routes))
 
     def redacted(difference: Difference) -> Difference:
-        words = before.config.source.redact(after.config.source.redact(difference.words))
-        return replace(difference, words=words)
+        message = before.config.source.redact(after.config.source.redact(difference.message))
+        return replace(difference, message=message)
 
     differences = (difference for kind in _KINDS.all() for difference in kind(before, after))
     return _merged(map(redacted, differences))
@@ -140,7 +140,7 @@ def _merged(differences: Iterable[Difference]) -> list[Difference]:
     """Merge equal differences of several subjects; the most severe first."""
     merged: dict[tuple[str, ...], Difference] = {}
     for difference in differences:
-        key = (difference.level, difference.kind, str(difference.place), difference.words)
+        key = (difference.level, difference.kind, str(difference.place), difference.message)
         previous = merged.get(key)
         subjects = (
             difference.subjects if previous is None else (*previous.subjects, *difference.subjects)

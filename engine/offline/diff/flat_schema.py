@@ -178,13 +178,13 @@ def _join(shape: Shape, more: Shape) -> None:
         previous = shape.bounds.get(key)
         if previous is None or is_narrower(key, bound, previous):
             shape.bounds[key] = bound
-    for mine, others in (
+    for target, others in (
         (shape.properties, more.properties),
         (shape.patterns, more.patterns),
         (shape.subschemas, more.subschemas),
     ):
         for name, part in others.items():
-            mine[name] = _with(mine.get(name, ()), part)
+            target[name] = _with(target.get(name, ()), part)
     for index, part in enumerate(more.prefix):
         if index < len(shape.prefix):
             shape.prefix[index] = _with(shape.prefix[index], part)

@@ -47,7 +47,7 @@ def as_json(differences: Sequence[Difference]) -> str:
             "kind": difference.kind,
             **difference.place._asdict(),
             "subjects": list(difference.subjects),
-            "message": difference.words,
+            "message": difference.message,
         }
         for difference in differences
     ]
@@ -61,7 +61,7 @@ def as_github(differences: Sequence[Difference]) -> str:
         annotation(
             _COMMANDS.get(difference.level, "notice"),
             f"{difference.level}: {difference.kind}",
-            f"{difference.subject}: {difference.words}",
+            f"{difference.subject}: {difference.message}",
             **difference.place._asdict(),
         )
         for difference in differences
@@ -88,7 +88,7 @@ def as_markdown(differences: Sequence[Difference]) -> str:
 def _row(difference: Difference) -> str:
     place = difference.place
     where = f"{place.file}:{place.line}" if place.line else place.file
-    return f"| {_code(where)} | {_code(difference.subject)} | {_code(difference.words)} |"
+    return f"| {_code(where)} | {_code(difference.subject)} | {_code(difference.message)} |"
 
 
 def _code(text: str) -> str:

@@ -51,18 +51,18 @@ def pairs(old: Side, new: Side) -> Iterator[Pair]:
 
 
 def _node(side: Side, operation: Operation) -> Node:
-    return side.planned.specifications[operation.spec].node(operation)
+    return side.plan_result.specifications[operation.spec].node(operation)
 
 
-def breaking(pair: Pair, kind: str, node: Node | None, words: str) -> Difference:
+def breaking(pair: Pair, kind: str, node: Node | None, message: str) -> Difference:
     """A change that breaks callers, at a `node` of the new document, by default the operation."""
-    return difference(pair, Effect.BREAKING, kind, node, words)
+    return difference(pair, Effect.BREAKING, kind, node, message)
 
 
-def difference(pair: Pair, level: Effect, kind: str, node: Node | None, words: str) -> Difference:
+def difference(pair: Pair, level: Effect, kind: str, node: Node | None, message: str) -> Difference:
     """A change at a `node` of the new document, by default the operation."""
     place = of_operation(pair.after) if node is None else place_of(node.source, node.path)
-    return Difference(level, kind, place, (pair.name,), words)
+    return Difference(level, kind, place, (pair.name,), message)
 
 
 def parameters(node: Node, names: Mapping[str, str] | None = None) -> dict[tuple[str, str], Node]:
@@ -72,14 +72,14 @@ def parameters(node: Node, names: Mapping[str, str] | None = None) -> dict[tuple
     above = Node(node.library, node.uri, (), item)
     for step in node.path[:-1]:
         above = above.get(str(step))
-    found = {}
+    result = {}
     for parameter in declared_parameters(above, node):
         if isinstance(parameter.value, dict):
             location, name = parameter.text("in"), parameter.text("name")
             if location == "path":
                 name = (names or {}).get(name, name)
-            found[location, name.lower() if location == "header" else name] = parameter
-    return found
+            result[location, name.lower() if location == "header" else name] = parameter
+    return result
 
 
 def renamed_variables(pair: Pair) -> dict[str, str]:

@@ -28,7 +28,7 @@ class SchemaChange(NamedTuple):
 
     kind: str
     node: Node
-    words: str
+    message: str
     is_weaker: bool = False
 
 
@@ -136,8 +136,8 @@ class Walk:
             elif now and old.further:
                 yield from self.compare(old.further, now, at, depth + 1)
             elif was and self._is_unchecked(was, new, name):
-                words = f"'{at}' is no longer in the document: it may be anything"
-                yield SchemaChange("field-unchecked", new.node, words, is_weaker=True)
+                message = f"'{at}' is no longer in the document: it may be anything"
+                yield SchemaChange("field-unchecked", new.node, message, is_weaker=True)
 
     def _is_unchecked(self, was: Part, new: Shape, name: str) -> bool:
         """Whether a property that had a schema has none now, not even in a branch."""
@@ -177,27 +177,27 @@ class Walk:
         elif keyword == "contains":
             return  # its bounds, `minContains` and `maxContains`, are compared
         elif now and not self.of_responses:
-            words = f"{quoted(where)} must match a schema now ({keyword})"
-            yield SchemaChange("constraint-changed", node, words)
+            message = f"{quoted(where)} must match a schema now ({keyword})"
+            yield SchemaChange("constraint-changed", node, message)
         elif was:
-            words = f"{quoted(where)} no longer has to match a schema ({keyword})"
-            yield self._loosened(node, words)
+            message = f"{quoted(where)} no longer has to match a schema ({keyword})"
+            yield self._loosened(node, message)
 
-    def _loosened(self, node: Node, words: str) -> SchemaChange:
+    def _loosened(self, node: Node, message: str) -> SchemaChange:
         if self.of_responses:
-            return SchemaChange("response-constraint-loosened", node, words)
-        return SchemaChange("constraint-loosened", node, words, is_weaker=True)
+            return SchemaChange("response-constraint-loosened", node, message)
+        return SchemaChange("constraint-loosened", node, message, is_weaker=True)
 
     def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
         both = min(len(old.unions), len(new.unions))
         for was, now in zip(old.unions, new.unions, strict=False):
             yield from self._union(was, now, new.node, where, depth)
         if len(new.unions) > both and not self.of_responses:
-            words = f"{quoted(where)} must match one of several schemas now"
-            yield SchemaChange("constraint-changed", new.node, words)
+            message = f"{quoted(where)} must match one of several schemas now"
+            yield SchemaChange("constraint-changed", new.node, message)
         if len(old.unions) > both:
-            words = f"{quoted(where)} no longer has to match one of several schemas"
-            yield self._loosened(new.node, words)
+            message = f"{quoted(where)} no longer has to match one of several schemas"
+            yield self._loosened(new.node, message)
 
     def _union(
         self, was: tuple[str, Part], now: tuple[str, Part], node: Node, where: str, depth: int
@@ -207,18 +207,18 @@ class Walk:
         for before, after in branches.pairs:
             yield from self.compare((before,), (after,), where, depth + 1)
         for key in branches.removed if not self.of_responses else ():
-            words = f"{quoted(where)} can no longer be {branch_name(key)}"
-            yield SchemaChange("union-branch-removed", node, words)
+            message = f"{quoted(where)} can no longer be {branch_name(key)}"
+            yield SchemaChange("union-branch-removed", node, message)
         for key in branches.added:
             kind = "response-union-branch-added" if self.of_responses else "union-branch-added"
-            words = f"{quoted(where)} may also be {branch_name(key)}"
-            yield SchemaChange(kind, node, words, is_weaker=not self.of_responses)
+            message = f"{quoted(where)} may also be {branch_name(key)}"
+            yield SchemaChange(kind, node, message, is_weaker=not self.of_responses)
         if was[0] != now[0] and not self.of_responses:
-            words = f"{quoted(where)}: {now[0]} in place of {was[0]}"
+            message = f"{quoted(where)}: {now[0]} in place of {was[0]}"
             if now[0] == "oneOf":
-                yield SchemaChange("constraint-changed", node, words)
+                yield SchemaChange("constraint-changed", node, message)
             else:
-                yield self._loosened(node, words)
+                yield self._loosened(node, message)
 
 
 def _missing(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
@@ -228,8 +228,8 @@ def _missing(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
         if any(_is_write_only(node) for node in (*part, *new.properties.get(name, ()))):
             continue
         if name not in new.properties:
-            words = f"'{at}' is no longer in the response"
-            yield SchemaChange("response-property-removed", new.node, words)
+            message = f"'{at}' is no longer in the response"
+            yield SchemaChange("response-property-removed", new.node, message)
         elif name in old.required and name not in new.required:
             yield SchemaChange("response-property-optional", new.node, f"'{at}' may be missing now")
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
+from engine.config.stores import SQLITE
 from engine.offline.diff.difference import Side
 from engine.source.problem import Path
 from engine.telemetry.access_log import FIELDS
 from engine.upstream.client.deadlines import Timeouts
 
-_SQLITE = "sqlite:///"
 _USUAL_FIELDS = tuple(name for name in FIELDS if name != "query")
 
 NOT_SETTINGS = frozenset({"source", "folder", "overlays", "invalid", "at", "name"})
@@ -91,7 +91,7 @@ def _comparable(value: Any, pattern: str, side: Side) -> Any:
     if isinstance(value, FilePath):
         value = str(value)
     if isinstance(value, str):
-        scheme = _SQLITE if value.startswith(_SQLITE) else ""
+        scheme = SQLITE if value.startswith(SQLITE) else ""
         folder = f"{scheme}{side.config.folder}/"
         if value.startswith(folder):
             return value.removeprefix(folder)

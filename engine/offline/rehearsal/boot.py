@@ -23,6 +23,7 @@ from engine.app.parts import MAX_MADE
 from engine.app.telemetry import telemetry_of
 from engine.app.worker_services import prepare, services_of
 from engine.config.config import Config
+from engine.config.stores import SQLITE
 from engine.edge.router import Application
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import MISSING
@@ -43,7 +44,6 @@ from engine.values.caller import Caller
 
 _MAX_KINDS = 200
 _CALLER = "a rehearsal"
-_SQLITE = "sqlite:///"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,14 @@ def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> BootResult:
         _open_journal(plan)
         faults: list[str] = []
         with capture_log(faults, logging.ERROR):
-            booted = _rehearse(plan, folder, faults)
+            result = _rehearse(plan, folder, faults)
             if faults:  # logged by callbacks after the response
                 raise CannotServe(f"a request cannot be recorded: {faults[0]}")
         if migrate and (warning := prepare(plan.config)):
-            return replace(booted, warning=warning)
+            return replace(result, warning=warning)
     except OSError as error:
         raise CannotServe(str(error)) from error
-    return booted
+    return result
 
 
 def _open_journal(plan: Plan) -> None:
@@ -135,14 +135,14 @@ def _redirected(plan: Plan, folder: Path) -> Config:
 
 def _database_redirected(url: str | None, folder: Path) -> str | None:
     """The URL of the database; in `folder` if opening it would create a file."""
-    if url is None or not url.startswith(_SQLITE):
+    if url is None or not url.startswith(SQLITE):
         return url
-    file = Path(url.removeprefix(_SQLITE))
+    file = Path(url.removeprefix(SQLITE))
     existing = next(path for path in (file, *file.parents) if path.exists())
     # The migration also makes missing folders.
     if existing == file or not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return url
-    return f"{_SQLITE}{folder / 'records.db'}"
+    return f"{SQLITE}{folder / 'records.db'}"
 
 
 def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
@@ -171,7 +171,7 @@ def _kind(route: Route) -> tuple[object, ...]:
         route.websocket is not None,
         route.model and route.model.place,
         bool(route.to),
-        route.public,
+        route.allows_anonymous,
         route.validate,
         route.unknown_fields,
         route.readonly,
@@ -185,8 +185,10 @@ def _request(plan: Plan, route: Route) -> Request:
     media_type, body = _body(plan, route, model)
     names = path_templates.variables(operation.path)
     values = RequestValues(path=dict.fromkeys(names, model), body=body, media_type=media_type)
-    written = plan.specifications[operation.spec].writer(operation, route.wide).write(values)
-    return Request(written.method, written.target, written.headers, written.body)
+    wire_request = plan.specifications[operation.spec].writer(operation, route.wide).write(values)
+    return Request(
+        wire_request.method, wire_request.target, wire_request.headers, wire_request.body
+    )
 
 
 def _model(plan: Plan, route: Route) -> str:

@@ -4,7 +4,7 @@ headers and transforms, are replaced by the variable, `${NAME}`, or by `***`."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -16,6 +16,7 @@ from engine.policies import transform_of
 from engine.source.problem import Path, Source, part_of
 from engine.source.reader import SourceDocument
 from engine.values.redaction import Redaction, is_secret_name
+from engine.values.trees import leaves, map_leaves
 
 _MARKER = "***"
 _VARIABLE = re.compile(r"[\"']?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}")
@@ -52,12 +53,11 @@ class CredentialDisplay:
 
     def json(self, value: Any) -> Any:
         """Any value of JSON, whose texts and numbers are displayed like this."""
+        return map_leaves(value, lambda _, leaf: self._leaf(leaf))
+
+    def _leaf(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
-        if isinstance(value, dict):
-            return {name: self.json(below) for name, below in value.items()}
-        if isinstance(value, list):
-            return [self.json(item) for item in value]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return self._numbers.get(value, value) if is_number else value
 
@@ -183,14 +183,9 @@ def _filled_in(config: Config, value: Any, at: Path) -> Iterator[_FilledIn]:
 
 def _scalars(value: Any, at: Path) -> Iterator[tuple[Path, str | float]]:
     """The texts and numbers in a value at a place."""
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield at, value
-    elif isinstance(value, Mapping):
-        for key, below in value.items():
-            yield from _scalars(below, (*at, key))
-    elif isinstance(value, list):
-        for index, below in enumerate(value):
-            yield from _scalars(below, (*at, index))
+    for path, leaf in leaves(value, at):
+        if isinstance(leaf, str | int | float) and not isinstance(leaf, bool):
+            yield path, leaf
 
 
 def _doubled(text: str) -> str:

@@ -31,13 +31,15 @@ class SimilarOperation(NamedTuple):
     similarity: float
 
 
-def nearest(planned: PlanResult, request: Request) -> list[SimilarOperation]:
+def nearest(plan_result: PlanResult, request: Request) -> list[SimilarOperation]:
     """The most similar operations, the best first, each once."""
-    assert planned.plan is not None
-    slash_variables = {route.operation.id: route.wide for route in planned.plan.routes}
-    mounts = {m for s in planned.specifications.values() for m in _mounts(s.operations.values())}
+    assert plan_result.plan is not None
+    slash_variables = {route.operation.id: route.wide for route in plan_result.plan.routes}
+    mounts = {
+        m for s in plan_result.specifications.values() for m in _mounts(s.operations.values())
+    }
     best: dict[str, SimilarOperation] = {}
-    for specification in planned.specifications.values():
+    for specification in plan_result.specifications.values():
         for operation in specification.operations.values():
             for near in _candidates(operation, slash_variables, mounts, request):
                 best_match = best.get(operation.id)

@@ -107,8 +107,8 @@ def _observe_all(
             raise
         finally:
             if is_outer and exchange.operation != route.operation.id:
-                chosen = (r for r in plan.routes if r.operation.id == exchange.operation)
-                rehearsal.route = next(chosen)
+                matching = (r for r in plan.routes if r.operation.id == exchange.operation)
+                rehearsal.route = next(matching)
             elif rehearsal.reached_targets:
                 rehearsal.translations = translate_for_targets(plan, route, exchange)
 

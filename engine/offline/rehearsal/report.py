@@ -29,10 +29,10 @@ _READING = ("alternatives", "receive", "validate")
 _UNKNOWN_CALLER = (401, 403, 429)
 
 
-def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = ()) -> Report:
+def report(plan_result: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = ()) -> Report:
     """The report, with the `warnings` of the second opinion and without credentials."""
-    assert planned.plan is not None
-    config = planned.plan.config
+    assert plan_result.plan is not None
+    config = plan_result.plan.config
     route = rehearsal.route
     display = CredentialDisplay(config)
     summary: Report = {
@@ -42,10 +42,12 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "error": _error(rehearsal),
     }
     if route is None:
-        return summary | {"nearest": [_near(near) for near in nearest(planned, rehearsal.request)]}
+        return summary | {
+            "nearest": [_near(near) for near in nearest(plan_result, rehearsal.request)]
+        }
     targets = _targets(rehearsal, route, config)
     return summary | {
-        "operation": _operation(route, planned.plan),
+        "operation": _operation(route, plan_result.plan),
         "route": {
             "place": str(place_of(config.source, route.at)),
             "destination": route.destination,
@@ -55,12 +57,12 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "authentication": _authentication(route, rehearsal),
         "policies": verdicts(route, rehearsal, config),
         "validation": _validation(route, rehearsal),
-        "model": _model(route, rehearsal, planned.plan),
+        "model": _model(route, rehearsal, plan_result.plan),
         "targets": targets,
         "timeouts": {
             name: upstream_report(config.upstreams[name]) for name in _upstream_names(targets)
         },
-        "transforms": transform_report(route, rehearsal, planned.plan),
+        "transforms": transform_report(route, rehearsal, plan_result.plan),
         "upstream_requests": [
             _upstream_request(request, rehearsal, display, config)
             for request in rehearsal.sent_requests
@@ -145,7 +147,7 @@ def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
     is_unknown = by == "alternatives" and error is not None and error.status in _UNKNOWN_CALLER
     verdict = "refused" if by == "authenticate" or is_unknown else "passed"
     return {
-        "verdict": "public" if route.public else verdict,
+        "verdict": "public" if route.allows_anonymous else verdict,
         "carriers": carriers,
         "token": caller.name if caller is not None else None,
     }

@@ -13,7 +13,7 @@ from engine.values.units import format_count
 
 Report = dict[str, Any]
 _WIDTH = 16
-_LINE = 160
+_MAX_LINE = 160
 """The most characters of a line of a body in a brief text; an image is one long line."""
 
 
@@ -35,8 +35,8 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
     yield _line("route", route["destination"], route["place"])
     yield from _authentication(report["authentication"])
     yield from _policies(report, Moment.HEAD)
-    chosen = report["model"] is not None and report["model"]["name"] is not None
-    unread = report["validation"]["verdict"] == "refused" and not chosen
+    has_model = report["model"] is not None and report["model"]["name"] is not None
+    unread = report["validation"]["verdict"] == "refused" and not has_model
     if unread:
         yield from _validation(report["validation"])
     yield from _model(report["model"])
@@ -219,4 +219,4 @@ def _upstream_request(request: Report, brief: bool) -> Iterator[str]:
 
 
 def _shortened(line: str) -> str:
-    return line if len(line) <= _LINE else f"{line[:_LINE]}... ({len(line)} characters)"
+    return line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}... ({len(line)} characters)"

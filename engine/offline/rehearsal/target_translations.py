@@ -66,10 +66,10 @@ def _translate(
     assert translated is not None  # this target has a language
     request = translated.target_request
     if target.edits:
-        edited = translated_request(target, exchange, translated)
-        edit_request(target, edited, exchange)
-        assert isinstance(edited.body, bytes)
-        request = TargetRequest(edited.body, edited.path, edited.query)
+        proxy_request = translated_request(target, exchange, translated)
+        edit_request(target, proxy_request, exchange)
+        assert isinstance(proxy_request.body, bytes)
+        request = TargetRequest(proxy_request.body, proxy_request.path, proxy_request.query)
     return TargetTranslation(
         upstream,
         model,

@@ -39,7 +39,7 @@ def _check(case: AuditCase, upstream: UpstreamConfig) -> None:
 
 def _streams(case: AuditCase, route: Route) -> bool:
     operation = route.operation
-    node = case.planned.specifications[operation.spec].node(operation)
+    node = case.plan_result.specifications[operation.spec].node(operation)
     return any(
         media_type.startswith("text/event-stream")
         for _, response in node.get("responses").items()

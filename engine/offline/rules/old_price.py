@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from engine.config.default_prices import priced_provider
+from engine.config.providers import MAX_AGE
 from engine.offline.audit import AuditCase
 from engine.values.wildcard import ByName
-
-OLD = 90
-"""Days after which a price is old."""
 
 
 def check(case: AuditCase) -> None:
@@ -21,7 +19,7 @@ def check(case: AuditCase) -> None:
     for name in sorted(used):
         provider = priced_provider(case.config.upstreams[name].provider, case.config.currency)
         age = (case.today - provider.date).days if provider is not None else 0
-        if provider is not None and age > OLD:
+        if provider is not None and age > MAX_AGE:
             message = (
                 f"spending is limited by prices of provider '{provider.name}' of {provider.date}, "
                 f"{age} days ago"

@@ -75,19 +75,19 @@ def test_sizes_have_their_largest_whole_unit(value, text):
 
 
 def test_a_change_is_worded_by_its_key_and_both_values():
-    assert change_rules.CHANGES.words("timeout", 1, 2) == "timeout is 2, was 1"
+    assert change_rules.CHANGES.message("timeout", 1, 2) == "timeout is 2, was 1"
 
 
 def test_the_word_for_no_value_can_be_chosen():
     rule = change_rules.CHANGES.worded(absent="no bound")
-    assert rule.words("limit", 5, None) == "limit is no bound, was 5"
+    assert rule.message("limit", 5, None) == "limit is no bound, was 5"
 
 
 @pytest.mark.parametrize(
-    ("new", "words"), [(None, "gone"), ("off", "switched off"), ("on", "a to on")]
+    ("new", "message"), [(None, "gone"), ("off", "switched off"), ("on", "a to on")]
 )
-def test_a_sentence_for_a_value_replaces_the_usual_one(new, words):
+def test_a_sentence_for_a_value_replaces_the_usual_one(new, message):
     rule = change_rules.CHANGES.worded(
         sentences={"null": "gone", "off": "switched off", "*": "{old} to {new}"}
     )
-    assert rule.words("key", "a", new) == words
+    assert rule.message("key", "a", new) == message

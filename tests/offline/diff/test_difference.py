@@ -101,7 +101,7 @@ def test_a_difference_has_its_line_and_its_words(base, tmp_path):
     (difference,) = differences_between(base, planned(tmp_path, text, DOCUMENT))
     at = next(n for n, line in enumerate(text.splitlines(), 1) if "total: 6m" in line)
     assert (difference.place.line, difference.place.column) == (at, 36)
-    assert difference.words == "timeouts.total is 6m, was 5m"
+    assert difference.message == "timeouts.total is 6m, was 5m"
     assert f":{at}:36: changed: upstream main: timeouts.total is 6m, was 5m [" in str(difference)
 
 
@@ -109,7 +109,7 @@ def test_a_breach_in_a_document_is_placed_in_the_document(base, tmp_path):
     text = DOCUMENT.replace("required: [messages]", "required: [messages, mood]")
     (difference,) = differences_between(base, planned(tmp_path, CONFIG, text))
     assert Path(difference.place.file).name == "shop.yaml"
-    assert "'Chat.mood' is required now" in difference.words
+    assert "'Chat.mood' is required now" in difference.message
     lines = text.splitlines()
     assert any(
         "mood" in line for line in lines[difference.place.line - 1 : difference.place.line + 2]
@@ -127,7 +127,7 @@ def test_what_came_out_of_the_environment_is_never_shown(tmp_path):
         file.write_text(text)
         sides.append(make_plan(file, environ))
     (difference,) = differences_between(*sides)
-    assert difference.words == "base_url is https://other.test, was https://${HOST_NAME}.test"
+    assert difference.message == "base_url is https://other.test, was https://${HOST_NAME}.test"
 
 
 def test_the_words_of_a_difference_are_those_of_gateway_yaml(base, tmp_path):
@@ -137,7 +137,7 @@ def test_the_words_of_a_difference_are_those_of_gateway_yaml(base, tmp_path):
         "console": {"docs": False},
     }
     differences = differences_between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
-    assert [difference.words for difference in differences] == [
+    assert [difference.message for difference in differences] == [
         "body_timeout is 90s, was 1m",
         "retention is 1d, was for ever",
         "max_body is 1MiB, was 25MB",

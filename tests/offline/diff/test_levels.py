@@ -419,5 +419,5 @@ def test_every_key_that_has_an_effect_is_changed_in_a_test(path):
 
 
 def test_a_url_is_shown_without_its_password():
-    words = rule_of("upstreams.*.url").words("url", "http://u:secret@a", "http://u:other@b")
-    assert words == "url is http://u:***@b, was http://u:***@a"
+    message = rule_of("upstreams.*.url").message("url", "http://u:secret@a", "http://u:other@b")
+    assert message == "url is http://u:***@b, was http://u:***@a"

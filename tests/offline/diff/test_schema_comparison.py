@@ -73,7 +73,7 @@ def node(schema, **more):
 def changes(old, new, answers=False, weaker=False):
     walk = Walk(of_responses=answers)
     found = walk.compare((node(old),), (node(new),), "")
-    return [(change.kind, change.words) for change in found if change.is_weaker == weaker]
+    return [(change.kind, change.message) for change in found if change.is_weaker == weaker]
 
 
 def changed(old, seed):

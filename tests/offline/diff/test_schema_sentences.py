@@ -22,7 +22,7 @@ BOUND = Constraint(Fact.BOUND, "maximum", Bound(5), Bound(3))
 
 
 @pytest.mark.parametrize(
-    ("table", "constraint", "words"),
+    ("table", "constraint", "message"),
     [
         (STRICTER, BOUND, "'A': maximum is 3, was 5"),
         (WEAKER, BOUND, "'A': maximum is 5, was 3"),
@@ -43,5 +43,5 @@ BOUND = Constraint(Fact.BOUND, "maximum", Bound(5), Bound(3))
         (WEAKER, Constraint(Fact.VALUE, "", ["b"], ["a"]), "'A' may also be b"),
     ],
 )
-def test_the_sentence_has_the_new_value_first(table, constraint, words):
-    assert table[constraint.fact].sentence("A", constraint) == words
+def test_the_sentence_has_the_new_value_first(table, constraint, message):
+    assert table[constraint.fact].sentence("A", constraint) == message

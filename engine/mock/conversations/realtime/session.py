@@ -63,10 +63,10 @@ class RealtimeSession:
 
     def response_settings(self, settings: Event) -> ResponseSettings:
         """The settings, overridden by those of one `response.create`."""
-        merged = deepcopy(self._settings)
-        _merge(merged, settings)
-        limit = merged.get("max_output_tokens", "inf")
-        modalities, output = merged["output_modalities"], merged["audio"]["output"]
+        values = deepcopy(self._settings)
+        _merge(values, settings)
+        limit = values.get("max_output_tokens", "inf")
+        modalities, output = values["output_modalities"], values["audio"]["output"]
         fields = {
             "output_modalities": modalities,
             "max_output_tokens": limit,
@@ -77,8 +77,8 @@ class RealtimeSession:
         return ResponseSettings(
             audio="audio" in modalities,
             limit=limit if isinstance(limit, int) else None,
-            instructions=merged.get("instructions", ""),
-            tool=_tool(merged["tool_choice"], merged["tools"]),
+            instructions=values.get("instructions", ""),
+            tool=_tool(values["tool_choice"], values["tools"]),
             bytes_per_ms=_BYTES_PER_MS[output["format"]["type"]],
             fields=fields,
         )

@@ -16,25 +16,27 @@ _EXPOSED_CARRIERS = ("query", "cookie", "basic")
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, route in new.routes.items():
         before = old.routes.get(name)
-        if route.public and (before is None or not before.public):
-            words = "requires no token (auth: none)"
-            yield Difference(Effect.WEAKER, "auth-none", new.place(route.at), (name,), words)
-        elif before is not None and before.public and not route.public:
-            words = "requires a token now"
-            yield Difference(Effect.BREAKING, "auth-required", new.place(route.at), (name,), words)
-        if before is None or route.public or before.carriers == route.carriers:
+        if route.allows_anonymous and (before is None or not before.allows_anonymous):
+            message = "requires no token (auth: none)"
+            yield Difference(Effect.WEAKER, "auth-none", new.place(route.at), (name,), message)
+        elif before is not None and before.allows_anonymous and not route.allows_anonymous:
+            message = "requires a token now"
+            yield Difference(
+                Effect.BREAKING, "auth-required", new.place(route.at), (name,), message
+            )
+        if before is None or route.allows_anonymous or before.carriers == route.carriers:
             continue
         place = _place(new, route)
         for carrier in route.carriers:
             if carrier not in before.carriers:
-                words = f"also accepts a token from {_carrier_text(carrier)}"
+                message = f"also accepts a token from {_carrier_text(carrier)}"
                 is_exposed = carrier.kind in _EXPOSED_CARRIERS
                 level = Effect.WEAKER if is_exposed else Effect.CHANGED
-                yield Difference(level, "carrier-added", place, (name,), words)
+                yield Difference(level, "carrier-added", place, (name,), message)
         for carrier in before.carriers:
             if carrier not in route.carriers:
-                words = f"no longer accepts a token from {_carrier_text(carrier)}"
-                yield Difference(Effect.BREAKING, "carrier-removed", place, (name,), words)
+                message = f"no longer accepts a token from {_carrier_text(carrier)}"
+                yield Difference(Effect.BREAKING, "carrier-removed", place, (name,), message)
 
 
 def _place(side: Side, route: Route) -> Place:

@@ -88,51 +88,51 @@ def _policy_differences(
 ) -> Iterator[Difference]:
     if was is None:
         assert now is not None
-        words = f"{now.name} is added: {_options_text(now, currency)}"
-        yield Difference(Effect.ADDED, "policy-added", place, (name,), words)
+        message = f"{now.name} is added: {_options_text(now, currency)}"
+        yield Difference(Effect.ADDED, "policy-added", place, (name,), message)
     elif now is None:
-        words = f"{was.name} is removed, was {_options_text(was, currency)}"
-        yield Difference(Effect.WEAKER, "policy-removed", place, (name,), words)
+        message = f"{was.name} is removed, was {_options_text(was, currency)}"
+        yield Difference(Effect.WEAKER, "policy-removed", place, (name,), message)
     elif was.options != now.options:
-        for level, kind, words in _changes(was, now, currency):
-            yield Difference(level, kind, place, (name,), words)
+        for level, kind, message in _changes(was, now, currency):
+            yield Difference(level, kind, place, (name,), message)
 
 
 def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, str, str]]:
-    words = f"{now.name} is {_options_text(now, currency)}, was {_options_text(was, currency)}"
+    message = f"{now.name} is {_options_text(now, currency)}, was {_options_text(was, currency)}"
     before, after = policies.quota_of(was, currency), policies.quota_of(now, currency)
     if before is not None and after is not None:
         fewer = (
             _SHARED_BY_FEWER[policies.sharer_of(now)] - _SHARED_BY_FEWER[policies.sharer_of(was)]
         )
         if not fewer and is_moved(before, after):
-            yield Effect.CHANGED, "limit-window", words
+            yield Effect.CHANGED, "limit-window", message
             return
         raised = compare_quotas(before, after) > 0 or fewer > 0
-        yield _direction(raised, "limit-raised", "limit-lowered", words)
+        yield _direction(raised, "limit-raised", "limit-lowered", message)
     elif now.name == "max_body":
         raised = units.size(now.options) > units.size(was.options)
-        yield _direction(raised, "limit-raised", "limit-lowered", words)
+        yield _direction(raised, "limit-raised", "limit-lowered", message)
     elif now.name in _LISTS:
         covers = _LISTS[now.name]
-        if gained := additions(was.options, now.options, covers):
-            yield Effect.WEAKER, "allowed-widened", f"{now.name} also allows {listed(gained)}"
+        if additional := additions(was.options, now.options, covers):
+            yield Effect.WEAKER, "allowed-widened", f"{now.name} also allows {listed(additional)}"
         if excluded := additions(now.options, was.options, covers):
-            words = f"{now.name} no longer allows {listed(excluded)}"
-            yield Effect.CHANGED, "allowed-narrowed", words
+            message = f"{now.name} no longer allows {listed(excluded)}"
+            yield Effect.CHANGED, "allowed-narrowed", message
     elif now.name == "deny" and _conditions(was) != _conditions(now):
         match direction(deny.read(was.options), deny.read(now.options)):
             case Direction.MORE:
-                yield Effect.CHANGED, "policy-changed", f"it refuses more: {words}"
+                yield Effect.CHANGED, "policy-changed", f"it refuses more: {message}"
             case Direction.LESS:
-                yield Effect.WEAKER, "policy-changed", f"it refuses less: {words}"
+                yield Effect.WEAKER, "policy-changed", f"it refuses less: {message}"
             case Direction.OTHER:
-                words = f"it may allow requests that it refused: {words}"
-                yield Effect.WEAKER, "policy-changed", words
+                message = f"it may allow requests that it refused: {message}"
+                yield Effect.WEAKER, "policy-changed", message
     elif now.name in policies.KINDS.installed:  # nothing is known of what its options mean
-        yield Effect.WEAKER, "policy-changed", f"it may protect less: {words}"
+        yield Effect.WEAKER, "policy-changed", f"it may protect less: {message}"
     else:
-        yield Effect.CHANGED, "policy-changed", words
+        yield Effect.CHANGED, "policy-changed", message
 
 
 def _conditions(policy: Policy) -> tuple[object, object]:
@@ -140,8 +140,8 @@ def _conditions(policy: Policy) -> tuple[object, object]:
     return policy.options.get("if"), policy.options.get("unless")
 
 
-def _direction(raised: bool, up: str, down: str, words: str) -> tuple[Effect, str, str]:
-    return (Effect.WEAKER, up, words) if raised else (Effect.CHANGED, down, words)
+def _direction(raised: bool, up: str, down: str, message: str) -> tuple[Effect, str, str]:
+    return (Effect.WEAKER, up, message) if raised else (Effect.CHANGED, down, message)
 
 
 def _options_text(policy: Policy, currency: str) -> str:

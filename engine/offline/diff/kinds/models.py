@@ -21,28 +21,28 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             continue
         instead = by_pattern.find(name) if "*" not in name else None
         if instead is None:
-            words = "can no longer be requested"
+            message = "can no longer be requested"
             place = old.place(entry.at, key=True)
-            yield Difference(Effect.REMOVED, "model-removed", place, subject, words)
+            yield Difference(Effect.REMOVED, "model-removed", place, subject, message)
         elif shares(instead.to) != shares(entry.to):
-            words = f"goes to {shares(instead.to)} by '{instead.name}', was {shares(entry.to)}"
+            message = f"goes to {shares(instead.to)} by '{instead.name}', was {shares(entry.to)}"
             place = new.place(instead.at, key=True)
-            yield Difference(Effect.CHANGED, "model-targets", place, subject, words)
+            yield Difference(Effect.CHANGED, "model-targets", place, subject, message)
     for name, entry in after.items():
         was = before.get(name)
         if was is None:
-            place, words = new.place(entry.at, key=True), f"can be requested: {shares(entry.to)}"
-            yield Difference(Effect.ADDED, "model-added", place, (f"model {name}",), words)
+            place, message = new.place(entry.at, key=True), f"can be requested: {shares(entry.to)}"
+            yield Difference(Effect.ADDED, "model-added", place, (f"model {name}",), message)
         else:
             place = new.place(entry.at, key=True)
-            for level, kind, words in _changes(was, entry, old_table, new_table):
-                yield Difference(level, kind, place, (f"model {name}",), words)
+            for level, kind, message in _changes(was, entry, old_table, new_table):
+                yield Difference(level, kind, place, (f"model {name}",), message)
 
 
 def _changes(
     was: Model, now: Model, old: ModelOperations, new: ModelOperations
 ) -> Iterator[tuple[Effect, str, str]]:
-    """Level, kind and words of each difference of a model that both configs have."""
+    """Level, kind and message of each difference of a model that both configs have."""
     loses = {op.id for op in old.of(was.name)} - {op.id for op in new.of(now.name)}
     callable_level = Effect.BREAKING if loses else Effect.CHANGED
     refuses = _drops_less(was, now) and _is_translated(now.name, new)
@@ -50,18 +50,18 @@ def _changes(
     if shares(now.to) != shares(was.to):
         yield Effect.CHANGED, "model-targets", f"goes to {shares(now.to)}, was {shares(was.to)}"
     if now.choose.text != was.choose.text:
-        words = f"chooses its targets by {now.choose.text}, was {was.choose.text}"
-        yield Effect.CHANGED, "model-choice", words
+        message = f"chooses its targets by {now.choose.text}, was {was.choose.text}"
+        yield Effect.CHANGED, "model-choice", message
     if now.operations != was.operations:
         names, past = (", ".join(model.operations) or "all" for model in (now, was))
         yield callable_level, "model-operations", f"has the operations {names}, was {past}"
     if now.translate != was.translate:
-        words = f"has its chat translated: {now.translate}, was {was.translate}"
-        yield Effect.BREAKING if loses or refuses else Effect.CHANGED, "model-translate", words
+        message = f"has its chat translated: {now.translate}, was {was.translate}"
+        yield Effect.BREAKING if loses or refuses else Effect.CHANGED, "model-translate", message
     if now.drop != was.drop:
         names, past = (", ".join(model.drop) or "nothing" for model in (now, was))
-        words = f"may drop {names} where a translation cannot carry it, was {past}"
-        yield refusing_level, "model-drop", words
+        message = f"may drop {names} where a translation cannot carry it, was {past}"
+        yield refusing_level, "model-drop", message
     if now.fallback != was.fallback:
         names, past = (", ".join(model.fallback) or "none" for model in (now, was))
         yield Effect.CHANGED, "model-fallback", f"falls back to {names}, was {past}"
@@ -81,5 +81,5 @@ def _is_translated(name: str, table: ModelOperations) -> bool:
 
 
 def _table(side: Side) -> ModelOperations:
-    assert side.planned.plan is not None
-    return side.planned.plan.model_operations()
+    assert side.plan_result.plan is not None
+    return side.plan_result.plan.model_operations()

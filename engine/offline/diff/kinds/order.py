@@ -30,15 +30,15 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             edits = _edits(steps[:index])
             former = _edits([step for step in before if step[0] in order[: order.index(key)]])
             if edits != former:
-                words = f"{policy.name} judges requests {_behind(edits)}, was {_behind(former)}"
+                message = f"{policy.name} judges requests {_behind(edits)}, was {_behind(former)}"
                 place = new.place(policy.at, key=True)
-                yield Difference(Effect.WEAKER, "policy-order", place, (name,), words)
+                yield Difference(Effect.WEAKER, "policy-order", place, (name,), message)
                 break
         else:
             if not all(transform_of(policy) for _, policy in steps):
-                words = "the policies of the route are in another order"
+                message = "the policies of the route are in another order"
                 place = new.place(steps[0][1].at, key=True)
-                yield Difference(Effect.CHANGED, "policy-order", place, (name,), words)
+                yield Difference(Effect.CHANGED, "policy-order", place, (name,), message)
 
 
 def _written(route: Route, side: Side) -> list[tuple[str, Policy]]:

@@ -14,22 +14,22 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name in before:
         subject = (f"price {name}",)
         if name not in after:
-            words = "is removed: spending limits no longer count it"
+            message = "is removed: spending limits no longer count it"
             place = old.place(("prices", name), key=True)
-            yield Difference(Effect.WEAKER, "price-removed", place, subject, words)
+            yield Difference(Effect.WEAKER, "price-removed", place, subject, message)
             continue
         place = new.place(("prices", name), key=True)
-        for level, kind, words in _changes(before[name], after[name]):
-            yield Difference(level, kind, place, subject, words)
+        for level, kind, message in _changes(before[name], after[name]):
+            yield Difference(level, kind, place, subject, message)
     for name in after:
         if name not in before:
             place = new.place(("prices", name), key=True)
-            subject, words = (f"price {name}",), "is added: spending limits count it"
-            yield Difference(Effect.ADDED, "price-added", place, subject, words)
+            subject, message = (f"price {name}",), "is added: spending limits count it"
+            yield Difference(Effect.ADDED, "price-added", place, subject, message)
 
 
 def _changes(before: Price, after: Price) -> Iterator[tuple[Effect, str, str]]:
-    """The level, kind and words of each change of one price. `levels.py` compares the keys without
+    """The level, kind and message of each change of a price. `levels.py` compares the keys without
     a fallback."""
     for key, other in TOKENS.items():
         old, new = getattr(before, key), getattr(after, key)
@@ -39,10 +39,10 @@ def _changes(before: Price, after: Price) -> Iterator[tuple[Effect, str, str]]:
     if before.tiers != after.tiers:
         sizes = {tier.above + 1 for price in (before, after) for tier in price.tiers}
         cheaper = any(_is_cheaper(_at(after, size), _at(before, size)) for size in sizes)
-        words = f"has tiers above {_sizes(after)} tokens in, had {_sizes(before)}"
+        message = f"has tiers above {_sizes(after)} tokens in, had {_sizes(before)}"
         if _sizes(before) == _sizes(after):
-            words = f"has other prices above {_sizes(after)} tokens in"
-        yield (Effect.WEAKER if cheaper else Effect.CHANGED), "price-tiers", words
+            message = f"has other prices above {_sizes(after)} tokens in"
+        yield (Effect.WEAKER if cheaper else Effect.CHANGED), "price-tiers", message
 
 
 def _falls_back(price: Price, key: str) -> bool:

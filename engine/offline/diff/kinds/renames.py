@@ -23,9 +23,9 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             yield from _rights(new, name, former, where, patterns, now)
         holders = _holders(old, former)
         if holders:
-            words = f"is another name of {former}, which {', '.join(holders)} named"
+            message = f"is another name of {former}, which {', '.join(holders)} named"
             place = new.place(route.at)
-            yield Difference(Effect.CHANGED, "operation-renamed", place, (name,), words)
+            yield Difference(Effect.CHANGED, "operation-renamed", place, (name,), message)
 
 
 def _rights(
@@ -38,8 +38,10 @@ def _rights(
         return
     level = Effect.WEAKER if can else Effect.BREAKING
     kind = "rename-allowed" if can else "rename-refused"
-    words = f"was {former}: {where} {'allows' if can else 'no longer allows'} it under its new name"
-    yield Difference(level, kind, new.place(new.routes[name].at), (name,), words)
+    message = (
+        f"was {former}: {where} {'allows' if can else 'no longer allows'} it under its new name"
+    )
+    yield Difference(level, kind, new.place(new.routes[name].at), (name,), message)
 
 
 def _named(

@@ -42,34 +42,34 @@ def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
         was = before.get((location, name))
         required, needed = _is_required(node), was is not None and _is_required(was)
         if required and not needed:
-            words = f"{location} parameter '{name}' is required now"
-            yield breaking(pair, "parameter-required", node, words)
+            message = f"{location} parameter '{name}' is required now"
+            yield breaking(pair, "parameter-required", node, message)
         if needed and not required:
-            words = f"{location} parameter '{name}' may be left out now"
-            yield difference(pair, Effect.WEAKER, "parameter-optional", node, words)
+            message = f"{location} parameter '{name}' may be left out now"
+            yield difference(pair, Effect.WEAKER, "parameter-optional", node, message)
         if was is not None:
             yield from _parameter(pair, walk, was, node, f"{location} parameter {name}")
     for (location, name), was in before.items():
         if (location, name) not in after:
             is_guard = _is_required(was) or not _takes_any_text(_schema(was))
-            words = f"{location} parameter '{name}' is no longer in the document"
-            words += ": it is no longer checked" if is_guard else ""
+            message = f"{location} parameter '{name}' is no longer in the document"
+            message += ": it is no longer checked" if is_guard else ""
             level = Effect.WEAKER if is_guard else Effect.CHANGED
-            yield difference(pair, level, "parameter-removed", None, words)
+            yield difference(pair, level, "parameter-removed", None, message)
 
 
 def _parameter(pair: Pair, walk: Walk, was: Node, now: Node, where: str) -> Iterator[Difference]:
     yield from _schemas(pair, walk, _schema(was), _schema(now), where, now)
     styles = [_style(node) for node in (was, now)]
     if styles[0] != styles[1] and ("" not in styles or now.has("content") or was.has("content")):
-        words = f"{where} is written as {styles[1] or 'text'}, was {styles[0] or 'text'}"
-        yield breaking(pair, "parameter-style", now, words)
+        message = f"{where} is written as {styles[1] or 'text'}, was {styles[0] or 'text'}"
+        yield breaking(pair, "parameter-style", now, message)
     empty = [node.value.get("allowEmptyValue") is True for node in (was, now)]
     if empty[0] and not empty[1]:
         yield breaking(pair, "constraint-changed", now, f"{where} may no longer be empty")
     elif empty[1] and not empty[0]:
-        words = f"{where} may be empty now"
-        yield difference(pair, Effect.WEAKER, "constraint-loosened", now, words)
+        message = f"{where} may be empty now"
+        yield difference(pair, Effect.WEAKER, "constraint-loosened", now, message)
 
 
 def _is_required(parameter: Node) -> bool:
@@ -116,11 +116,11 @@ def _body(pair: Pair, walk: Walk) -> Iterator[Difference]:
     if required and not needed:
         yield breaking(pair, "body-required", now, "the request body is required now")
     if needed and not required:
-        words = "the request body may be left out now"
-        yield difference(pair, Effect.WEAKER, "body-optional", now, words)
+        message = "the request body may be left out now"
+        yield difference(pair, Effect.WEAKER, "body-optional", now, message)
     if not had:
-        words = "accepts a request body now"
-        yield difference(pair, Effect.WEAKER, "body-added", now, words)
+        message = "accepts a request body now"
+        yield difference(pair, Effect.WEAKER, "body-added", now, message)
         return
     yield from _contents(pair, walk, media(was), media(now), now)
 
@@ -139,8 +139,8 @@ def _contents(
             continue
         partner = of_type(name, before)
         if partner is None:
-            words = f"accepts {name} now"
-            yield difference(pair, Effect.WEAKER, "media-type-added", body, words)
+            message = f"accepts {name} now"
+            yield difference(pair, Effect.WEAKER, "media-type-added", body, message)
         else:
             yield from _schemas(pair, walk, partner, schema, "", body)
 
@@ -150,4 +150,4 @@ def _schemas(
 ) -> Iterator[Difference]:
     for change in walk.compare_any(was, now, where, node):
         level = Effect.WEAKER if change.is_weaker else Effect.BREAKING
-        yield difference(pair, level, change.kind, change.node, change.words)
+        yield difference(pair, level, change.kind, change.node, change.message)

@@ -23,8 +23,8 @@ def _responses(pair: Pair, walk: Walk) -> Iterator[Difference]:
         now = _of_status(status, after)
         if now is None:
             if status.upper().startswith("2"):
-                words = f"no longer has the response {status}"
-                yield breaking(pair, "response-removed", None, words)
+                message = f"no longer has the response {status}"
+                yield breaking(pair, "response-removed", None, message)
             continue
         yield from _contents(pair, walk, was, now, status)
         yield from _headers(pair, walk, was, now, status)
@@ -41,11 +41,11 @@ def _contents(pair: Pair, walk: Walk, was: Node, now: Node, status: str) -> Iter
     for name, schema in media(was).items():
         partner = of_type(name, schemas)
         if partner is None:
-            words = f"no longer has a response of {name} ({status})"
-            yield breaking(pair, "response-media-type-removed", now, words)
+            message = f"no longer has a response of {name} ({status})"
+            yield breaking(pair, "response-media-type-removed", now, message)
             continue
         for change in walk.compare_any(schema, partner, f"answer {status}", now):
-            yield breaking(pair, change.kind, change.node, change.words)
+            yield breaking(pair, change.kind, change.node, change.message)
 
 
 def _headers(pair: Pair, walk: Walk, was: Node, now: Node, status: str) -> Iterator[Difference]:
@@ -54,11 +54,11 @@ def _headers(pair: Pair, walk: Walk, was: Node, now: Node, status: str) -> Itera
         where = f"header {name} of the answer {status}"
         other = headers.get(name.lower())
         if other is None:
-            words = f"the {where} is no longer in the document"
-            yield breaking(pair, "response-header-removed", now, words)
+            message = f"the {where} is no longer in the document"
+            yield breaking(pair, "response-header-removed", now, message)
             continue
         if header.value.get("required") is True and other.value.get("required") is not True:
-            words = f"the {where} may be missing now"
-            yield breaking(pair, "response-header-optional", other, words)
+            message = f"the {where} may be missing now"
+            yield breaking(pair, "response-header-optional", other, message)
         for change in walk.compare_any(schema_part(header), schema_part(other), where, other):
-            yield breaking(pair, change.kind, change.node, change.words)
+            yield breaking(pair, change.kind, change.node, change.message)

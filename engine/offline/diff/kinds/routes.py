@@ -15,20 +15,20 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             yield from _paths(name, old, new)
             continue
         if name in new.operations:
-            words, place = "is no longer served: no route names it", old.place(route.at)
+            message, place = "is no longer served: no route names it", old.place(route.at)
         elif renamed := _new_names(route.operation, new):
-            words = f"is no longer served: it is {renamed[0].id} now, which no route names"
+            message = f"is no longer served: it is {renamed[0].id} now, which no route names"
             place = of_operation(renamed[0])
         else:
-            words, place = (
+            message, place = (
                 "the operation is no longer in its document",
                 of_operation(route.operation),
             )
-        yield Difference(Effect.BREAKING, "operation-removed", place, (name,), words)
+        yield Difference(Effect.BREAKING, "operation-removed", place, (name,), message)
     for name, route in new.routes.items():
         if name not in old.routes:
-            words = "is served now"
-            yield Difference(Effect.ADDED, "route-added", new.place(route.at), (name,), words)
+            message = "is served now"
+            yield Difference(Effect.ADDED, "route-added", new.place(route.at), (name,), message)
 
 
 def _new_names(operation: Operation, new: Side) -> list[Operation]:
@@ -46,8 +46,8 @@ def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
     place = of_operation(new.routes[name].operation)
     for shape, path in before.items():
         if shape not in after:
-            words = f"{path} is no longer served"
-            yield Difference(Effect.BREAKING, "path-removed", place, (name,), words)
+            message = f"{path} is no longer served"
+            yield Difference(Effect.BREAKING, "path-removed", place, (name,), message)
     for shape, path in after.items():
         if shape not in before:
             yield Difference(Effect.ADDED, "path-added", place, (name,), f"{path} is served now")

@@ -21,16 +21,16 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         has_effect = not new.config.specs[pair.after.spec].token
         easier = [need for need in after if not any(need >= known for known in before)]
         harder = [need for need in before if not any(need >= known for known in after)]
-        requirements = _requirements(pair.new)
-        place = requirements if requirements.value is not None else None
+        security = _requirements(pair.new)
+        place = security if security.value is not None else None
         for need in easier:
             level = Effect.WEAKER if has_effect else Effect.CHANGED
-            words = f"the document also accepts {_text(need)} now"
-            yield difference(pair, level, "security-alternative-added", place, words)
+            message = f"the document also accepts {_text(need)} now"
+            yield difference(pair, level, "security-alternative-added", place, message)
         for need in harder:
             level = Effect.BREAKING if has_effect else Effect.CHANGED
-            words = f"the document no longer accepts {_text(need)} alone"
-            yield difference(pair, level, "security-alternative-removed", place, words)
+            message = f"the document no longer accepts {_text(need)} alone"
+            yield difference(pair, level, "security-alternative-removed", place, message)
 
 
 def _alternatives(operation: Node) -> list[_Need]:
@@ -42,8 +42,8 @@ def _alternatives(operation: Node) -> list[_Need]:
 
 
 def _requirements(operation: Node) -> Node:
-    own = operation.get("security")
-    return own if own.value is not None else operation.library.document.get("security")
+    security = operation.get("security")
+    return security if security.value is not None else operation.library.document.get("security")
 
 
 def _text(need: _Need) -> str:

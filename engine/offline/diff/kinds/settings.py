@@ -22,8 +22,8 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         kind = rule.kind or _kind(pattern)
         if level is Effect.WEAKER and rule.weaker:
             kind = rule.weaker
-        words = rule.words(_key(pattern), was, now)
-        yield Difference(level, kind, new.place(at), (subject,), words)
+        message = rule.message(_key(pattern), was, now)
+        yield Difference(level, kind, new.place(at), (subject,), message)
 
 
 def _key(pattern: str) -> str:

@@ -16,9 +16,9 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             continue
         for kind, was, now in _facts(before, route):
             if was != now:
-                words = f"{'destination' if kind == 'way' else kind} is {now}, was {was}"
+                message = f"{'destination' if kind == 'way' else kind} is {now}, was {was}"
                 code = f"route-{kind.replace(' ', '-')}"
-                yield Difference(Effect.CHANGED, code, new.place(route.at), (name,), words)
+                yield Difference(Effect.CHANGED, code, new.place(route.at), (name,), message)
 
 
 def _facts(old: Route, new: Route) -> Iterator[tuple[str, str, str]]:

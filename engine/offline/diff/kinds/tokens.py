@@ -25,23 +25,23 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     before, after = _by_name(old), _by_name(new)
     for name, (_, _, place) in before.items():
         if name not in after:
-            words = "the token is removed"
-            yield Difference(Effect.REMOVED, "token-removed", place, (f"token {name}",), words)
+            message = "the token is removed"
+            yield Difference(Effect.REMOVED, "token-removed", place, (f"token {name}",), message)
     for name, (digest, caller, place) in after.items():
         subject = (f"token {name}",)
         if name not in before:
-            words = "a new token"
-            yield Difference(Effect.ADDED, "token-added", place, subject, words)
+            message = "a new token"
+            yield Difference(Effect.ADDED, "token-added", place, subject, message)
             continue
         if before[name][0] != digest:
-            words = "has another secret"
-            yield Difference(Effect.CHANGED, "token-rotated", place, subject, words)
+            message = "has another secret"
+            yield Difference(Effect.CHANGED, "token-rotated", place, subject, message)
         if before[name][1].team != caller.team:
-            words = f"is in {_team(caller)}, was in {_team(before[name][1])}"
-            yield Difference(Effect.CHANGED, "token-team", place, subject, words)
+            message = f"is in {_team(caller)}, was in {_team(before[name][1])}"
+            yield Difference(Effect.CHANGED, "token-team", place, subject, message)
         if before[name][1].priority != caller.priority:
-            words = f"has {_priority(caller)}, had {_priority(before[name][1])}"
-            yield Difference(Effect.CHANGED, "token-priority", place, subject, words)
+            message = f"has {_priority(caller)}, had {_priority(before[name][1])}"
+            yield Difference(Effect.CHANGED, "token-priority", place, subject, message)
         yield from _allowed(before[name][1], caller, place, subject)
         yield from _expiry(before[name][1], caller, place, subject)
         yield from _limits(before[name][1], caller, place, subject, new.config.currency)
@@ -59,12 +59,12 @@ def _allowed(
 ) -> Iterator[Difference]:
     for field, covers in _COVERS.items():
         before, after = getattr(old, field), getattr(new, field)
-        if gained := additions(before, after, covers):
-            words = f"may use more {field}: {listed(gained)}"
-            yield Difference(Effect.WEAKER, f"token-{field}-widened", place, subject, words)
+        if additional := additions(before, after, covers):
+            message = f"may use more {field}: {listed(additional)}"
+            yield Difference(Effect.WEAKER, f"token-{field}-widened", place, subject, message)
         if excluded := additions(after, before, covers):
-            words = f"may use fewer {field}: no longer {listed(excluded)}"
-            yield Difference(Effect.CHANGED, f"token-{field}-narrowed", place, subject, words)
+            message = f"may use fewer {field}: no longer {listed(excluded)}"
+            yield Difference(Effect.CHANGED, f"token-{field}-narrowed", place, subject, message)
 
 
 def _team(caller: Caller) -> str:
@@ -80,12 +80,12 @@ def _expiry(
 ) -> Iterator[Difference]:
     if old.expires == new.expires:
         return
-    words = f"expires {_moment(new.expires)}, was {_moment(old.expires)}"
+    message = f"expires {_moment(new.expires)}, was {_moment(old.expires)}"
     longer = new.expires is None or (old.expires is not None and new.expires > old.expires)
     level, kind = (
         (Effect.WEAKER, "token-expiry-later") if longer else (Effect.CHANGED, "token-expiry-sooner")
     )
-    yield Difference(level, kind, place, subject, words)
+    yield Difference(level, kind, place, subject, message)
 
 
 def _moment(seconds: float | None) -> str:
@@ -102,15 +102,15 @@ def _limits(
     for kind in dict.fromkeys([*before, *after]):
         was, now = before.get(kind), after.get(kind)
         if now is None and was is not None:
-            words = f"no longer has a limit of {kind}, was {quota_text(was, currency)}"
-            yield Difference(Effect.WEAKER, "limit-removed", place, subject, words)
+            message = f"no longer has a limit of {kind}, was {quota_text(was, currency)}"
+            yield Difference(Effect.WEAKER, "limit-removed", place, subject, message)
         elif was is None and now is not None:
-            words = f"has a limit now: {quota_text(now, currency)}"
-            yield Difference(Effect.CHANGED, "limit-added", place, subject, words)
+            message = f"has a limit now: {quota_text(now, currency)}"
+            yield Difference(Effect.CHANGED, "limit-added", place, subject, message)
         elif was is not None and now is not None and was != now:
-            words = f"limit is {quota_text(now, currency)}, was {quota_text(was, currency)}"
+            message = f"limit is {quota_text(now, currency)}, was {quota_text(was, currency)}"
             raised = compare_quotas(was, now) > 0
             level = Effect.WEAKER if raised else Effect.CHANGED
             code = "limit-raised" if raised else "limit-lowered"
             code = "limit-window" if is_moved(was, now) else code
-            yield Difference(level, code, place, subject, words)
+            yield Difference(level, code, place, subject, message)

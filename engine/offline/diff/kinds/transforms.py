@@ -22,8 +22,8 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if was == now:
             continue
         place = new.place(now[0].at) if now else old.place(was[0].at)
-        words = _words(_edits(was), _edits(now))
-        yield Difference(Effect.CHANGED, "transform-changed", place, (subject,), words)
+        message = _words(_edits(was), _edits(now))
+        yield Difference(Effect.CHANGED, "transform-changed", place, (subject,), message)
 
 
 def _transforms(side: Side) -> dict[str, tuple[TransformConfig, ...]]:
@@ -53,10 +53,10 @@ def _words(was: list[_Edit], now: list[_Edit]) -> str:
     if not now:
         return "has no transform"
     if not was:
-        return f"is transformed now: {', '.join(words for words, _ in now)}"
-    others = list(dict.fromkeys(words for words, value in now if (words, value) not in was))
-    names = {words for words, _ in now}
-    gone = list(dict.fromkeys(words for words, _ in was if words not in names))
+        return f"is transformed now: {', '.join(message for message, _ in now)}"
+    others = list(dict.fromkeys(message for message, value in now if (message, value) not in was))
+    names = {message for message, _ in now}
+    gone = list(dict.fromkeys(message for message, _ in was if message not in names))
     parts = [", ".join(others), f"no longer {', '.join(gone)}" if gone else ""]
     return f"is transformed differently: {'; '.join(filter(None, parts)) or 'in another order'}"
 
@@ -65,9 +65,9 @@ def _edits(transforms: tuple[TransformConfig, ...]) -> list[_Edit]:
     """The edits with their values; that of an entry of a list is the entry."""
     edits = []
     for transform in transforms:
-        for at, words in edits_of(transform):
+        for at, message in edits_of(transform):
             value: Any = transform.options
             for step in at[len(transform.at) :]:
                 value = value[step]
-            edits.append((words, value))
+            edits.append((message, value))
     return edits

@@ -16,37 +16,41 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, was in before.items():
         if name not in after:
             place = old.place(was.at, key=True)
-            words = "the upstream is removed"
+            message = "the upstream is removed"
             yield Difference(
-                Effect.REMOVED, "upstream-removed", place, (f"upstream {name}",), words
+                Effect.REMOVED, "upstream-removed", place, (f"upstream {name}",), message
             )
     for name, now in after.items():
         subject, place = (f"upstream {name}",), new.place(now.at, key=True)
         if name not in before:
-            words = f"a new upstream at {now.url}"
-            yield Difference(Effect.ADDED, "upstream-added", place, subject, words)
+            message = f"a new upstream at {now.url}"
+            yield Difference(Effect.ADDED, "upstream-added", place, subject, message)
             continue
-        for level, kind, words in _changed(before[name], now):
-            yield Difference(level, kind, place, subject, words)
+        for level, kind, message in _changed(before[name], now):
+            yield Difference(level, kind, place, subject, message)
 
 
 def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
     if was.dialect != now.dialect:
         dialects = [upstream.dialect or "that of its route" for upstream in (now, was)]
-        words = f"dialect is {dialects[0]}, was {dialects[1]}"
-        yield Effect.CHANGED, "upstream-dialect", words
+        message = f"dialect is {dialects[0]}, was {dialects[1]}"
+        yield Effect.CHANGED, "upstream-dialect", message
     if (was.provider, was.variables) != (now.provider, now.variables):
-        words = f"is {_provider_text(now)}, was {_provider_text(was)}"
-        yield Effect.CHANGED, "upstream-provider", words
+        message = f"is {_provider_text(now)}, was {_provider_text(was)}"
+        yield Effect.CHANGED, "upstream-provider", message
     if was.credentials != now.credentials:
-        words = f"gets another credential ({_credential_text(now)}, was {_credential_text(was)})"
-        yield Effect.CHANGED, "upstream-credential", words
+        message = f"gets another credential ({_credential_text(now)}, was {_credential_text(was)})"
+        yield Effect.CHANGED, "upstream-credential", message
     if was.proxy != now.proxy:
         yield Effect.CHANGED, "upstream-proxy", "is reached through another proxy, or none"
-    gained = [name for name in now.forward_headers if name not in was.forward_headers]
+    additional = [name for name in now.forward_headers if name not in was.forward_headers]
     removed_headers = [name for name in was.forward_headers if name not in now.forward_headers]
-    if gained:
-        yield Effect.WEAKER, "forwarded-widened", f"also gets callers' headers: {listed(gained)}"
+    if additional:
+        yield (
+            Effect.WEAKER,
+            "forwarded-widened",
+            f"also gets callers' headers: {listed(additional)}",
+        )
     if removed_headers:
         yield (
             Effect.CHANGED,
@@ -68,11 +72,11 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
 def _choices(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
     """Callers may choose more or less besides the model."""
     before, after = set(was.caller_choices), set(now.caller_choices)
-    if gained := sorted(after - before):
-        yield Effect.WEAKER, "caller-choices-gained", f"lets callers choose {listed(gained)}"
-    if lost := sorted(before - after):
-        words = f"no longer lets callers choose {listed(lost)}"
-        yield Effect.BREAKING, "caller-choices-lost", words
+    if additional := sorted(after - before):
+        yield Effect.WEAKER, "caller-choices-gained", f"lets callers choose {listed(additional)}"
+    if missing := sorted(before - after):
+        message = f"no longer lets callers choose {listed(missing)}"
+        yield Effect.BREAKING, "caller-choices-lost", message
 
 
 def _credential_text(upstream: UpstreamConfig) -> str:

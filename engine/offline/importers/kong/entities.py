@@ -95,7 +95,7 @@ def _bind(
         return
     name = str(value.get("name"))
     references = [key for key in _REFERENCES if value.get(key) is not None]
-    wanted = _name(value[references[0]]) if references else ""
+    target_name = _name(value[references[0]]) if references else ""
     kinds = {"service": "services", "route": "routes"}
     if references and (len(references) > 1 or references[0] not in kinds or entity.at):
         bound = " and ".join(f"{key} {_name(value[key])}" for key in references)
@@ -103,9 +103,11 @@ def _bind(
         return
     if references:
         kind = kinds[references[0]]
-        matches = [e for e in entities if kind in e.at[-2:] and e.name == wanted]
+        matches = [e for e in entities if kind in e.at[-2:] and e.name == target_name]
         if not matches:
-            draft.skip((*at, "name"), f"there is no {references[0]} '{wanted}'", f"plugin {name}")
+            draft.skip(
+                (*at, "name"), f"there is no {references[0]} '{target_name}'", f"plugin {name}"
+            )
             return
         entity = matches[0]
     entity.plugins.append(Plugin(name, mapping(value.get("config")), at))

@@ -141,8 +141,8 @@ def _edit(draft: ImportedConfig, name: str, targets: Sequence[Target]) -> None:
     values: dict[str, Any] = {}
     for key, places in PLACES.items():
         numbers = [number_of(target.options.get(key)) for target in targets]
-        written = [target for target in targets if target.options.get(key) is not None]
-        if not written:
+        configured = [target for target in targets if target.options.get(key) is not None]
+        if not configured:
             continue
         reason = "the targets of a model have different values"
         if all(number == numbers[0] for number in numbers):
@@ -150,7 +150,7 @@ def _edit(draft: ImportedConfig, name: str, targets: Sequence[Target]) -> None:
                 values |= dict.fromkeys(places, numbers[0])
                 continue
             reason = "not every format of chat takes this value"
-        for target in written:
+        for target in configured:
             draft.skip((*target.at, key), reason)
     if values:
         body: dict[str, Any] = {"set": values}

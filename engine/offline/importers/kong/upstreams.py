@@ -195,9 +195,9 @@ class Upstream:
                     options[name] = filled(text)
         return options
 
-    def _secret(self, wanted: str, secret: str, key: str) -> str:
+    def _secret(self, preferred_name: str, secret: str, key: str) -> str:
         """The variable of a secret, which is noted if it is written out."""
-        name = self.draft.variable(wanted, secret)
+        name = self.draft.variable(preferred_name, secret)
         if secret:
             reason = f"it is a literal; set {name} to it"
             self.draft.skip((*self.at, "auth", key), reason, f"the value of {key}")

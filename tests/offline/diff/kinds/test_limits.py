@@ -34,4 +34,4 @@ def test_another_option_of_a_plugin_may_protect_less(
     finally:
         installed_plugins.cache_clear()
     assert (difference.level, difference.kind) == (Effect.WEAKER, "policy-changed")
-    assert difference.words.startswith("it may protect less: only is ")
+    assert difference.message.startswith("it may protect less: only is ")

@@ -17,7 +17,7 @@ HIDDEN = "operationId: hidden"
 
 
 @each(
-    ("document", "words"),
+    ("document", "message"),
     [
         (DOCUMENT, "is no longer served: no route names it"),
         (
@@ -31,9 +31,9 @@ HIDDEN = "operationId: hidden"
     ],
 )
 def test_an_operation_that_is_gone_is_named_with_its_reason(
-    tmp_path: Path, document: str, words: str
+    tmp_path: Path, document: str, message: str
 ) -> None:
     before = planned(tmp_path / "old", CONFIG % ", shop.hidden")
     after = planned(tmp_path / "new", CONFIG % "", document)
     (difference,) = differences_between(before, after)
-    assert (difference.level, difference.words) == (Effect.BREAKING, words)
+    assert (difference.level, difference.message) == (Effect.BREAKING, message)

@@ -8,14 +8,14 @@ from tests.support.rehearsing import CONFIG, patched, planned
 OLD = {"request": {"header": {"set": {"x-a": "hush-1", "x-b": "1"}, "remove": ["x-c"]}}}
 
 
-def words(folder, old, new):
+def message(folder, old, new):
     def side(name, transform):
         return planned(folder / name, patched(CONFIG, {"upstreams": {"main": transform}}))
 
     (difference,) = differences_between(
         side("a", {"transform": old}), side("b", {"transform": new})
     )
-    return difference.words
+    return difference.message
 
 
 @pytest.mark.parametrize(
@@ -34,12 +34,12 @@ def words(folder, old, new):
     ],
 )
 def test_the_edits_that_differ_are_named(tmp_path, header, expected):
-    told = words(tmp_path, OLD, {"request": {"header": header}})
+    told = message(tmp_path, OLD, {"request": {"header": header}})
     assert told == f"is transformed differently: {expected}"
 
 
 def test_a_transform_that_is_new_or_gone_is_told(tmp_path):
     new = {"request": {"path": "/x"}}
-    added = words(tmp_path, None, new)
+    added = message(tmp_path, None, new)
     assert added == "is transformed now: request.path"
-    assert words(tmp_path, new, None) == "has no transform"
+    assert message(tmp_path, new, None) == "has no transform"

@@ -1,6 +1,27 @@
-"""Changes of some parts of a tree copy only what leads to them."""
+"""Leaves of trees, and changed copies, which share what has no change."""
 
-from engine.values.tree_changes import with_changes
+from engine.values.trees import leaves, map_leaves, with_changes
+
+TREE = {"a": [1, {"b": "x"}], "c": {}, "d": None}
+
+
+def test_leaves_have_their_paths_and_empty_parts_are_leaves():
+    assert list(leaves(TREE)) == [
+        (("a", 0), 1),
+        (("a", 1, "b"), "x"),
+        (("c",), {}),
+        (("d",), None),
+    ]
+    assert list(leaves("x", ("a",))) == [(("a",), "x")]
+
+
+def test_a_copy_has_changed_leaves_and_the_same_form():
+    assert map_leaves(TREE, lambda path, value: len(path)) == {
+        "a": [2, {"b": 3}],
+        "c": {},
+        "d": 1,
+    }
+    assert map_leaves(TREE, lambda path, value: value) == TREE
 
 
 def _double(step, entry):

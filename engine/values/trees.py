@@ -1,0 +1,43 @@
+"""Trees of mappings and lists, as JSON and YAML have them: their leaves, and changed copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+TreePath = tuple[Any, ...]
+"""The names and indexes that lead to a value."""
+
+
+def leaves(value: Any, at: TreePath = ()) -> Iterator[tuple[TreePath, Any]]:
+    """The values that are not a mapping or list, and empty ones, each with its path; `at` is that
+    of `value`."""
+    if not isinstance(value, dict | list) or not value:
+        yield at, value
+        return
+    for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from leaves(entry, (*at, step))
+
+
+def map_leaves(value: Any, change: Callable[[TreePath, Any], Any], at: TreePath = ()) -> Any:
+    """A copy in which each value that is not a mapping or list is replaced by `change(path,
+    value)`."""
+    if isinstance(value, dict):
+        return {name: map_leaves(entry, change, (*at, name)) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [map_leaves(entry, change, (*at, index)) for index, entry in enumerate(value)]
+    return change(at, value)
+
+
+def with_changes(
+    value: dict[Any, Any] | list[Any], change: Callable[[Any, Any], Any]
+) -> dict[Any, Any] | list[Any]:
+    """The mapping or list with every entry replaced by `change(key or index, entry)`; `value`
+    itself if `change` returns every entry itself. Parts without changes are shared, not copied."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value)
+    changes = {step: new for step, entry in entries if (new := change(step, entry)) is not entry}
+    if not changes:
+        return value
+    if isinstance(value, dict):
+        return {**value, **changes}
+    return [changes.get(index, entry) for index, entry in enumerate(value)]
