@@ -14,13 +14,13 @@ from gunicorn.glogging import Logger
 
 from engine.config.server import Server
 from engine.plan.route import CannotServe
+from engine.process import runtime_dir
 from engine.server.boot_pipe import BootPipe
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
 from engine.server.master import Master
 from engine.server.shutdown import MIN_GRACE
 from engine.server.worker_states import WorkerState
-from engine.values import runtime_dir
 
 
 class GunicornApplication(BaseApplication):

@@ -1,6 +1,6 @@
 """Admission of connections to a worker, and its idle connections.
 
-The law: a connection is admitted while file descriptors are left (`values/file_descriptors.py`).
+The law: a connection is admitted while file descriptors are left (`process/file_descriptors.py`).
 When they run short, the connection that has been idle longest is closed; if none is idle, the
 caller is answered 503 at once. Beyond `server.connections` callers wait in the backlog of the
 listening socket, where another worker may accept them. The telemetry listener has a few descriptors
@@ -19,8 +19,8 @@ import gevent
 from gevent.pool import Pool
 from gevent.server import StreamServer
 
+from engine.process import file_descriptors
 from engine.server.caller_socket import end_input
-from engine.values import file_descriptors
 
 _PAUSE = 0.05
 """Seconds without accepting connections, once no descriptor is left."""

@@ -26,6 +26,7 @@ from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
 from engine.edge.router import Application
+from engine.process import file_descriptors
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings, closing, ip_address
 from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.http1.request import Limits
@@ -39,7 +40,7 @@ from engine.server.shutdown import (
     master_listens,
 )
 from engine.server.watchdog import TurnTimer, stack
-from engine.values import file_descriptors
+from engine.values.errors import too_many_connections
 
 _POLL_SECONDS = 0.25
 _LAST_REQUEST = 1.0
@@ -178,7 +179,7 @@ class Worker(GeventWorker):
 
     def _refusal(self, address: Any) -> bytes:
         """The 503 for a caller that is not admitted."""
-        error = file_descriptors.too_many_connections()
+        error = too_many_connections()
         return closing(self.wsgi.refuse(error, ip_address(address)))
 
     def _end_requests(self, pools: list[Pool]) -> None:

@@ -102,3 +102,10 @@ def token_ended() -> GatewayError:
 
 class EventTooLarge(Exception):
     """A server-sent event exceeds the size limit: the stream cannot be relayed event by event."""
+
+
+def too_many_connections() -> GatewayError:
+    """503: there is no descriptor for another connection."""
+    message = "The gateway has no room for another connection. Try again in a moment."
+    headers = [("retry-after", "1")]
+    return GatewayError(503, "too_many_connections", message, headers=headers)

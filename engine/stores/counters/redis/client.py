@@ -19,6 +19,7 @@ from redis.backoff import EqualJitterBackoff
 from redis.exceptions import ConnectionError as Broken
 from redis.exceptions import RedisError, ResponseError
 
+from engine.process.periodic import PeriodicTask
 from engine.stores.counters.redis.address import RedisOptions
 from engine.stores.counters.redis.call import (
     NOT_SERVED,
@@ -41,7 +42,6 @@ from engine.stores.counters.redis.connection import (
 from engine.stores.counters.redis.deadlines import CallDeadlines, Late
 from engine.stores.counters.redis.server import RedisServer
 from engine.values.counters import CountersAway
-from engine.values.periodic import PeriodicTask
 
 log = logging.getLogger("modelway")
 
