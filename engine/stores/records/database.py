@@ -10,6 +10,7 @@ import importlib
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from engine.stores.records.connector import SESSION_LIMITS, Connector
 from engine.stores.records.failures import (
@@ -150,7 +152,11 @@ class Database:
     def _connect(self, dialect: Any, record: object, arguments: Any, options: Any) -> Any:
         return self._connector.connect(dialect, arguments, options)
 
-    def _run(self, connect: Callable[[], Any], function: Callable[[Connection], T]) -> T:
+    def _run(
+        self,
+        connect: Callable[[], AbstractContextManager[Connection]],
+        function: Callable[[Connection], T],
+    ) -> T:
         try:
             with connect() as connection:
                 return function(connection)
@@ -198,7 +204,7 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def connected(connection: sqlite3.Connection, record: Any) -> None:
+    def connected(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
         # Not the driver but SQLAlchemy begins transactions.
         connection.isolation_level = None
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
@@ -212,7 +218,9 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
             raise sqlite3.OperationalError(REMOVED_FILE)
 
     @event.listens_for(engine, "checkout")
-    def checked_out(connection: sqlite3.Connection, record: Any, proxy: object) -> None:
+    def checked_out(
+        connection: sqlite3.Connection, record: ConnectionPoolEntry, proxy: object
+    ) -> None:
         # SQLite goes on writing to a file that was replaced, where nobody sees the rows.
         if record.info["file"] != _inode(file):
             raise DisconnectionError
