@@ -72,11 +72,7 @@ def build(
         cors=parts.cors,
         choose=Alternatives(plan.routes, parts).responder,
     )
-    places, resources = _places(plan), list[Resource]()
-    for number, route in enumerate(plan.routes):
-        tried = not parts.services.background and number < MAX_MADE
-        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
-    link_overlaps(resources)
+    _add_routes(app, plan, parts)
     for path, handler in console_pages(shown or plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
@@ -88,6 +84,14 @@ def build(
         parts.health.start()
         _end_revoked(parts)
     return app
+
+
+def _add_routes(app: Application, plan: Plan, parts: Parts) -> None:
+    places, resources = _places(plan), list[Resource]()
+    for number, route in enumerate(plan.routes):
+        tried = not parts.services.background and number < MAX_MADE
+        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
+    link_overlaps(resources)
 
 
 def _places(plan: Plan) -> dict[str, tuple[str, int]]:

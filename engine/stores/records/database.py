@@ -194,7 +194,6 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
         raise BadUrl(
             "the records need a file that all workers share; write sqlite:///var/modelway.db"
         )
-    file, was_opened = str(url.database), False
     engine = create_engine(
         url,
         pool_size=pool,
@@ -204,11 +203,29 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def connected(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
+    def connected(connection: sqlite3.Connection, record: object) -> None:
         # Not the driver but SQLAlchemy begins transactions.
         connection.isolation_level = None
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
+
+    _watch_file(engine, str(url.database))  # after the pragmas, with which SQLite makes the file
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # Take the write lock at once: a transaction that reads first may fail to get it later.
+        if not connection.get_execution_options().get("reads"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _watch_file(engine: Engine, file: str) -> None:
+    """Let SQLite use no file that was removed or replaced since the first connection."""
+    was_opened = False
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: object, record: ConnectionPoolEntry) -> None:
         nonlocal was_opened
         was_opened, record.info["file"] = True, _inode(file)
 
@@ -218,20 +235,10 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
             raise sqlite3.OperationalError(REMOVED_FILE)
 
     @event.listens_for(engine, "checkout")
-    def checked_out(
-        connection: sqlite3.Connection, record: ConnectionPoolEntry, proxy: object
-    ) -> None:
+    def checked_out(connection: object, record: ConnectionPoolEntry, proxy: object) -> None:
         # SQLite goes on writing to a file that was replaced, where nobody sees the rows.
         if record.info["file"] != _inode(file):
             raise DisconnectionError
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        # Take the write lock at once: a transaction that reads first may fail to get it later.
-        if not connection.get_execution_options().get("reads"):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
 
 
 def _inode(file: str) -> tuple[int, int] | None:
