@@ -21,10 +21,10 @@ from gevent import monkey
 
 monkey.patch_all()
 
+from engine.process.runtime_dir import runtime_directory  # noqa: E402
 from engine.stores.counters.memory import MemoryCounters, clock  # noqa: E402
 from engine.stores.counters.redis.counters import RedisCounters  # noqa: E402
 from engine.values.counters import Counters, Limit  # noqa: E402
-from engine.values.runtime_dir import runtime_directory  # noqa: E402
 from tests.support.redis_server import RedisServer  # noqa: E402
 
 HUGE = 10**15

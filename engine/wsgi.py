@@ -19,6 +19,8 @@ from engine.config.config_files import ConfigFiles
 from engine.edge.router import Application
 from engine.plan.make import make_plan
 from engine.plan.route import CannotConnect
+from engine.process.file_descriptors import raise_limit
+from engine.process.runtime_dir import use_for_temporary_files
 from engine.server.gunicorn_connection import WSGIAdapter
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines, master_listens
@@ -26,8 +28,6 @@ from engine.server.worker import Worker
 from engine.source.child_process import release_memory
 from engine.source.problem import render
 from engine.telemetry.health import ConfigStatus
-from engine.values.file_descriptors import raise_limit
-from engine.values.runtime_dir import use_for_temporary_files
 from engine.values.units import format_count
 
 _APP_LOAD_ERROR = 4

@@ -13,6 +13,8 @@ import gevent.socket
 
 from engine.app.worker_services import prepare
 from engine.plan.make import make_plan
+from engine.process.periodic import PeriodicTask
+from engine.process.runtime_dir import runtime_directory
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.serving import serving
 from engine.server.worker import Worker
@@ -22,8 +24,6 @@ from engine.telemetry.health import ConfigStatus
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.caller import digest
-from engine.values.periodic import PeriodicTask
-from engine.values.runtime_dir import runtime_directory
 
 TOKEN = "mw-" + "a" * 64
 BATCH = 25

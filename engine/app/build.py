@@ -74,11 +74,7 @@ def build(
         cors=parts.cors,
         choose=Alternatives(plan.routes, parts).responder,
     )
-    places, resources = _places(plan), list[Resource]()
-    for number, route in enumerate(plan.routes):
-        tried = not parts.services.background and number < MAX_MADE
-        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
-    link_overlaps(resources)
+    _add_routes(app, plan, parts)
     for path, handler in console_pages(shown or plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
@@ -97,6 +93,14 @@ def _preload(config: Config) -> None:
     """Read what the models of the config's targets accept."""
     targets = (target for model in config.models.values() for target in model.to)
     translations.preload({config.upstreams[target.upstream].dialect for target in targets})
+
+
+def _add_routes(app: Application, plan: Plan, parts: Parts) -> None:
+    places, resources = _places(plan), list[Resource]()
+    for number, route in enumerate(plan.routes):
+        tried = not parts.services.background and number < MAX_MADE
+        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
+    link_overlaps(resources)
 
 
 def _places(plan: Plan) -> dict[str, tuple[str, int]]:

@@ -16,11 +16,11 @@ from engine.config.config import Config
 from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.machine.state import SharedState
 from engine.plan.route import CannotConnect, Plan
+from engine.process.file_descriptors import is_exhausted
+from engine.process.periodic import PeriodicTask
+from engine.process.runtime_dir import NoWritableFolder, runtime_directory
 from engine.values.admission import AdmissionQueues
-from engine.values.file_descriptors import is_exhausted
 from engine.values.machine_state import LocalState, MachineState
-from engine.values.periodic import PeriodicTask
-from engine.values.runtime_dir import NoWritableFolder, runtime_directory
 
 if TYPE_CHECKING:
     from engine.stores.counters.memory import MemoryCounters

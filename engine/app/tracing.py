@@ -10,13 +10,13 @@ from engine.app.telemetry import WorkerTelemetry, version
 from engine.config.config import Config
 from engine.config.telemetry import Traces
 from engine.exchange.exchange import Observer
+from engine.process.log_throttle import LogThrottle
 from engine.telemetry.tracing.exporter import Exporter, exporter_collector
 from engine.telemetry.tracing.otlp import Encoder, rejected_spans, resource_attributes
 from engine.telemetry.tracing.spans import Peer, Tracer
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.upstream.client.address import origin_of
 from engine.upstream.post_client import PostClient
-from engine.values.throttle import LogThrottle
 
 
 def tracing(config: Config, traces: Traces, telemetry: WorkerTelemetry) -> Observer:

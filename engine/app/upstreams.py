@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from engine.config.config import Config
 from engine.credentials.interface.credential import OpenCredential
@@ -44,7 +43,7 @@ def _close(upstreams: Mapping[str, Upstream]) -> None:
         upstream.client.close()
 
 
-def _details(upstreams: Mapping[str, Upstream]) -> Mapping[str, Any]:
+def _details(upstreams: Mapping[str, Upstream]) -> Mapping[str, object]:
     """The details in `/readyz` of upstreams with `resolve`; ages in seconds."""
     now = time.monotonic()
     return {

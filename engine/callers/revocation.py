@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.exchange import services
 from engine.exchange.exchange import Exchange
+from engine.process.periodic import PeriodicTask
 from engine.values.caller import Caller
-from engine.values.periodic import PeriodicTask
 
 if TYPE_CHECKING:
     from engine.callers.cache import TokenCache  # it imports SQLAlchemy

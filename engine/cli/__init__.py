@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from engine.cli.command_group import CommandGroup
-from engine.values.runtime_dir import NoWritableFolder
+from engine.process.runtime_dir import NoWritableFolder
 
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of the device that the output is written to."""

@@ -14,9 +14,9 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from engine.process.gc_pause import no_collection
 from engine.source.suggestion import did_you_mean, near
 from engine.values.discovery import constant_of, modules_in
-from engine.values.gc_pause import no_collection
 
 _HEAD = re.compile(r'"""`(?P<path>modelway [a-z -]+)`: (?P<summary>[^\n]+?)\.(?:\s|""")')
 """How the docstring of a command's file begins: the command line, and a summary of one line."""

@@ -15,11 +15,11 @@ import click
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
+from engine.process.runtime_dir import runtime_directory
 from engine.server.master import BOOT_SECONDS
 from engine.server.master_state import State, read_all
 from engine.server.trial import SECONDS
 from engine.server.worker_states import Phase, WorkerState
-from engine.values.runtime_dir import runtime_directory
 
 _TIMEOUT = 2 * SECONDS + BOOT_SECONDS
 """The timeout in seconds of a reload: trial, plan and new workers."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from mmap import ACCESS_READ, mmap
-from typing import IO, Protocol
+from typing import IO
 
+from engine.exchange.caller_connection import Readable
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Edit, apply_edits
 
@@ -14,12 +15,6 @@ IN_MEMORY = 1_000_000
 """The largest body in bytes that is kept in memory; a larger one spools to disk."""
 
 _CHUNK = 65_536
-
-
-class Stream(Protocol):
-    """The source of a body: WSGI's `wsgi.input`."""
-
-    def read(self, size: int, /) -> bytes: ...
 
 
 class Body:
@@ -102,7 +97,6 @@ class BodyReader(Protocol):
     def receive(self, max_size: int | None = None) -> Body:
         """Read the body; `max_size` replaces that of the reader. Raises GatewayError 400, 408 or
         413, or AbortConnection."""
-        ...
 
 
 class ReceivedBody:
@@ -119,7 +113,7 @@ class ReceivedBody:
         return self._body
 
 
-def receive(stream: Stream, length: int | None, limit: int) -> Body:
+def receive(stream: Readable, length: int | None, limit: int) -> Body:
     """Read a body of `length` bytes, or to its end if `length` is None.
 
     Raises GatewayError: 413 for more than `limit` bytes, 400 if the body is shorter than `length`.
@@ -154,7 +148,7 @@ def spool(chunks: Iterable[bytes]) -> Body:
     return Body(file=file, size=size)
 
 
-def _receive_to_disk(stream: Stream, data: bytes, length: int | None, limit: int) -> Body:
+def _receive_to_disk(stream: Readable, data: bytes, length: int | None, limit: int) -> Body:
     file = tempfile.TemporaryFile(prefix="modelway-")  # noqa: SIM115 - the Body closes it
     size = 0
     try:

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from engine.exchange.exchange import Observer
 from engine.values.admission import AdmissionQueues
@@ -60,7 +60,7 @@ class WorkerHealth(Protocol):
         ...
 
     @property
-    def details_of(self) -> dict[str, Callable[[], Any]]:
+    def details_of(self) -> dict[str, Callable[[], object]]:
         """Functions that return further details for operators, by name."""
         ...
 
@@ -71,7 +71,7 @@ class WorkerHealth(Protocol):
         """Probe the stores, and return whether the worker can serve."""
         ...
 
-    def details(self, ready: bool, now: float) -> dict[str, Any]:
+    def details(self, ready: bool, now: float) -> dict[str, object]:
         """The state of the worker for operators; `now` in Unix seconds."""
         ...
 

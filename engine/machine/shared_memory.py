@@ -22,7 +22,7 @@ from typing import Any
 import lmdb
 
 from engine.machine.file_room import reserve
-from engine.values.runtime_dir import prepare
+from engine.process.runtime_dir import prepare
 
 Transaction = Any
 """lmdb.Transaction. Its stubs declare buffers as values, which LMDB returns only on request."""

@@ -21,9 +21,9 @@ from engine.machine.mapped_numbers import PLACES, MappedNumbers
 from engine.machine.names import NamePlaces, digest_of
 from engine.machine.slots import Chunk, Record, WorkerSlots
 from engine.machine.worker_locks import locked, try_lock
+from engine.process.log_throttle import LogThrottle
+from engine.process.runtime_dir import prepare
 from engine.values.machine_state import WIDTH, LocalState, SharedRecord
-from engine.values.runtime_dir import prepare
-from engine.values.throttle import LogThrottle
 
 
 class SharedState:

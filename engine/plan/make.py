@@ -32,6 +32,7 @@ from engine.plan.route import Plan, PlanResult, Route, ServedConfig, model_opera
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
 from engine.policies import Guards, guards
+from engine.process.gc_pause import no_collection
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.failure_place import reading
 from engine.source.files import record_reads
@@ -43,7 +44,6 @@ from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
 from engine.upstream import choose
-from engine.values.gc_pause import no_collection
 from engine.values.usage import Takes
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from typing import Any
 
 import gevent.socket
 from gevent.monkey import get_original
+
+GeventSocket = gevent.socket.socket
+"""The socket of a caller, plain or TLS."""
 
 _PIECE = 65_536
 _LINGER_IDLE = 1.0
@@ -23,7 +25,7 @@ class CallerSocket:
 
     __slots__ = ("_socket_timeout", "buffered", "can_try", "sock", "timeout")
 
-    def __init__(self, sock: Any) -> None:
+    def __init__(self, sock: GeventSocket) -> None:
         self.sock = sock
         self.buffered = b""
         self.can_try = type(sock) is gevent.socket.socket  # TLS may have to read in order to send
@@ -36,7 +38,7 @@ class CallerSocket:
         if data:
             return data
         self.set_socket_timeout()
-        return bytes(self.sock.recv(_PIECE))
+        return self.sock.recv(_PIECE)
 
     def send(self, data: bytes) -> None:
         """Send all bytes. Raises TimeoutError, OSError."""
@@ -65,13 +67,12 @@ class CallerSocket:
         """Send without waiting. Returns the number of bytes sent; the next `send` raises an error
         of the connection."""
         try:
-            size: int = self.sock.send(data, 0, 0.0)
+            return self.sock.send(data, 0, 0.0)  # type: ignore[call-arg]  # the timeout of gevent
         except OSError:
             return 0
-        return size
 
 
-def linger(sock: Any, size: int) -> None:
+def linger(sock: GeventSocket, size: int) -> None:
     """End the response on a gevent socket, then read at most `size` bytes (see
     `CallerConnection.linger`): for a second, or as long as they take at 1 MB per second, and until
     nothing has come for a second."""
@@ -86,7 +87,7 @@ def linger(sock: Any, size: int) -> None:
             remaining -= len(data)
 
 
-def end_input(sock: Any) -> None:
+def end_input(sock: GeventSocket) -> None:
     """Shut down reading on a gevent socket: its reader gets the bytes that have arrived, then the
     end of the stream.
 

@@ -6,13 +6,13 @@ import errno
 import logging
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gevent
 
 from engine.edge.router import Application
 from engine.exchange.exchange import Response
-from engine.server.caller_socket import CallerSocket
+from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ
 from engine.server.http1.request import InvalidRequest, Limits, RequestHead
 from engine.server.http1.response import ResponseWriter
@@ -47,7 +47,7 @@ class ConnectionHandler:
     def __init__(
         self,
         application: Application,
-        address: Any,
+        address: object,
         idle: IdleConnections,
         settings: HTTPSettings,
         begin_request: Callable[[], bool],
@@ -61,11 +61,11 @@ class ConnectionHandler:
         self._begin_request = begin_request
         self._log = log
 
-    def __call__(self, client: Any, address: Any) -> None:
+    def __call__(self, client: GeventSocket, address: object) -> None:
         """Serve the requests of a connection until its end, and close it."""
         sock = CallerSocket(client)
         try:
-            client.setblocking(1)
+            client.setblocking(True)
             self._serve_connection(sock, address)
         except InvalidRequest as error:
             # The target is never logged: its query may contain a token.
@@ -86,7 +86,7 @@ class ConnectionHandler:
             self.idle.remove(client)
             client.close()
 
-    def _serve_connection(self, sock: CallerSocket, address: Any) -> None:
+    def _serve_connection(self, sock: CallerSocket, address: object) -> None:
         environ = {**self._environ, **address_fields("REMOTE", address)}
         trusted = self._settings.scheme_headers.trusts(address)
         connection: WorkerConnection | None = None
@@ -155,7 +155,7 @@ def closing(response: Response) -> bytes:
     return writer.write(response.body) + writer.end()
 
 
-def ip_address(address: Any) -> str:
+def ip_address(address: object) -> str:
     """The IP address of a socket's address; "" of a Unix socket."""
     return str(address[0]) if isinstance(address, tuple) else ""
 

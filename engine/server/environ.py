@@ -27,7 +27,7 @@ def worker_environ(workers: int) -> Environ:
     }
 
 
-def address_fields(prefix: str, address: Any) -> Environ:
+def address_fields(prefix: str, address: object) -> Environ:
     """Host and port of a socket's address; a Unix socket has a path and no port."""
     if isinstance(address, tuple):
         host, port = address[0], str(address[1])
@@ -67,7 +67,7 @@ class SchemeHeaders:
         ]
         self._proxies = tuple(proxies)
 
-    def trusts(self, address: Any) -> bool:
+    def trusts(self, address: object) -> bool:
         """Whether the peer at this address is a trusted proxy."""
         return not isinstance(address, tuple) or _is_among(address[0], self._proxies)
 

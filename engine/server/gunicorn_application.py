@@ -6,21 +6,24 @@ import logging
 import math
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
+from gunicorn.config import Config
 from gunicorn.errors import AppImportError
 from gunicorn.glogging import Logger
+from gunicorn.sock import BaseSocket
 
 from engine.config.server import Server
+from engine.edge.router import Application
 from engine.plan.route import CannotServe
+from engine.process import runtime_dir
 from engine.server.boot_pipe import BootPipe
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
 from engine.server.master import Master
 from engine.server.shutdown import MIN_GRACE
 from engine.server.worker_states import WorkerState
-from engine.values import runtime_dir
 
 
 class GunicornApplication(BaseApplication):
@@ -30,7 +33,7 @@ class GunicornApplication(BaseApplication):
     def __init__(
         self,
         server: Server,
-        build: Callable[[], Any],
+        build: Callable[[], Application],
         ready: Callable[[], None] | None = None,
         formatter: logging.Formatter | None = None,
         telemetry: str = "",
@@ -63,7 +66,7 @@ class GunicornApplication(BaseApplication):
         """Seconds for which workers accept connections when the master stops."""
         return self.server.delay
 
-    def listen(self, before: Sequence[Any], log: Any) -> list[Any]:
+    def listen(self, before: Sequence[BaseSocket], log: Logger) -> list[BaseSocket]:
         """The sockets of all addresses: those that are open, and new ones for the rest. Exits if
         one cannot be opened."""
         listening = {_normal(listener.cfg_addr): listener for listener in before}
@@ -87,11 +90,11 @@ class GunicornApplication(BaseApplication):
         self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_old_listeners())
         self.cfg.set("post_worker_init", lambda worker: self.boots.tell_booted(worker.age))
 
-    def _start_to_listen(self, arbiter: Any) -> None:
+    def _start_to_listen(self, arbiter: Arbiter) -> None:
         """gunicorn calls this before it would open the sockets itself."""
         arbiter.LISTENERS = self.listen((), arbiter.log)
 
-    def load(self) -> Any:
+    def load(self) -> Application:
         """The application, in a worker. If a required store cannot be reached, gunicorn logs one
         line (its AppImportError) without a traceback."""
         try:
@@ -129,7 +132,7 @@ class GunicornApplication(BaseApplication):
         """The new workers cannot serve: go back to the previous config."""
 
 
-def _normal(address: Any) -> Any:
+def _normal(address: object) -> object:
     """An address for comparison: a path may be written in several ways."""
     return os.path.normpath(address) if isinstance(address, str) else address
 
@@ -139,13 +142,13 @@ class _Log(Logger):
 
     formatter: logging.Formatter
 
-    def setup(self, cfg: Any) -> None:
+    def setup(self, cfg: Config) -> None:
         super().setup(cfg)
         for handler in self.error_log.handlers:
             handler.setFormatter(self.formatter)
 
 
-def settings(server: Server) -> dict[str, Any]:
+def settings(server: Server) -> dict[str, object]:
     """gunicorn's settings for those of the config.
 
     gunicorn itself trusts no proxy: the gateway applies `server.trusted_proxies`. Raises

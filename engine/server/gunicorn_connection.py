@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from gunicorn.http.body import Body
 from gunicorn.http.errors import (
@@ -17,7 +16,8 @@ from gunicorn.http.errors import (
 
 from engine.edge.router import Application
 from engine.exchange.caller_connection import InternalCaller, InvalidFraming, TrySend
-from engine.server.caller_socket import linger
+from engine.server.caller_socket import GeventSocket, linger
+from engine.server.environ import Environ
 
 _INVALID_FRAMING = (
     ParseException,
@@ -36,9 +36,7 @@ class WSGIAdapter:
     def __init__(self, application: Application) -> None:
         self._application = application
 
-    def __call__(
-        self, environ: dict[str, Any], start_response: Callable[..., Any]
-    ) -> Iterable[bytes]:
+    def __call__(self, environ: Environ, start_response: Callable[..., object]) -> Iterable[bytes]:
         if "gunicorn.socket" not in environ:
             return self._application(environ, start_response)
         serve = self._application.on_listener(environ["gunicorn.socket"].getsockname())
@@ -52,7 +50,7 @@ class GunicornConnection:
     try_send: TrySend | None = None
     can_take_over = True
 
-    def __init__(self, environ: dict[str, Any]) -> None:
+    def __init__(self, environ: Environ) -> None:
         self._sock = environ["gunicorn.socket"]
         self._body: Body = environ["wsgi.input"]
 
@@ -66,7 +64,7 @@ class GunicornConnection:
     def buffered_body(self) -> bytes | None:
         return None
 
-    def take_over(self) -> tuple[Any, bytes]:
+    def take_over(self) -> tuple[GeventSocket, bytes]:
         return self._sock, self._body.reader.unreader.take_buffered()
 
     def fileno(self) -> int:

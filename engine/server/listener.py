@@ -1,6 +1,6 @@
 """Admission of connections to a worker, and its idle connections.
 
-The law: a connection is admitted while file descriptors are left (`values/file_descriptors.py`).
+The law: a connection is admitted while file descriptors are left (`process/file_descriptors.py`).
 When they run short, the connection that has been idle longest is closed; if none is idle, the
 caller is answered 503 at once. Beyond `server.connections` callers wait in the backlog of the
 listening socket, where another worker may accept them. The telemetry listener has a few descriptors
@@ -19,8 +19,8 @@ import gevent
 from gevent.pool import Pool
 from gevent.server import StreamServer
 
-from engine.server.caller_socket import end_input
-from engine.values import file_descriptors
+from engine.process import file_descriptors
+from engine.server.caller_socket import GeventSocket, end_input
 
 _PAUSE = 0.05
 """Seconds without accepting connections, once no descriptor is left."""
@@ -34,16 +34,16 @@ class IdleConnections:
     """The sockets that wait for a request, longest first."""
 
     def __init__(self) -> None:
-        self._since: dict[Any, float] = {}
+        self._since: dict[GeventSocket, float] = {}
 
     def __len__(self) -> int:
         return len(self._since)
 
-    def add(self, sock: Any) -> None:
+    def add(self, sock: GeventSocket) -> None:
         """Note that a socket waits from now on."""
         self._since[sock] = time.monotonic()
 
-    def remove(self, sock: Any) -> None:
+    def remove(self, sock: GeventSocket) -> None:
         """Note that a socket waits no longer."""
         self._since.pop(sock, None)
 
@@ -70,7 +70,7 @@ class Admission:
     """
 
     def __init__(
-        self, connections: int, idle: IdleConnections, refusal: Callable[[Any], bytes]
+        self, connections: int, idle: IdleConnections, refusal: Callable[[object], bytes]
     ) -> None:
         self.pools: list[Pool] = []
         self._idle = idle
@@ -102,7 +102,7 @@ class Admission:
         """The number of connections."""
         return sum(map(len, self.pools))
 
-    def refuse(self, client: Any, address: Any) -> None:
+    def refuse(self, client: GeventSocket, address: object) -> None:
         """Answer 503 without waiting."""
         client.settimeout(0.0)
         with contextlib.suppress(OSError):  # it may have left, or sent nothing yet
@@ -116,7 +116,7 @@ class Admission:
             self._lingering.spawn(_linger, client)
 
 
-def _linger(client: Any) -> None:
+def _linger(client: GeventSocket) -> None:
     """Read for a moment: a socket that is closed with unread bytes resets the connection."""
     end = time.monotonic() + _LINGER
     with contextlib.closing(client), contextlib.suppress(OSError):

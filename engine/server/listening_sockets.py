@@ -11,6 +11,8 @@ from typing import Any
 
 from gunicorn import sock, systemd
 from gunicorn.config import Config
+from gunicorn.glogging import Logger
+from gunicorn.sock import BaseSocket
 
 from engine.values.listen_address import ListenAddress
 
@@ -25,7 +27,7 @@ class PassedSockets:
     """The sockets that systemd passed to this process: their descriptors, by address in the form of
     `getsockname()`."""
 
-    def __init__(self, sockets: Mapping[Any, int]) -> None:
+    def __init__(self, sockets: Mapping[object, int]) -> None:
         self._sockets = sockets
 
     @classmethod
@@ -66,12 +68,12 @@ class ListeningSockets:
         self._passed = passed
         self._files: dict[str, tuple[int, int]] = {}
 
-    def open(self, binds: Iterable[str], reused: Iterable[str], log: Any) -> list[Any]:
+    def open(self, binds: Iterable[str], reused: Iterable[str], log: Logger) -> list[BaseSocket]:
         """A listening socket for each of `binds`, addresses as the config writes them. Those of
         `reused` let others listen there, too (SO_REUSEPORT). Exits if one cannot be opened."""
         return [self._open(bind, bind in reused, log) for bind in binds]
 
-    def _open(self, bind: str, reuse: bool, log: Any) -> Any:
+    def _open(self, bind: str, reuse: bool, log: Logger) -> BaseSocket:
         config = Config()
         config.set("bind", [bind])
         (address,) = config.address
@@ -86,12 +88,12 @@ class ListeningSockets:
             kind = _CLASSES[passed.family]
         return kind(address, config, log, fd=os.dup(descriptor))
 
-    def close(self, listeners: Iterable[Any]) -> None:
+    def close(self, listeners: Iterable[BaseSocket]) -> None:
         """Close sockets. The file of a Unix socket remains until `remove_files`."""
         for listener in listeners:
             listener.close()
 
-    def remove_files(self, addresses: Iterable[Any]) -> None:
+    def remove_files(self, addresses: Iterable[object]) -> None:
         """Remove the files of Unix sockets that this process has made and no other replaced."""
         for path in [path for path in addresses if path in self._files]:
             with contextlib.suppress(FileNotFoundError):
@@ -104,7 +106,7 @@ def _file(path: str) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _name(descriptor: int) -> Any:
+def _name(descriptor: int) -> object:
     """The address of a passed socket. Exits if it does not listen."""
     try:
         with socket.socket(fileno=os.dup(descriptor)) as passed:

@@ -6,10 +6,11 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import Any
+from types import FrameType
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
+from gunicorn.sock import BaseSocket
 
 from engine.server.boot_backoff import BootBackoff
 from engine.server.reloadable_app import ReloadableApp
@@ -48,7 +49,7 @@ class Master(Arbiter):
     `delay` of the application is over; the files of Unix sockets remain until then.
     """
 
-    LISTENERS: list[Any]
+    LISTENERS: list[BaseSocket]
     _reloading = False
     _ending = False
 
@@ -56,12 +57,12 @@ class Master(Arbiter):
         super().__init__(app)
         self._clock = clock
         self._backoff = BootBackoff(clock)
-        self.old_listeners: list[Any] = []
+        self.old_listeners: list[BaseSocket] = []
         self._states = WorkerStates(time.time)
         self._service_manager = ServiceManager()
         self._watchdog = Watchdog(self.timeout, clock)
 
-    def signal(self, sig: int, frame: Any) -> None:
+    def signal(self, sig: int, frame: FrameType | None) -> None:
         if sig in SIGNALS:
             self._ending = True
             self.app.interrupt()
@@ -221,7 +222,7 @@ class Master(Arbiter):
         self.murder_workers()
         self._start_workers(start)
 
-    def _go_back(self, listeners: list[Any], last: int, reason: str) -> None:
+    def _go_back(self, listeners: list[BaseSocket], last: int, reason: str) -> None:
         """End the new workers and continue with the old ones."""
         for pid, worker in list(self.WORKERS.items()):
             if worker.age > last:
@@ -235,7 +236,7 @@ class Master(Arbiter):
         finally:  # also if a signal ends the master meanwhile
             self._restore(listeners, reason)
 
-    def _restore(self, listeners: list[Any], reason: str) -> None:
+    def _restore(self, listeners: list[BaseSocket], reason: str) -> None:
         """Restore the old addresses and settings."""
         new = [listener for listener in self.LISTENERS if listener not in listeners]
         addresses = [listener.cfg_addr for listener in new]
@@ -273,7 +274,7 @@ class Master(Arbiter):
             self._reap()
         return True
 
-    def spawn_worker(self) -> Any:
+    def spawn_worker(self) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             pid = super().spawn_worker()

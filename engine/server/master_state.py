@@ -15,8 +15,8 @@ from pathlib import Path
 
 import orjson
 
+from engine.process import runtime_dir
 from engine.server.worker_states import Phase, WorkerState
-from engine.values import runtime_dir
 
 _STATE, _LOCK = "gateway-{}.json", "gateway-{}.lock"
 

@@ -36,6 +36,8 @@ from pathlib import Path
 
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
+from engine.process.gc_pause import no_collection
+from engine.process.log_throttle import LogThrottle
 from engine.server.ended_tokens import EndedTokens
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.listen_addresses import listen_addresses, why_unavailable
@@ -46,8 +48,6 @@ from engine.server.trial import SECONDS, Boot, Trial, try_out
 from engine.server.worker_states import WorkerState
 from engine.source.child_process import release_memory, return_memory
 from engine.telemetry.health import ConfigStatus
-from engine.values.gc_pause import no_collection
-from engine.values.throttle import LogThrottle
 
 log = logging.getLogger("modelway")
 

@@ -12,10 +12,10 @@ from engine.app.worker_services import services_of
 from engine.callers.revocation import EndedTokens
 from engine.edge.router import Application
 from engine.plan.route import Plan
+from engine.process.gc_pause import no_collection
 from engine.telemetry.health import ConfigStatus
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.storage.folder import folder_of
-from engine.values.gc_pause import no_collection
 
 _GARBAGE = (10_000, 10, 30)
 """Thresholds of the garbage collector. Requests leave almost no reference cycles, and a collection

@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 import gevent
 
 from engine.plan.route import CannotServe, Plan, PlanResult
+from engine.process import runtime_dir
 from engine.source.child_process import ChildFailed, describe, run
 from engine.source.problem import render
-from engine.values import runtime_dir
 from engine.values.units import format_count
 
 SECONDS = 60.0

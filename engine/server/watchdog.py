@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gevent
 
@@ -44,7 +44,7 @@ class TurnTimer:
         self._limit = limit
         self._mark = mark
         self._stuck = stuck
-        self._greenlet: Callable[[], Any] = lambda: None
+        self._greenlet: Callable[[], object] = lambda: None
         self._begin = 0.0
 
     def start(self) -> None:

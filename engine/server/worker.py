@@ -16,16 +16,18 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 import gevent
 from gevent.event import Event
 from gevent.monkey import MonkeyPatchWarning
 from gevent.pool import Pool
-from gunicorn.sock import ssl_context
+from gunicorn.sock import BaseSocket, ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
 from engine.edge.router import Application
+from engine.process import file_descriptors
+from engine.server.caller_socket import GeventSocket
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings, closing, ip_address
 from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.http1.request import Limits
@@ -39,7 +41,7 @@ from engine.server.shutdown import (
     master_listens,
 )
 from engine.server.watchdog import TurnTimer, stack
-from engine.values import file_descriptors
+from engine.values.errors import too_many_connections
 
 _POLL_SECONDS = 0.25
 _LAST_REQUEST = 1.0
@@ -67,13 +69,13 @@ class Worker(GeventWorker):
     _has_successor = True
     _accept_until = 0.0
 
-    def __init__(self, *settings: Any) -> None:
+    def __init__(self, *settings: object) -> None:
         super().__init__(*settings)
         self.deadlines = _NEVER
         self._keepalive = self.cfg.keepalive
         self._idle = IdleConnections()
         self._telemetry_idle = IdleConnections()  # the telemetry listener has its own connections
-        self._handlers: dict[Any, ConnectionHandler] = {}
+        self._handlers: dict[BaseSocket, ConnectionHandler] = {}
         self._turns = TurnTimer(self.cfg.timeout, self.tmp.notify, self._end_stuck_request)
 
     def init_process(self) -> None:
@@ -143,7 +145,7 @@ class Worker(GeventWorker):
             listener.connections.join(_KILL_TIMEOUT)
             listener.connections.kill(timeout=_KILL_TIMEOUT)
 
-    def _listener(self, sock: Any, admission: Admission) -> Listener:
+    def _listener(self, sock: BaseSocket, admission: Admission) -> Listener:
         sock.setblocking(1)
         handler = self._handler(sock)
         idle = self._telemetry_idle if handler.idle is self._telemetry_idle else None
@@ -153,11 +155,11 @@ class Worker(GeventWorker):
             listener.max_accept = 1  # so that the workers share simultaneous connections
         return listener
 
-    def handle(self, listener: Any, client: Any, addr: Any) -> None:
+    def handle(self, listener: BaseSocket, client: GeventSocket, addr: object) -> None:
         """Serve a connection that this listening socket has accepted."""
         self._handler(listener)(client, addr)
 
-    def _handler(self, listener: Any) -> ConnectionHandler:
+    def _handler(self, listener: BaseSocket) -> ConnectionHandler:
         """The handler of a listening socket. Its address is read once, as the socket may be closed
         before its connections."""
         handler = self._handlers.get(listener)
@@ -176,9 +178,9 @@ class Worker(GeventWorker):
             self.alive = False
         return self.alive and bool(self._keepalive)
 
-    def _refusal(self, address: Any) -> bytes:
+    def _refusal(self, address: object) -> bytes:
         """The 503 for a caller that is not admitted."""
-        error = file_descriptors.too_many_connections()
+        error = too_many_connections()
         return closing(self.wsgi.refuse(error, ip_address(address)))
 
     def _end_requests(self, pools: list[Pool]) -> None:
@@ -215,18 +217,18 @@ class Worker(GeventWorker):
         faulthandler.register(DUMP_SIGNAL, 2, all_threads=True)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
-    def handle_exit(self, sig: int, frame: Any) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGTERM: requests may go on until their deadline. A master repeats it."""
         if self.deadlines is not _NEVER:
             return
         self._has_successor = master_listens()
         self._stop(self._grace, 0.0 if self._has_successor else self._delay)
 
-    def handle_quit(self, sig: int, frame: Any) -> None:
+    def handle_quit(self, sig: int, frame: FrameType | None) -> None:
         """SIGINT and SIGQUIT: requests end now, and are recorded all the same."""
         self._stop(0.0)
 
-    def handle_abort(self, sig: int, frame: Any) -> None:
+    def handle_abort(self, sig: int, frame: FrameType | None) -> None:
         """SIGABRT: the master finds that this worker is stuck."""
         self._end_stuck(frame, "it neither computes nor serves, or its master wants it to end")
 

@@ -9,7 +9,7 @@ from typing import Any
 import gevent
 
 from engine.exchange.caller_connection import InternalCaller, TrySend
-from engine.server.caller_socket import CallerSocket, linger
+from engine.server.caller_socket import CallerSocket, GeventSocket, linger
 from engine.server.http1.request import HeadReader, Limits, RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
 from engine.server.http1.response import Headers, ResponseWriter, chunk
@@ -119,7 +119,7 @@ class WorkerConnection:
         self._unsent = data[count:]
         return False
 
-    def take_over(self) -> tuple[Any, bytes]:
+    def take_over(self) -> tuple[GeventSocket, bytes]:
         data, self._sock.buffered = self._sock.buffered, b""
         self._sock.set_socket_timeout()
         return self._sock.sock, data
@@ -140,7 +140,7 @@ class WorkerConnection:
     # The server's side
 
     def start_response(
-        self, status: str, headers: Headers, exc_info: Any = None
+        self, status: str, headers: Headers, exc_info: tuple[Any, BaseException, Any] | None = None
     ) -> Callable[[bytes], None]:
         """WSGI's (PEP 3333). Raises ValueError for headers that cannot be sent."""
         if exc_info and self._writer.head_sent:

@@ -14,11 +14,11 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
+from engine.process.log_throttle import LogThrottle
 from engine.values.calendar import SECOND, Calendar
 from engine.values.counters import Counters, CountersAway
 from engine.values.errors import GatewayError
 from engine.values.quota import KINDS, QuotaRule, Window
-from engine.values.throttle import LogThrottle
 
 counters_warning = LogThrottle(level=logging.ERROR)
 """Logs that the counters are unavailable, at most once a minute."""

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import Pipeline, PushStream
+from engine.process.log_throttle import LogThrottle
 from engine.spec.media_types import essence, is_json, sequence_kind
 from engine.spec.refusal_messages import Refusal
 from engine.spec.response_schemas import ResponseValidators
 from engine.values.errors import GatewayError
 from engine.values.redaction import redact_tokens
-from engine.values.throttle import LogThrottle
 
 MAX_RESPONSE = 1_000_000
 """Bytes of a response that is checked; a larger one is not."""

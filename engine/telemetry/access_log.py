@@ -141,7 +141,7 @@ def _attempt_text(attempt: Row) -> str:
     return f"{text}:{attempt['translated']}" if "translated" in attempt else text
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     if isinstance(value, str):
         return _quote(value)
     return "" if value is None else str(value).lower()

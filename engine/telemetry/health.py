@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
@@ -92,7 +91,7 @@ class Health:
     checks: dict[str, StoreCheck] = field(default_factory=dict)
     stopping: bool = False
     version: str = ""
-    details_of: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    details_of: dict[str, Callable[[], object]] = field(default_factory=dict)
 
     def stop(self) -> None:
         """The worker shuts down."""
@@ -105,7 +104,7 @@ class Health:
             check.refresh()
         return not self.stopping and not any(check.fatal for check in self.checks.values())
 
-    def details(self, ready: bool, now: float) -> dict[str, Any]:
+    def details(self, ready: bool, now: float) -> dict[str, object]:
         """The details for operators; `now` in Unix seconds, ages in seconds."""
         config = self.config
         return {

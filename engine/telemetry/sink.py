@@ -17,7 +17,6 @@ import stat
 import time
 from collections import deque
 from pathlib import Path
-from typing import Any
 
 import gevent
 
@@ -47,7 +46,7 @@ class Sink:
         self._threaded = False
         self._queue: deque[bytes] = deque()
         self._size = 0
-        self._flusher: Any = None
+        self._flusher: gevent.Greenlet[[], None] | None = None
         if isinstance(target, int):
             self._open(target)
 

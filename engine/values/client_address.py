@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from typing import Any
 
 Network = IPv4Network | IPv6Network
 
@@ -55,7 +54,7 @@ def _within(address: str, networks: tuple[Network, ...]) -> bool:
     return any((mapped or parsed) in network for network in networks)
 
 
-def caller_address(environ: Mapping[str, Any], proxies: Sequence[Network]) -> str:
+def caller_address(environ: Mapping[str, object], proxies: Sequence[Network]) -> str:
     """The client IP address: the peer's or, where the peer is a trusted proxy, the one in
     `X-Forwarded-For`.
 

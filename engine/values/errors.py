@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
 
 MAX_RETRY_WAIT = 60.0
 """The longest wait, in seconds, after which a client may retry by itself: some SDKs sleep for any
@@ -34,7 +33,7 @@ class GatewayError(Exception):
         param: str = "",
         headers: Sequence[tuple[str, str]] = (),
         retry: bool | None = None,
-        details: Mapping[str, Any] | None = None,
+        details: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -102,3 +101,10 @@ def token_ended() -> GatewayError:
 
 class EventTooLarge(Exception):
     """A server-sent event exceeds the size limit: the stream cannot be relayed event by event."""
+
+
+def too_many_connections() -> GatewayError:
+    """503: there is no descriptor for another connection."""
+    message = "The gateway has no room for another connection. Try again in a moment."
+    headers = [("retry-after", "1")]
+    return GatewayError(503, "too_many_connections", message, headers=headers)

@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _OBJECT = re.compile(rb"\s*\{")
 _COLON = re.compile(rb"\s*:\s*")
 _SPACES = (b" ", b"\t", b"\r", b"\n")
-_UNCHANGED: Any = object()
+_UNCHANGED = object()
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + STRING + rb")", re.DOTALL)
 
 
@@ -60,7 +60,7 @@ def refuse_repeated_names(text: bytes) -> None:
     """Raises Ambiguous for valid JSON in which an object repeats a name, or which is nested too
     deeply to say."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> None:
+    def unique(pairs: list[tuple[str, object]]) -> None:
         if len({name for name, _ in pairs}) < len(pairs):
             raise Ambiguous("has an object with a repeated name; send each name once")
 

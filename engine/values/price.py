@@ -145,7 +145,7 @@ def price_of(prices: Mapping[str, Any], source: str = "") -> Price:
     )
 
 
-def _token_price(prices: Mapping[str, Any], key: str) -> int:
+def _token_price(prices: Mapping[str, object], key: str) -> int:
     """The price of a token, or of the kind that it falls back to. Without `cached_input`, cached
     tokens of a medium cost as much as uncached ones of that medium."""
     if key in prices:
@@ -156,6 +156,6 @@ def _token_price(prices: Mapping[str, Any], key: str) -> int:
     return _token_price(prices, fallback) if fallback else 0
 
 
-def _atto(value: Any, count: int) -> int:
+def _atto(value: object, count: int) -> int:
     """Atto-units of one of `count` pieces that cost `value` together."""
     return int((Decimal(str(value)) * _ATTO / count).to_integral_value(ROUND_HALF_UP))

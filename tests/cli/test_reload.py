@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from engine.plan.make import make_plan
+from engine.process.runtime_dir import runtime_directory
 from engine.server.reload import Plans
 from engine.server.worker_states import Phase, WorkerState
-from engine.values.runtime_dir import runtime_directory
 from tests.support.commands import assert_refused, modelway
 
 CONFIG = Path("gateway.yaml")

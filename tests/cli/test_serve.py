@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.values.runtime_dir import base, runtime_directory
+from engine.process.runtime_dir import base, runtime_directory
 from tests.support.commands import GOOD, assert_refused, modelway
 from tests.support.each import each
 from tests.support.masters import start_in_process

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from engine.values.runtime_dir import runtime_directory
+from engine.process.runtime_dir import runtime_directory
 from engine.values.upstream_request import UpstreamRequest
 from tests.support.peer import Authority
 from tests.support.recording import ReceivedRequest, Recorder, Wire, answer, ask, recorder, request

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.process.runtime_dir import runtime_directory
 from engine.server.master_state import State, read
-from engine.values.runtime_dir import runtime_directory
 from tests.support.ports import free_port
 from tests.support.recording import answer, ask, recorder
 from tests.support.running import Running, engine, modelway, start

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.process.runtime_dir import runtime_directory
 from engine.server.listen_addresses import why_unavailable
 from engine.server.master_state import State, read
 from engine.server.worker_states import Phase
 from engine.telemetry.metrics.storage.folder import folder_of
-from engine.values.runtime_dir import runtime_directory
 from tests.support.crowd import traffic
 from tests.support.each import each
 from tests.support.ports import free_port

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.process.runtime_dir import runtime_directory
 from engine.server.master_state import read
-from engine.values.runtime_dir import runtime_directory
 from tests.support.ports import free_port
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import (

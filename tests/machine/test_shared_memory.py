@@ -10,9 +10,9 @@ import lmdb
 import pytest
 
 from engine.machine.shared_memory import SharedMemory, attach, detach
+from engine.process.runtime_dir import runtime_directory
 from engine.stores.counters.memory import MemoryCounters
 from engine.values.counters import CountersAway
-from engine.values.runtime_dir import runtime_directory
 from tests.support.clock import MicrosecondClock
 from tests.support.counters import Limit, records_in, shared_rate, take
 

@@ -38,7 +38,7 @@ class Pair:
 
 
 def admission_of(connections: int, most: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
-    monkeypatch.setattr("engine.values.file_descriptors.capacity", lambda: (most, 16))
+    monkeypatch.setattr("engine.process.file_descriptors.capacity", lambda: (most, 16))
     idle = IdleConnections()
     admission = Admission(connections, idle, lambda address: b"HTTP/1.1 503 No\r\n\r\n")
     return admission, idle
@@ -140,7 +140,9 @@ def test_a_listener_without_descriptors_pauses_and_says_so_once(monkeypatch, cap
         raise OSError(24, "Too many open files")
 
     warnings: list[int] = []
-    monkeypatch.setattr("engine.values.file_descriptors.warn_exhausted", lambda: warnings.append(1))
+    monkeypatch.setattr(
+        "engine.process.file_descriptors.warn_exhausted", lambda: warnings.append(1)
+    )
     monkeypatch.setattr(StreamServer, "do_read", full)
     admission, _ = admission_of(10, 10, monkeypatch)
     sock = socket.socket(socket.AF_INET)

@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 from engine.plan.route import CannotServe
+from engine.process.runtime_dir import prepare
 from engine.server.master_state import read
 from engine.server.reload import Plans
 from engine.server.worker_states import Phase, WorkerState
-from engine.values.runtime_dir import prepare
 from tests.support.shop import CONFIG, DOCUMENT, Shop
 
 

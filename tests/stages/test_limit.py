@@ -13,6 +13,7 @@ import pytest
 from engine.exchange.exchange import Response
 from engine.exchange.record import Outcome
 from engine.exchange.services import Services
+from engine.process.log_throttle import LogThrottle
 from engine.stages import limit as module
 from engine.stages.limit import limit
 from engine.values.calendar import Calendar
@@ -21,7 +22,6 @@ from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
 from engine.values.price import Prices, price_of
 from engine.values.quota import Quota, QuotaRule
-from engine.values.throttle import LogThrottle
 from engine.values.usage import Usage
 from tests.support.counters import Limit
 from tests.support.exchanges import new_exchange

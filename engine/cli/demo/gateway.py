@@ -22,10 +22,10 @@ from engine.config.telemetry import OFF
 from engine.config.upstreams import BreakerConfig
 from engine.plan.make import make_plan
 from engine.plan.route import Plan
+from engine.process.runtime_dir import use_for_temporary_files
 from engine.server.gunicorn_application import GunicornApplication
 from engine.source import files
 from engine.values.caller import Caller, digest, new_secret
-from engine.values.runtime_dir import use_for_temporary_files
 
 _CREDENTIAL = "mock-credential"
 _UPSTREAMS = {

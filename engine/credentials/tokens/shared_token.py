@@ -1,6 +1,6 @@
 """A token that the workers of a machine share: a file in their runtime directory.
 
-The directory is in memory and closed to other users (`values/runtime_dir.py`), the file has mode
+The directory is in memory and closed to other users (`process/runtime_dir.py`), the file has mode
 0600. Its name is a digest of everything that the token depends on, so that a changed config never
 finds the token of the old one.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 import gevent
 
 from engine.credentials.tokens.token import Token
-from engine.values.runtime_dir import prepare
+from engine.process.runtime_dir import prepare
 
 log = logging.getLogger("modelway")
 

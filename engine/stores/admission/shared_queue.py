@@ -15,10 +15,10 @@ from typing import TypeVar, overload
 import lmdb
 
 from engine.machine.shared_memory import Attachment, SharedMemory
+from engine.process.log_throttle import LogThrottle
+from engine.process.runtime_dir import prepare
 from engine.stores.admission.queue import QueueState
 from engine.values.admission import Figures, Served
-from engine.values.runtime_dir import prepare
-from engine.values.throttle import LogThrottle
 
 SIZE = 64 << 20
 T = TypeVar("T")

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
+from engine.process.log_throttle import LogThrottle
 from engine.stores.counters.memory import MemoryCounters
 from engine.values.counters import Counters, CountersAway, Limit, TakeResult
-from engine.values.throttle import LogThrottle
 
 
 class SharedCounters(Counters, Protocol):

@@ -22,12 +22,12 @@ from engine.machine.shared_memory import (
     SharedMemory,
     Transaction,
 )
+from engine.process.log_throttle import LogThrottle
+from engine.process.runtime_dir import prepare
 from engine.stores.counters import calendars, slots, windows
 from engine.stores.counters.memory_locations import CALENDAR, Location, is_slots, locations_of
 from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
-from engine.values.runtime_dir import prepare
-from engine.values.throttle import LogThrottle
 
 SIZE = 256 << 20
 _SWEEP_COUNT, _SWEEP_COUNT_WHEN_FULL = 4, 100

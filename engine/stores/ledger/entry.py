@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 from operator import attrgetter
-from typing import Any, NamedTuple, get_type_hints
+from typing import NamedTuple, get_type_hints
 
 import orjson
 
@@ -175,14 +175,14 @@ def repaired(entry: Entry) -> Entry:
     return Entry._make(_repaired_value(name, kind, value) for (name, kind), value in fields)
 
 
-def _repaired_value(name: str, kind: Any, value: Any) -> Any:
+def _repaired_value(name: str, kind: object, value: object) -> object:
     if kind is str:
         text = value if isinstance(value, str) else ""
         return text[:_MAX_TEXT].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     if kind is bool:
         return bool(value)
     if not isinstance(value, int | float) or (isinstance(value, float) and not isfinite(value)):
-        return {int: 0, float: 0.0}.get(kind)
+        return 0 if kind is int else 0.0 if kind is float else None
     if kind is int:
         bound = 2**31 - 1 if name in SMALL else 2**63 - 1
         return max(-bound, min(int(value), bound))

@@ -35,8 +35,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.process.log_throttle import LogThrottle
 from engine.stores.ledger.entry import Entry, decode, encode
-from engine.values.throttle import LogThrottle
 
 SUFFIX = ".rows"
 _SUFFIXES = (".journal", SUFFIX)

@@ -30,13 +30,13 @@ from pathlib import Path
 
 import gevent
 
+from engine.process.log_throttle import LogThrottle
+from engine.process.periodic import PeriodicTask
 from engine.stores.ledger.journal import Journal, Segment, claim, files
 from engine.stores.ledger.retention import Retention
 from engine.stores.ledger.writer import LedgerWriter, in_thread
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.usage import UsageTable
-from engine.values.periodic import PeriodicTask
-from engine.values.throttle import LogThrottle
 
 log = logging.getLogger("modelway")
 

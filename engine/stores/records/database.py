@@ -10,6 +10,7 @@ import importlib
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from engine.stores.records.connector import SESSION_LIMITS, Connector
 from engine.stores.records.failures import (
@@ -150,7 +152,11 @@ class Database:
     def _connect(self, dialect: Any, record: object, arguments: Any, options: Any) -> Any:
         return self._connector.connect(dialect, arguments, options)
 
-    def _run(self, connect: Callable[[], Any], function: Callable[[Connection], T]) -> T:
+    def _run(
+        self,
+        connect: Callable[[], AbstractContextManager[Connection]],
+        function: Callable[[Connection], T],
+    ) -> T:
         try:
             with connect() as connection:
                 return function(connection)
@@ -188,7 +194,6 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
         raise BadUrl(
             "the records need a file that all workers share; write sqlite:///var/modelway.db"
         )
-    file, was_opened = str(url.database), False
     engine = create_engine(
         url,
         pool_size=pool,
@@ -198,11 +203,29 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def connected(connection: sqlite3.Connection, record: Any) -> None:
+    def connected(connection: sqlite3.Connection, record: object) -> None:
         # Not the driver but SQLAlchemy begins transactions.
         connection.isolation_level = None
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
+
+    _watch_file(engine, str(url.database))  # after the pragmas, with which SQLite makes the file
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # Take the write lock at once: a transaction that reads first may fail to get it later.
+        if not connection.get_execution_options().get("reads"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _watch_file(engine: Engine, file: str) -> None:
+    """Let SQLite use no file that was removed or replaced since the first connection."""
+    was_opened = False
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: object, record: ConnectionPoolEntry) -> None:
         nonlocal was_opened
         was_opened, record.info["file"] = True, _inode(file)
 
@@ -212,18 +235,10 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
             raise sqlite3.OperationalError(REMOVED_FILE)
 
     @event.listens_for(engine, "checkout")
-    def checked_out(connection: sqlite3.Connection, record: Any, proxy: object) -> None:
+    def checked_out(connection: object, record: ConnectionPoolEntry, proxy: object) -> None:
         # SQLite goes on writing to a file that was replaced, where nobody sees the rows.
         if record.info["file"] != _inode(file):
             raise DisconnectionError
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        # Take the write lock at once: a transaction that reads first may fail to get it later.
-        if not connection.get_execution_options().get("reads"):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
 
 
 def _inode(file: str) -> tuple[int, int] | None:

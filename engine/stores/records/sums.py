@@ -40,6 +40,11 @@ from engine.stores.records.schema import (
     ledger_unsummed_rows,
 )
 
+Expression = ColumnElement[Any]
+"""An SQL expression, of any type of the database."""
+Query = Select[Any]
+Rows = Sequence[Row[Any]]
+
 SUMS = (
     *("requests", "failed", *SUMMED_COUNTS),
     *("cost_high", "cost_low", "first_byte_count", "first_byte_sum"),
@@ -66,7 +71,7 @@ def rows_from(connection: Connection) -> float:
     return state(connection, "rows_from")
 
 
-def sums_by(connection: Connection, column: str, where: UsageFilter) -> Sequence[Row[Any]]:
+def sums_by(connection: Connection, column: str, where: UsageFilter) -> Rows:
     """The value of a column, the currency and `SUMS`, for each value and currency."""
     parts = _pieces(connection, where)
     return connection.execute(_sum(_union(connection, parts, where, ledger_totals, column))).all()
@@ -79,7 +84,7 @@ def hours_of(connection: Connection, where: UsageFilter, longest: int = HOUR) ->
 
 def sums_by_hour(
     connection: Connection, where: UsageFilter, hours: Iterable[tuple[int, int, int]]
-) -> Sequence[Row[Any]]:
+) -> Rows:
     """The start of an hour or day (Unix seconds), the currency and `SUMS`; `hours` are the `sums`
     of `hours_of`."""
     table = ledger_totals if where.token else ledger_models
@@ -89,7 +94,7 @@ def sums_by_hour(
 
 def sums_by_quarter(
     connection: Connection, where: UsageFilter, ranges: Iterable[tuple[float, float]]
-) -> Sequence[Row[Any]]:
+) -> Rows:
     """Like `sums_by_hour`, for quarters of hours, read from the rows of some ranges of time."""
     parts = Pieces([*ranges])
     return connection.execute(_sum(_union(connection, parts, where, ledger_totals, ""))).all()
@@ -113,7 +118,7 @@ def state(connection: Connection, name: str) -> float:
     return float(connection.execute(query).scalar() or 0.0)
 
 
-def _sum(union: Subquery) -> Select[Any]:
+def _sum(union: Subquery) -> Query:
     sums = (func.sum(union.c[name]).label(name) for name in SUMS)
     return select(union.c.key, union.c.currency, *sums).group_by(union.c.key, union.c.currency)
 
@@ -125,7 +130,7 @@ def _union(
     periods that are not summed yet are read by hour."""
     kind = connection.dialect.name
 
-    def key(table: Table, seconds: int) -> ColumnElement[Any]:
+    def key(table: Table, seconds: int) -> Expression:
         return table.c[column] if column else floor_time(table.c.time, seconds, kind)
 
     selects = [_rows(ledger, key(ledger, QUARTER), parts.rows, where)] if parts.rows else []
@@ -139,16 +144,16 @@ def _union(
 
 def _rows(
     table: Table,
-    key: ColumnElement[Any],
+    key: Expression,
     ranges: Iterable[tuple[float, float]],
     where: UsageFilter,
-) -> Select[Any]:
+) -> Query:
     row = table.c
     times = or_(*(and_(row.time >= since, row.time < until) for since, until in ranges))
     return _labelled(key, row.currency, row_sums(table)).where(times, *_conditions(table, where))
 
 
-def row_sums(table: Table = ledger) -> list[ColumnElement[Any]]:
+def row_sums(table: Table = ledger) -> list[Expression]:
     """The expressions of a row for each of `SUMS`."""
     row = table.c
     is_request = row.outcome != CANCELLED
@@ -167,7 +172,7 @@ def row_sums(table: Table = ledger) -> list[ColumnElement[Any]]:
 
 def _periods(
     table: FromClause, period: int, start: int, end: int, where: UsageFilter, column: str
-) -> Select[Any]:
+) -> Query:
     columns = table.c
     key = columns[column] if column else columns.start
     sums = _labelled(key, columns.currency, [columns[name] for name in SUMS])
@@ -176,9 +181,7 @@ def _periods(
     return sums.where(columns.start >= start, columns.start < end, *_conditions(table, where))
 
 
-def _labelled(
-    key: ColumnElement[Any], currency: ColumnElement[Any], sums: Iterable[ColumnElement[Any]]
-) -> Select[Any]:
+def _labelled(key: Expression, currency: Expression, sums: Iterable[Expression]) -> Query:
     labels = (value.label(name) for name, value in zip(SUMS, sums, strict=True))
     return select(key.label("key"), currency.label("currency"), *labels)
 
@@ -195,9 +198,9 @@ def _conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[boo
     return conditions
 
 
-def floor_time(time: ColumnElement[Any], seconds: int, kind: str) -> ColumnElement[Any]:
+def floor_time(time: Expression, seconds: int, kind: str) -> Expression:
     """The time rounded down to a multiple of `seconds`, in a database of this kind."""
-    length: ColumnElement[Any] = literal_column(str(seconds))
-    quotient: ColumnElement[Any] = time / length
+    length: Expression = literal_column(str(seconds))
+    quotient: Expression = time / length
     # SQLite's cast truncates; PostgreSQL's rounds.
     return cast(quotient if kind == "sqlite" else func.floor(quotient), BigInteger) * length

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
 
 from engine.stores.records.database import Database
 from engine.stores.records.failures import Clash, RecordsError
@@ -18,6 +18,7 @@ from engine.values.client_address import networks
 from engine.values.quota import Quota
 
 _PAGE = 1000
+_Row = Row[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def _padded(digests: Sequence[str]) -> list[str]:
     return [*digests, *[digests[-1]] * (size - len(digests))]
 
 
-def _caller(row: Row[Any], digest: str, currency: str) -> Caller | ValueError:
+def _caller(row: _Row, digest: str, currency: str) -> Caller | ValueError:
     try:
         return _token(row).caller(digest, currency)
     except ValueError as error:
@@ -149,7 +150,7 @@ def names_near(database: Database, name: str) -> list[str]:
 
 def get_all(database: Database) -> Iterator[Token]:
     """All tokens by name, read a page at a time to bound the memory."""
-    page: Select[Any] = select(*_COLUMNS).order_by(table.c.name).limit(_PAGE)
+    page = select(*_COLUMNS).order_by(table.c.name).limit(_PAGE)
     rows = database.read(lambda c: c.execute(page).all())
     while rows:
         yield from map(_token, rows)
@@ -240,13 +241,13 @@ def _locked(connection: Connection, name: str) -> Token:
     return _existing(connection.execute(_BY_NAME.with_for_update(), {"name": name}).first(), name)
 
 
-def _existing(row: Row[Any] | None, name: str) -> Token:
+def _existing(row: _Row | None, name: str) -> Token:
     if row is None:
         raise UnknownToken(name)
     return _token(row)
 
 
-def _token(row: Row[Any]) -> Token:
+def _token(row: _Row) -> Token:
     values = row._asdict()
     for key in _LISTS:
         if values[key] is not None:

@@ -10,7 +10,7 @@ from operator import add
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from engine.stores.records.database import Database
 from engine.stores.records.periods import DAY, HOUR
@@ -126,7 +126,7 @@ def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> li
 
     sums: dict[tuple[str, str], Sequence[Any]] = {}
 
-    def add_row(row: Row[Any]) -> None:
+    def add_row(row: Sequence[Any]) -> None:
         key = (day(row[0]), row[1])
         before = sums.get(key)
         sums[key] = row[2:] if before is None else tuple(map(add, before, row[2:]))

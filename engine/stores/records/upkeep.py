@@ -7,10 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 from math import floor
-from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Delete,
     Insert,
@@ -36,7 +34,7 @@ from engine.stores.records.schema import (
     ledger_totals,
     usage,
 )
-from engine.stores.records.sums import SUMS, floor_time, row_sums, state
+from engine.stores.records.sums import SUMS, Expression, floor_time, row_sums, state
 
 _DELETE_LOCK = 0x6D77_6F6C_64
 """The advisory lock in PostgreSQL of the process that deletes rows."""
@@ -132,7 +130,7 @@ def _sums_of_rows(
 def _sums_of_sums(shorter: int, period: int, start: int, end: int) -> Insert:
     """The sums of periods that begin in [start, end), from those of shorter periods."""
     row = ledger_totals.c
-    length: ColumnElement[Any] = literal_column(str(period))
+    length: Expression = literal_column(str(period))
     begin = row.start - row.start % length
     columns = [row.key, *(row[name] for name in NAMES)]
     query = (
@@ -144,7 +142,7 @@ def _sums_of_sums(shorter: int, period: int, start: int, end: int) -> Insert:
     return insert(ledger_totals).from_select(["period", "start", "key", *NAMES, *SUMS], query)
 
 
-def _key(connection: Connection, columns: Iterable[ColumnElement[Any]]) -> ColumnElement[Any]:
+def _key(connection: Connection, columns: Iterable[Expression]) -> Expression:
     """The `key` of a sum, computed as in the triggers of `migrations`."""
     names = [column.name for column in columns]
     if connection.dialect.name == "sqlite":

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import gevent
 from gevent.lock import BoundedSemaphore
@@ -94,7 +93,7 @@ class MetricsRecorder:
         self._totals: dict[int, float] = {}
         self._max_series = max_series
         self._next_retry = 0.0
-        self._greenlet: Any = None
+        self._greenlet: gevent.Greenlet[[], None] | None = None
 
     def start(self) -> None:
         """Sample the gauges in the background from now on."""

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import gevent
 
+from engine.process.periodic import PeriodicTask
 from engine.telemetry.tracing.spans import Span
 from engine.values.metric import Collector, counter
-from engine.values.periodic import PeriodicTask
 
 log = logging.getLogger("modelway")
 

@@ -10,12 +10,13 @@ import gevent
 import gevent.socket
 
 from engine.exchange.interfaces import Socket
+from engine.process.file_descriptors import is_exhausted, warn_exhausted
 from engine.upstream.client.address import Origin, Proxy
 from engine.upstream.client.connection import PIECE
 from engine.upstream.client.dial_order import Address, AddressSource
 from engine.upstream.client.failures import ConnectFailed, ConnectTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
-from engine.values.file_descriptors import is_exhausted, too_many_connections, warn_exhausted
+from engine.values.errors import too_many_connections
 
 _TRIES = 6
 """The largest number of addresses tried for one connection."""

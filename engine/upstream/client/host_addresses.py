@@ -20,8 +20,8 @@ import gevent.socket
 from gevent.monkey import get_original
 from gevent.threadpool import ThreadPool
 
+from engine.process.log_throttle import LogThrottle
 from engine.upstream.client.dial_order import Address, Answer, DialOrder, FixedAddress, LookupStatus
-from engine.values.throttle import LogThrottle
 
 INTERVAL = 25.0
 """Seconds between two lookups of a name in use, at most."""

@@ -16,6 +16,7 @@ from engine import dialects
 from engine.config.health import ProbeConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.dialects.interface.rate_limits import RateLimitHeaders
+from engine.process.periodic import PeriodicTask
 from engine.upstream.addresses.replicas import Replica
 from engine.upstream.health.judge import INTERVAL, Group, Judge
 from engine.upstream.health.probes import Prober, ServerProbe
@@ -26,7 +27,6 @@ from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import TargetState
 from engine.values.machine_state import MachineState
-from engine.values.periodic import PeriodicTask
 
 _STOP_SECONDS = 0.1
 

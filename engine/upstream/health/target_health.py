@@ -15,6 +15,7 @@ from typing import Protocol
 from engine.config.health import EjectionConfig
 from engine.upstream import retry
 from engine.upstream.health.outliers import Activity, Member
+from engine.upstream.health.probes import ServerProbe
 from engine.upstream.health.window import Totals, Window, scaled_log
 from engine.upstream.target_state import (
     ANSWERS,
@@ -40,18 +41,6 @@ _MAX_SECONDS = 86_400.0
 _MAX_DOUBLINGS = 20
 
 log = logging.getLogger("modelway")
-
-
-class Server(Protocol):
-    """The server of a target, as its probes find it (`engine.upstream.health.probes`)."""
-
-    @property
-    def failing_until(self) -> float:
-        """The time until which it is failing, or was; 0.0 if it never failed."""
-
-    @property
-    def reason(self) -> str:
-        """Why the last failed probe failed; "" if none has failed."""
 
 
 class JudgedGroup(Protocol):
@@ -107,7 +96,7 @@ class TargetHealth:
         name: str,
         settings: HealthSettings,
         *,
-        server: Server | None = None,
+        server: ServerProbe | None = None,
         kind: Hashable = None,
         key: Sequence[str] = (),
     ) -> None:

@@ -14,9 +14,9 @@ from engine.plan.make import make_plan
 from engine.plan.route import CannotServe
 from engine.policies import max_body
 from engine.policies.interface import PolicyKind
+from engine.process.runtime_dir import runtime_directory
 from engine.stores.records.database import open_database
 from engine.values.discovery import Plugins
-from engine.values.runtime_dir import runtime_directory
 from tests.support.paths import ROOT
 from tests.support.recording import recorder
 

@@ -336,7 +336,7 @@ def test_a_row_is_shipped_within_a_second(journal, table, clock, monkeypatch):
 
     table.insert = timed_insert
     waits = partial(SkippedWaits, clock, write)
-    monkeypatch.setattr("engine.values.periodic.Event", waits)
+    monkeypatch.setattr("engine.process.periodic.Event", waits)
     shipper = Shipper(journal, table, clock=clock)
     shipper.start()
     with gevent.Timeout(10):

@@ -15,7 +15,7 @@ from engine.credentials.tokens.token import CredentialUnavailable
 from engine.upstream.client import failures
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.health.probes import ProbeLaw, Prober, ServerProbe
-from engine.values.file_descriptors import too_many_connections
+from engine.values.errors import too_many_connections
 from engine.values.machine_state import LocalState, MachineState
 from tests.support.clock import Clock
 from tests.support.each import each

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from engine.values.runtime_dir import runtime_directory
+from engine.process.runtime_dir import runtime_directory
 from trials.fleet.network import Network, Node
 from trials.fleet.processes import Kill, Process, Processes
 from trials.fleet.waiting import accepts, until

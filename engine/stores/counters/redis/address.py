@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import redis
 from gevent import monkey
 from redis.backoff import NoBackoff
+from redis.connection import AbstractConnection
 from redis.retry import Retry
 
 FORMS = (
@@ -60,11 +61,15 @@ class RedisOptions:
 DEFAULTS = RedisOptions()
 
 
+Connection = Any
+"""A connection of redis-py, whose methods have no types."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """One server: redis-py's connection class and its arguments."""
 
-    connection_class: Any
+    connection_class: type[AbstractConnection]
     arguments: dict[str, Any]
 
     @property
@@ -85,7 +90,7 @@ class Endpoint:
         """The endpoint of another address, with the same arguments."""
         return Endpoint(self.connection_class, {**self.arguments, "host": host, "port": port})
 
-    def connection(self) -> Any:
+    def connection(self) -> Connection:
         """A connection of redis-py that is not connected yet."""
         return self.connection_class(**self.arguments)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from redis.exceptions import (
     AskError,
@@ -21,10 +21,11 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from engine.stores.counters.redis.connection import Command, exchange
+from engine.stores.counters.redis.address import Connection
+from engine.stores.counters.redis.connection import Answer, Command, exchange
 from engine.values.counters import CountersAway
 
-OnLate = Callable[[Any], None]
+OnLate = Callable[[Answer], None]
 """Called with the late answer to a call that timed out. If none will come, it is called with the
 CountersAway that `RedisClient.call` would have raised."""
 
@@ -75,7 +76,7 @@ class PartitionClient(Protocol):
 
     def call(
         self, command: Command, *, resend: bool = True, on_late: OnLate | None = None
-    ) -> Any: ...
+    ) -> Answer: ...
 
     def close(self) -> None: ...
 
@@ -87,10 +88,10 @@ class Attempt:
 
     def __init__(self, asking: bool) -> None:
         self.asking = asking
-        self.connection: Any = None
+        self.connection: Connection = None
         self.was_sent = False
 
-    def exchange(self, command: Command) -> Any:
+    def exchange(self, command: Command) -> Answer:
         """Send the command, and return its answer."""
         self.was_sent = True
         return exchange(self.connection, command, asking=self.asking)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from typing import Any
 
 import gevent
 from gevent.lock import BoundedSemaphore
@@ -19,7 +18,8 @@ from redis.backoff import EqualJitterBackoff
 from redis.exceptions import ConnectionError as Broken
 from redis.exceptions import RedisError, ResponseError
 
-from engine.stores.counters.redis.address import RedisOptions
+from engine.process.periodic import PeriodicTask
+from engine.stores.counters.redis.address import Connection, RedisOptions
 from engine.stores.counters.redis.call import (
     NOT_SERVED,
     Attempt,
@@ -32,6 +32,7 @@ from engine.stores.counters.redis.call import (
     reason_of,
 )
 from engine.stores.counters.redis.connection import (
+    Answer,
     Command,
     Dataset,
     dataset_command,
@@ -41,7 +42,6 @@ from engine.stores.counters.redis.connection import (
 from engine.stores.counters.redis.deadlines import CallDeadlines, Late
 from engine.stores.counters.redis.server import RedisServer
 from engine.values.counters import CountersAway
-from engine.values.periodic import PeriodicTask
 
 log = logging.getLogger("modelway")
 
@@ -70,7 +70,7 @@ class RedisClient:
         self._tag = options.tag
         self.back_at = -math.inf if dataset is None else dataset.lost_at
         self._deadlines = CallDeadlines(options.timeout, options.away_after)
-        self._idle: list[Any] = []
+        self._idle: list[Connection] = []
         self.generation = 0  # changes when the server may have restarted
         self._connections = options.connections
         self._free = BoundedSemaphore(options.connections)
@@ -104,7 +104,7 @@ class RedisClient:
         resend: bool = True,
         on_late: OnLate | None = None,
         asking: bool = False,
-    ) -> Any:
+    ) -> Answer:
         """The answer to a command.
 
         With `resend` it may be sent again over a new connection if an idle connection is broken.
@@ -139,14 +139,14 @@ class RedisClient:
         self._server.close()
         self._deadlines.close()
 
-    def _send_in_time(self, attempt: Attempt, command: Command, resend: bool) -> Any:
+    def _send_in_time(self, attempt: Attempt, command: Command, resend: bool) -> Answer:
         self._deadlines.start()
         try:
             return self._send(attempt, command, resend)
         finally:
             self._deadlines.stop()
 
-    def _send(self, attempt: Attempt, command: Command, resend: bool) -> Any:
+    def _send(self, attempt: Attempt, command: Command, resend: bool) -> Answer:
         if self._idle:
             attempt.connection = self._idle.pop()
             try:
@@ -165,7 +165,7 @@ class RedisClient:
         self._connect(attempt.connection)
         return attempt.exchange(command)
 
-    def _connect(self, connection: Any) -> None:
+    def _connect(self, connection: Connection) -> None:
         """Connect, and check whether the server still has its counters."""
         connection.connect()
         if self._dataset is not None:
@@ -185,7 +185,7 @@ class RedisClient:
             self._disconnect_idle()
         return FOLLOW_INTERVAL
 
-    def _put_back(self, connection: Any) -> None:
+    def _put_back(self, connection: Connection) -> None:
         """Make a connection available for another call."""
         if self._server.is_current(connection):
             self._idle.append(connection)
@@ -214,8 +214,8 @@ class RedisClient:
             greenlet.link(self._late.discard)
         return Pending(f"{self.name}: {late}")
 
-    def _await_late(self, connection: Any, on_late: OnLate) -> None:
-        answer: Any
+    def _await_late(self, connection: Connection, on_late: OnLate) -> None:
+        answer: Answer | CountersAway
         try:
             with gevent.Timeout(LATE_TIMEOUT):
                 answer = read(connection)

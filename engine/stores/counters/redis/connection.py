@@ -27,18 +27,21 @@ import msgspec
 import orjson
 from redis.exceptions import NoScriptError
 
+from engine.stores.counters.redis.address import Connection
 from engine.stores.counters.redis.deadlines import Late
 from engine.stores.counters.redis.scripts import DATASET_ID, SCRIPTS
 
 log = logging.getLogger("modelway")
 
 Command = tuple[str | int, ...]
+Answer = Any
+"""What a server answers: a number, bytes, or a list of answers, by the command."""
 
 _DATASET = msgspec.json.Decoder(tuple[str, float | None])
 """What is stored of the data: its id, and when it was last found to be lost."""
 
 
-def exchange(connection: Any, command: Command, *, asking: bool = False) -> Any:
+def exchange(connection: Connection, command: Command, *, asking: bool = False) -> Answer:
     """Send a command, and return its answer. Raises Late after the timeout. `asking`: the slot of
     the keys is being moved to this node (Redis Cluster specification, ASK redirection)."""
     _write(connection, command, asking)
@@ -49,19 +52,19 @@ def exchange(connection: Any, command: Command, *, asking: bool = False) -> Any:
         return _read_in_time(connection, asking)
 
 
-def read(connection: Any) -> Any:
+def read(connection: Connection) -> Answer:
     """The next answer. An error leaves the connection open."""
     return connection.read_response(disconnect_on_error=False)
 
 
-def _write(connection: Any, command: Command, asking: bool) -> None:
+def _write(connection: Connection, command: Command, asking: bool) -> None:
     packed = hiredis.pack_command(command)  # type: ignore[arg-type]
     if asking:
         packed = hiredis.pack_command(("ASKING",)) + packed
     connection.send_packed_command([packed], check_health=False)
 
 
-def _read_in_time(connection: Any, asking: bool) -> Any:
+def _read_in_time(connection: Connection, asking: bool) -> Answer:
     try:
         if asking:
             read(connection)

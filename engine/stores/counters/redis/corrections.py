@@ -20,11 +20,11 @@ import gevent
 from gevent.event import Event
 from gevent.lock import BoundedSemaphore
 
+from engine.process.log_throttle import LogThrottle
 from engine.stores.counters.redis.call import PartitionClient, Pending, Unsent
 from engine.stores.counters.redis.connection import Command
 from engine.stores.counters.redis.scripts import SETTLE
 from engine.values.counters import CountersAway
-from engine.values.throttle import LogThrottle
 
 log = logging.getLogger("modelway")
 

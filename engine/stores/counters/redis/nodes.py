@@ -8,7 +8,6 @@ roles*).
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Any
 
 import gevent
 from gevent.lock import BoundedSemaphore
@@ -16,6 +15,7 @@ from gevent.lock import BoundedSemaphore
 from engine.stores.counters.redis.address import Address, Endpoint, RedisOptions
 from engine.stores.counters.redis.call import Unsent
 from engine.stores.counters.redis.client import RedisClient
+from engine.stores.counters.redis.connection import Answer
 from engine.stores.counters.redis.server import FixedServer
 from engine.values.counters import CountersAway
 
@@ -110,7 +110,7 @@ class ClusterNodes:
                 pass
             gevent.sleep(REFRESH_INTERVAL)
 
-    def _read(self, ranges: list[list[Any]], source: RedisClient) -> None:
+    def _read(self, ranges: list[Answer], source: RedisClient) -> None:
         """The answer to CLUSTER SLOTS: for each range its first and last slot, and its master."""
         owners = []
         for first, last, (host, port, *_), *_ in ranges:

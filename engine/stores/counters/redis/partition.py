@@ -12,10 +12,9 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Any
 
 from engine.stores.counters.redis.call import PartitionClient, Pending, Unsent
-from engine.stores.counters.redis.connection import Command
+from engine.stores.counters.redis.connection import Answer, Command
 from engine.stores.counters.redis.corrections import Correction, CorrectionQueue
 from engine.stores.counters.redis.scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
@@ -153,7 +152,9 @@ class Partition:
         receipt.buckets = states[::4]
         return TakeResult(None, states[1::4], resets, receipt)
 
-    def _undo(self, receipt: _RedisReceipt, corrections: Sequence[Correction], answer: Any) -> None:
+    def _undo(
+        self, receipt: _RedisReceipt, corrections: Sequence[Correction], answer: Answer
+    ) -> None:
         """Revert the take of a request that was decided without its `answer`, a CountersAway if
         there is none."""
         if isinstance(answer, CountersAway):

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from engine.stores.counters.redis.address import Address, Endpoint
+from engine.stores.counters.redis.address import Address, Connection, Endpoint
 
 SENTINEL_TIMEOUT = 1.0
 """Timeout of a query to a Sentinel in seconds; then the next one is asked."""
@@ -23,11 +23,11 @@ class RedisServer(Protocol):
     name: str
     may_move: bool
 
-    def new_connection(self) -> Any:
+    def new_connection(self) -> Connection:
         """A connection of redis-py that is not connected yet. Raises RedisError."""
         ...
 
-    def is_current(self, connection: Any) -> bool:
+    def is_current(self, connection: Connection) -> bool:
         """Whether a connection is to the current address."""
         ...
 
@@ -51,10 +51,10 @@ class FixedServer:
         self._endpoint = endpoint
         self.name = f"redis at {endpoint.name}"
 
-    def new_connection(self) -> Any:
+    def new_connection(self) -> Connection:
         return self._endpoint.connection()
 
-    def is_current(self, connection: Any) -> bool:
+    def is_current(self, connection: Connection) -> bool:
         return True
 
     def forget(self) -> None:
@@ -90,12 +90,12 @@ class SentinelMaster:
         for sentinel in address.sentinels:
             self._sentinels.sentinels.append(sentinel.client(timeouts))
 
-    def new_connection(self) -> Any:
+    def new_connection(self) -> Connection:
         if self._address is None:
             self._address = self._ask()
         return self._endpoint.at(*self._address).connection()
 
-    def is_current(self, connection: Any) -> bool:
+    def is_current(self, connection: Connection) -> bool:
         return (connection.host, connection.port) == self._address
 
     def forget(self) -> None:

@@ -10,14 +10,13 @@ import logging
 import math
 import time
 from pathlib import Path
-from typing import Any
 
 from redis.crc import key_slot
 from redis.exceptions import AskError, MovedError
 
 from engine.stores.counters.redis.call import NotServed, OnLate, Unsent
 from engine.stores.counters.redis.client import RedisClient
-from engine.stores.counters.redis.connection import Command, Dataset, dataset_command
+from engine.stores.counters.redis.connection import Answer, Command, Dataset, dataset_command
 from engine.stores.counters.redis.nodes import ClusterNodes
 from engine.values.counters import CountersAway
 
@@ -61,7 +60,9 @@ class SlotClient:
             self._nodes.refresh_soon()
             raise
 
-    def call(self, command: Command, *, resend: bool = True, on_late: OnLate | None = None) -> Any:
+    def call(
+        self, command: Command, *, resend: bool = True, on_late: OnLate | None = None
+    ) -> Answer:
         """As `RedisClient.call`, on the node that has the slot. Raises NotServed if the keys of the
         slot are on two nodes, because it is being moved, or if the cluster is down."""
         answer = self._call(command, resend, on_late)
@@ -84,7 +85,7 @@ class SlotClient:
             log.warning("counters: %s has lost its counters", self.name)
         self._verified = (node, generation)
 
-    def _call(self, command: Command, resend: bool, on_late: OnLate | None) -> Any:
+    def _call(self, command: Command, resend: bool, on_late: OnLate | None) -> Answer:
         node, asking = self._owner(), False
         for _ in range(_REDIRECTIONS):
             try:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.machine.worker_locks import lock_number, try_lock
-from engine.values import runtime_dir
+from engine.process import runtime_dir
 
 _NAME = re.compile(r"modelway-metrics-(\d+)-(\d+)-(\d+)")
 

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from engine.values.gc_pause import no_collection
+from engine.process.gc_pause import no_collection
 
 
 @pytest.fixture

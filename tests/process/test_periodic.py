@@ -5,7 +5,7 @@ from __future__ import annotations
 import gevent
 from gevent.event import Event
 
-from engine.values.periodic import PeriodicTask
+from engine.process.periodic import PeriodicTask
 from tests.support.waiting import PATIENCE
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable
-from typing import Any
 
 import gevent
 from gevent.event import Event
@@ -28,7 +27,7 @@ class PeriodicTask:
         self._interval = interval
         self._run_on_stop = run_on_stop
         self._stopping = Event()
-        self._greenlet: Any = None
+        self._greenlet: gevent.Greenlet[[], None] | None = None
 
     def start(self) -> None:
         """Start the greenlet. Call this in the worker, after the fork."""

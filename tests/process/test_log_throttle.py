@@ -1,6 +1,6 @@
 """A repeated message is logged the first time, and then once a minute with its count."""
 
-from engine.values.throttle import LogThrottle
+from engine.process.log_throttle import LogThrottle
 from tests.support.clock import Clock
 
 

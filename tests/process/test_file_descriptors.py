@@ -5,7 +5,7 @@ import resource
 
 import pytest
 
-from engine.values import file_descriptors
+from engine.process import file_descriptors
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import errno
 import os
 import resource
 
-from engine.values.errors import GatewayError
-from engine.values.throttle import LogThrottle
+from engine.process.log_throttle import LogThrottle
 
 RESERVE = 64
 """Descriptors for what is neither a caller nor an upstream."""
@@ -56,13 +55,6 @@ def warn_exhausted() -> None:
         "LimitNOFILE in systemd, or `ulimit -n`",
         _limit(),
     )
-
-
-def too_many_connections() -> GatewayError:
-    """503: there is no descriptor for another connection."""
-    message = "The gateway has no room for another connection. Try again in a moment."
-    headers = [("retry-after", "1")]
-    return GatewayError(503, "too_many_connections", message, headers=headers)
 
 
 def _limit() -> int:

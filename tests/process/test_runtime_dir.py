@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from engine.config.server import Server
-from engine.server.gunicorn_application import settings
-from engine.values import runtime_dir as module
-from engine.values.runtime_dir import (
+from engine.process import runtime_dir as module
+from engine.process.runtime_dir import (
     NoWritableFolder,
     base,
     prepare,
     runtime_directory,
     use_for_temporary_files,
 )
+from engine.server.gunicorn_application import settings
 
 
 def test_relative_and_absolute_paths_have_the_same_directory(tmp_path, monkeypatch):

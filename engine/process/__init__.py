@@ -1,0 +1,4 @@
+"""What acts in one process: periodic tasks, log lines that are throttled, the limit of file
+descriptors, the runtime directory, pauses of the garbage collector. Ground floor: it imports
+nothing of ours.
+"""
