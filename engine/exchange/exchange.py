@@ -31,6 +31,16 @@ MISSING: Any = object()
 """The absence of a value in a request (None is a JSON value)."""
 
 
+class Content(NamedTuple):
+    """What the body of a request says: `value` is the parsed body, a JSON value or the fields of a
+    form, MISSING if it was not parsed; `parts` are the fields of a multipart body."""
+
+    media_type: str = ""
+    value: object = MISSING
+    parts: Sequence[Part] = ()
+
+
+_NO_CONTENT = Content()
 _NO_BODY = Body()  # immutable
 _NOTHING_TO_READ = ReceivedBody(_NO_BODY, max_size=0)
 
@@ -67,8 +77,7 @@ class Exchange:
 
     `token` is the digest of the token by which `caller` was found, "" without one.
 
-    `body_reader` reads the body. `value` is the parsed body, a JSON value or the fields of a
-    form, MISSING if it was not parsed; `parts` are the fields of a multipart body.
+    `body_reader` reads the `body`, and `content` is what that says.
 
     `model` is the requested model with its targets. `edits` are those of transforms, None if none
     has edited the request.
@@ -94,9 +103,7 @@ class Exchange:
     variables: Mapping[str, tuple[int, int]]
     body_reader: BodyReader = _NOTHING_TO_READ
     body: Body
-    media_type: str = ""
-    value: object = MISSING
-    parts: Sequence[Part] = ()
+    content: Content = _NO_CONTENT
     caller: Caller | None = None
     token: str = ""
     model: RequestedModel = NO_MODEL

@@ -166,8 +166,8 @@ def _charge_without_response(exchange: Exchange, metered: bool, services: Servic
 
 def _request_usage(exchange: Exchange, option: UsageOption) -> None:
     """Set the option that makes the stream report usage, if the caller did not."""
-    if exchange.media_type == "application/json":
-        change = option.enable(exchange.body.buffer, exchange.value)
+    if exchange.content.media_type == "application/json":
+        change = option.enable(exchange.body.buffer, exchange.content.value)
         if change is not None:
             exchange.metering = Metering(exchange.metering.takes, change)
 

@@ -9,14 +9,19 @@ from engine import dialects
 from engine.dialects import Dialect
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
-from engine.exchange.exchange import Exchange
-from engine.exchange.interfaces import Metering, Target
+from engine.exchange.exchange import MISSING, Content, Exchange
+from engine.exchange.interfaces import Metering, Part, Target
 from engine.exchange.requested_model import RequestedModel
 from engine.values.usage import Takes
 
 _FIELDS = frozenset(
     name for name, kind in Exchange.__annotations__.items() if not kind.startswith("Final")
 )
+
+
+def set_content(exchange: Exchange, **changes: Any) -> None:
+    """Change `media_type`, `value` or `parts` of what the body of an exchange says."""
+    exchange.content = exchange.content._replace(**changes)
 
 
 class BodySource:
@@ -41,6 +46,9 @@ def new_exchange(
     dialect: Dialect | None = None,
     connection: CallerConnection = NO_CONNECTION,
     takes: Takes | None = None,
+    media_type: str = "",
+    value: object = MISSING,
+    parts: Sequence[Part] = (),
     model: str = "",
     targets: Sequence[Target] = (),
     **fields: Any,
@@ -54,6 +62,7 @@ def new_exchange(
         variables=variables,
         connection=connection,
     )
+    exchange.content = Content(media_type, value, parts)
     exchange.metering = Metering(takes)
     exchange.model = RequestedModel(model, targets=targets)
     if unknown := fields.keys() - _FIELDS:

@@ -28,6 +28,7 @@ from engine.values.errors import GatewayError
 from engine.values.usage import Takes
 from tests.support.admission import QueueInProcess
 from tests.support.documents import exchange
+from tests.support.exchanges import set_content
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -59,8 +60,8 @@ def hedged(request: Exchange, *targets: Target, hedge: Hedge = AT_ONCE) -> Respo
 
 def chat() -> Exchange:
     request = exchange(b'{"model": "asked"}', path="/v1/chat")
-    request.mount, request.media_type, request.model.name = "/v1", "application/json", "asked"
-    request.value = {"model": "asked"}
+    request.mount, request.model.name = "/v1", "asked"
+    set_content(request, media_type="application/json", value={"model": "asked"})
     request.model.span = BODY.check(request)[1]
     return request
 
