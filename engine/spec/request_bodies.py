@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from engine.exchange.exchange import Content, Exchange
+from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
 from engine.spec.media_types import EXAMPLES, body_kind, essence, sequence_kind
@@ -97,12 +97,16 @@ class Bodies:
             if strict:
                 raise
             return None
-        exchange.content = Content(media_type)
-        if rule.parse is not None:
+        if rule.parse is None:
+            exchange.content = Content(media_type)
+            return rule
+        value: object = MISSING
+        try:
             value = rule.parse(exchange)
+        finally:
             exchange.content = Content(media_type, value, exchange.content.parts)
-            if rule.spellings is not None:
-                use_documented_names(exchange, rule.spellings)
+        if rule.spellings is not None:
+            use_documented_names(exchange, rule.spellings)
         return rule
 
     def rule(self, exchange: Exchange) -> BodyRule:

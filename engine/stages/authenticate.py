@@ -134,7 +134,7 @@ def _secrets(carriers: Sequence[Carrier], exchange: Exchange) -> list[str]:
 def carried(exchange: Exchange, carrier: Carrier) -> str | None:
     """The token in this carrier; None or "" if there is none."""
     if carrier.kind == "bearer":
-        scheme, _, secret = (exchange.header("HTTP_AUTHORIZATION") or "").partition(" ")
+        scheme, _, secret = str(exchange.environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
         return secret.strip() if scheme.lower() == "bearer" else None
     if carrier.kind == "basic":
         return _password(exchange.header("HTTP_AUTHORIZATION") or "")

@@ -49,10 +49,9 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             _charge_unused(exchange.record, services)
             raise
         usage_meter = dialect.meter if metered and response.status < 400 else None
-        option = usage_option if exchange.metering.usage_edit is not None else None
         if usage_meter is None:
             _charge_unused(exchange.record, services)
-        _read_usage(exchange, response, usage_meter, option, services)
+        _read_usage(exchange, response, usage_meter, usage_option, services)
         return response
 
     return stage
@@ -85,7 +84,8 @@ def _read_usage(
     ending = partial(_end, exchange, usage_reader, source or usage_reader, charges)
     exchange.on_end.append(ending)
     if record.stream and not encoding:
-        response.body = _with_step(body, _event_step(usage_reader, usage_option, record))
+        hidden = usage_option if exchange.metering.usage_edit is not None else None
+        response.body = _with_step(body, _event_step(usage_reader, hidden, record))
     else:
         response.body = _read_body(body, usage_reader)
 
@@ -136,7 +136,8 @@ def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
         record.model or exchange.model.name, record.upstream, record.upstream_model
     )
     if price is not None:
-        record.cost, record.price_source = price.cost(usage), price.source
+        record.cost = price.cost(usage)
+        record.price_source = price.source
     if record.unused:
         _charge_unused(record, services)
 

@@ -140,20 +140,25 @@ def _convert(
 ) -> EventFilter | None:
     """Wrap the response for relaying: the target's transforms, the translation. Returns the filter
     that translates its events, None without one."""
-    target, response = result.target, result.response
-    assert response is not None
-    body_dialect = dialect if translated is None else get(translated.translation.target.dialect)
-    if target.upstream.cache_in_input and body_dialect.meter is not None:
-        result.cache_counted_twice = body_dialect.meter.excludes_cache
+    target = result.target
+    if target.upstream.cache_in_input:
+        meter = _body_dialect(dialect, translated).meter
+        result.cache_counted_twice = meter is not None and meter.excludes_cache
     if target.edits.responses:
-        response = EditedResponse(response, _editor(target, exchange), method, body_dialect)
-        result.response = response
+        assert result.response is not None
+        result.response = EditedResponse(
+            result.response,
+            _editor(target, exchange),
+            method,
+            _body_dialect(dialect, translated),
+        )
     if translated is None:
         return None
+    assert result.response is not None
     result.dropped = translated.dropped
     redaction = target.upstream.redaction
     answer = translated_response(
-        response,
+        result.response,
         translated.for_answer(),
         dialect,
         exchange.request_id,
@@ -162,6 +167,11 @@ def _convert(
     )
     result.response = answer
     return answer.events
+
+
+def _body_dialect(dialect: Dialect, translated: AnyExchange | None) -> Dialect:
+    """The dialect of the body that the target sends."""
+    return dialect if translated is None else get(translated.translation.target.dialect)
 
 
 def _apply(credential: LiveCredential, request: UpstreamRequest, timeout: float) -> float:

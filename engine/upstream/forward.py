@@ -96,9 +96,8 @@ class Forward:
         caller, rank = exchange.caller, self._rank
         if caller is not None and caller.priority:
             rank = rank_of(caller.priority)
-        candidates = Candidates(
-            targets, self._clock, self._services.dice, carries, rank, exchange.record
-        )
+        record = exchange.record
+        candidates = Candidates(targets, self._clock, self._services.dice, carries, rank, record)
         result = None
         with self._watcher.watch(exchange.connection):
             while (candidate := candidates.next()) is not None:
@@ -109,8 +108,8 @@ class Forward:
                     result.close()
                 if self._hedging is None:
                     result = self.attempt(candidate, candidates.deadline, exchange, requests)
-                    exchange.record.wait_time += result.attempt.seconds
-                    exchange.record.add(result.attempt)
+                    record.wait_time += result.attempt.seconds
+                    record.add(result.attempt)
                 else:
                     candidate, result = self._hedging.attempt(
                         candidate, candidates, exchange, requests
@@ -146,8 +145,9 @@ class Forward:
     ) -> AttemptResult:
         """Attempt a target, which the record of the request names from now on."""
         target, record = candidate.target, exchange.record
+        model = exchange.model.name
         record.attempt_count += 1
-        set_target(record, target, exchange.model.name)
+        set_target(record, target, model)
         start = time.monotonic()
         translated = None if requests is None else requests.translated(target)
         if translated is not None:
@@ -168,7 +168,7 @@ class Forward:
         result.attempt = Attempt(
             target.name,
             target.upstream.name,
-            target.model or exchange.model.name,
+            target.model or model,
             result.failure,
             result.status,
             start,

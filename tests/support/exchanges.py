@@ -9,7 +9,7 @@ from engine import dialects
 from engine.dialects import Dialect
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
-from engine.exchange.exchange import MISSING, Content, Exchange
+from engine.exchange.exchange import MISSING, NO_VARIABLES, Content, Exchange
 from engine.exchange.interfaces import Metering, Part, Target
 from engine.exchange.requested_model import RequestedModel
 from engine.values.usage import Takes
@@ -42,7 +42,7 @@ def new_exchange(
     request_id: str = "req_1",
     *,
     record: Mapping[str, Any] | None = None,
-    variables: Mapping[str, tuple[int, int]] | None = None,
+    variables: Mapping[str, tuple[int, int]] = NO_VARIABLES,
     dialect: Dialect | None = None,
     connection: CallerConnection = NO_CONNECTION,
     takes: Takes | None = None,
