@@ -128,20 +128,20 @@ def test_the_answer_that_comes_second_is_kept():
     assert [each.usage.output for each in request.record.unused] == [7]
 
 
-class Place:
-    """A condition that always gives the same place."""
+class Turn:
+    """A condition that always gives the same turn."""
 
-    def __init__(self, place: int) -> None:
-        self._place = place
+    def __init__(self, turn: int) -> None:
+        self._turn = turn
 
-    def place(self, now: float) -> int:
-        return self._place
+    def turn(self, now: float) -> int:
+        return self._turn
 
 
 def test_a_second_attempt_goes_to_a_fallback_rather_than_to_a_target_with_little_left():
     request, first, little, fallback = chat(), slow(), quick("little"), quick("fallback")
-    little.state.conditions = (Place(AFTER_GROUP),)
-    fallback.state.conditions = (Place(FIRST),)
+    little.state.conditions = (Turn(AFTER_GROUP),)
+    fallback.state.conditions = (Turn(FIRST),)
     assert hedged(request, first, little, replace(fallback, entry="fallback")).status == 200
     assert failures(request) == [("slow", "cancelled"), ("fallback", "")]
 
