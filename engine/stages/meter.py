@@ -123,8 +123,9 @@ def _final_usage(exchange: Exchange, usage_reader: UsageReader) -> Usage:
 def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
     """Reported usage, with the characters to be spoken added from the request."""
     takes = exchange.metering.takes
-    speech = takes is not None and takes.speech
-    return with_characters(usage, expected_usage(exchange)) if speech else usage
+    if takes is None or not takes.speech:
+        return usage
+    return with_characters(usage, expected_usage(exchange))
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:

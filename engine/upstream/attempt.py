@@ -77,8 +77,11 @@ def attempt(
             result.open.headers = received.headers
         # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other
         # one when it is relayed.
-        becomes_stream = translated is not None and translated.request.stream
-        if becomes_stream or target.edits.responses or received.header("content-type") != JSON:
+        if (
+            received.header("content-type") != JSON
+            or target.edits.responses
+            or (translated is not None and translated.request.stream)
+        ):
             result.response = framed_for(target, received, exchange, dialect, translated, content)
         events = _convert(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
@@ -200,13 +203,12 @@ def _read_beginning(
     content: FirstContent,
 ) -> None:
     """Judge the status of a response, check its upgrade and read its first `content`."""
-    upstream = result.target.upstream
     result.failure = "" if dialect.transparent else retry.status_class(response.status)
     if exchange.upgrade is not None and response.status < 300:
-        exchange.upgrade.redact = upstream.redaction.redact
+        exchange.upgrade.redact = result.target.upstream.redaction.redact
         exchange.upgrade.check(response)
     elif response.status < 400:
-        beat = upstream.heartbeat if dialect.heartbeat else None
+        beat = result.target.upstream.heartbeat if dialect.heartbeat else None
         result.content = read_first_content(response, dialect, beat, events, content)
 
 
