@@ -45,7 +45,7 @@ class Alternatives:
             unknown=route.unknown_fields,
             readonly=route.readonly,
             is_tolerant=route.validate in ("off", "report"),
-            carriers=() if route.public else route.carriers,
+            carriers=() if route.anonymous else route.carriers,
             authenticate=parts.shared.authenticate(route, any_operation=True),
             handler=handler_of(route, parts, is_chosen=True),
             judged=handler_of(route, parts, is_chosen=True, is_judged=True),

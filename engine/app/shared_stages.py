@@ -45,13 +45,13 @@ class SharedStages:
         def build() -> Stage:
             return authenticate(
                 route.carriers,
-                route.public,
+                route.anonymous,
                 self._services,
                 any_operation=any_operation,
                 same_origin=self._same_origin,
             )
 
-        settings = tuple(route.carriers), route.public, any_operation
+        settings = tuple(route.carriers), route.anonymous, any_operation
         return self.once("authenticate", settings, build)
 
     def policies(self, steps: Sequence[PolicyStep]) -> list[Stage]:

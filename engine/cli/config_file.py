@@ -82,7 +82,7 @@ def lacks_tokens(plan: Plan | None) -> bool:
     """Whether a plan without errors requires tokens, but has none, nor a database of them."""
     if plan is None or plan.config.tokens or plan.config.stores.records is not None:
         return False
-    return any(not route.public for route in plan.routes)
+    return any(not route.anonymous for route in plan.routes)
 
 
 def result_or_exit(result: PlanResult, consequence: str = "nothing is served") -> PlanResult:

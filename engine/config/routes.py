@@ -54,7 +54,7 @@ class RouteConfig:
     also: tuple[str, ...] = field(metadata={"key": "model.also"})
     to: tuple[TargetConfig, ...]
     answer: str
-    public: bool = field(metadata={"key": "auth"})
+    anonymous: bool = field(metadata={"key": "auth"})
     validate: str
     policies: tuple[Policy, ...]
     at: Path
@@ -97,7 +97,7 @@ def read_route(section: dict[str, Any], at: Path, targets: TargetReader) -> Rout
         to=targets.read(values.get("to", []), at),
         choose=read_choice(values, at),
         answer=values.get("answer", ""),
-        public=values.get("auth") == "none",
+        anonymous=values.get("auth") == "none",
         validate=values["validate"],
         policies=read_policies(
             values.get("policies", []), (*at, "policies"), " ".join(name for name, _ in operations)

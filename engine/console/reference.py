@@ -163,7 +163,7 @@ class _Merger:
 
     def _security(self, route: Route) -> list[dict[str, list[str]]]:
         """The security schemes of the token; OpenAPI has none for a subprotocol."""
-        if route.public:
+        if route.anonymous:
             return []
         return [self._scheme(c) for c in route.carriers if c.kind != "subprotocol"]
 

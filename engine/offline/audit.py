@@ -87,7 +87,7 @@ class AuditCase:
         for route in self.plan.routes:
             if route.model is not None:
                 kinds = frozenset(kind for _, kind in self.limits_of(route.policies))
-                equivalent = f"{route.dialects[-1].name} {route.public} {sorted(kinds)}"
+                equivalent = f"{route.dialects[-1].name} {route.anonymous} {sorted(kinds)}"
                 by_operation[route.operation.id] = equivalent, ModelRoute(route, kinds)
         return by_operation
 

@@ -179,7 +179,7 @@ def _route(
         to=route.to,
         choose=route.choose,
         answer=answer,
-        public=route.public,
+        anonymous=route.anonymous,
         validate=route.validate,
         policies=config.policies + route.policies,
         guards=Guards(),  # compiled when all policies are valid

@@ -33,11 +33,11 @@ class Route:
 
     `takes` are the request fields that quotas depend on. `guards` are the compiled `policies`.
     `dialects` are the dialects of callers of this path, the operation's own last. `wide` are the
-    path variables that may have slashes. `websocket` has the limits of
-    sessions, if the operation is a WebSocket. `chosen_by_body`: a value of the body decides which
-    target is chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
-    `response_validators` is None unless the route reports on responses. `at` is
-    the path of the operation's name in the config.
+    path variables that may have slashes. `anonymous`: requests need no token (`auth: none`).
+    `websocket` has the limits of sessions, if the operation is a WebSocket. `chosen_by_body`: a
+    value of the body decides which target is chosen; `has_choices`: one may choose another model at
+    an upstream (`caller_choices`). `response_validators` is None unless the route reports on
+    responses. `at` is the path of the operation's name in the config.
     """
 
     operation: Operation
@@ -48,7 +48,7 @@ class Route:
     also: tuple[Expression, ...]
     to: tuple[TargetConfig, ...]
     answer: OwnAnswer | None
-    public: bool
+    anonymous: bool
     validate: str
     policies: tuple[Policy, ...]
     guards: Guards

@@ -38,7 +38,7 @@ def test_equal_settings_share_a_stage(route: Route, shared: SharedStages) -> Non
 
 
 def test_other_settings_have_a_stage_of_their_own(route: Route, shared: SharedStages) -> None:
-    public = replace(route, public=True)
+    public = replace(route, anonymous=True)
     by_key = replace(route, carriers=(Carrier("header", "x"),))
     assert len({shared.authenticate(each) for each in (route, public, by_key)}) == 3
     free = replace(route, takes=replace(route.takes, free=not route.takes.free))

@@ -39,8 +39,8 @@ def test_a_route_needs_a_token_and_is_validated_by_default():
         "  - {operation: a.b, answer: models}\n"
         "  - {operation: a.c, answer: models, auth: none, validate: off}\n"
     ).routes
-    assert (plain.public, plain.validate) == (False, "strict")
-    assert (public.public, public.validate) == (True, "off")
+    assert (plain.anonymous, plain.validate) == (False, "strict")
+    assert (public.anonymous, public.validate) == (True, "off")
 
 
 def test_policies_keep_their_order_options_and_places():

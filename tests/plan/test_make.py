@@ -129,7 +129,7 @@ def test_a_list_of_models_belongs_to_all_dialects_its_own_last():
 
 def test_an_operation_answered_with_101_is_a_websocket():
     live = routes()["live"]
-    assert (live.websocket, live.public, live.validate) == (WebSocket(), True, "off")
+    assert (live.websocket, live.anonymous, live.validate) == (WebSocket(), True, "off")
     assert routes()["list"].websocket is None
 
 

@@ -176,7 +176,7 @@ def _format(entry: str, operation: ModelOperation, operations: ModelOperations) 
 
 
 def _guards(route: Route) -> list[str]:
-    guards = ["public" if route.public else "token"]
+    guards = ["public" if route.anonymous else "token"]
     guards += [policy.name for policy in route.policies]
     guards += ["websocket"] if route.websocket is not None else []
     guards += ["not validated" if route.validate == "off" else "validated"]

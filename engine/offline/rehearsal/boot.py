@@ -171,7 +171,7 @@ def _kind(route: Route) -> tuple[object, ...]:
         route.websocket is not None,
         route.model and route.model.place,
         bool(route.to),
-        route.public,
+        route.anonymous,
         route.validate,
         route.unknown_fields,
         route.readonly,

@@ -150,7 +150,7 @@ def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
     is_unknown = by == "alternatives" and error is not None and error.status in _UNKNOWN_CALLER
     verdict = "refused" if by == "authenticate" or is_unknown else "passed"
     return {
-        "verdict": "public" if route.public else verdict,
+        "verdict": "public" if route.anonymous else verdict,
         "carriers": carriers,
         "token": caller.name if caller is not None else None,
     }

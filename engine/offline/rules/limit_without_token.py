@@ -10,7 +10,7 @@ from engine.source.problem import Path
 def check(case: AuditCase) -> None:
     warned: set[Path] = set()
     for route in case.config.routes:
-        if not route.public:
+        if not route.anonymous:
             continue
         for policy, _ in case.limits_of((*case.config.policies, *route.policies)):
             if _by(policy) == "token" and policy.at not in warned:

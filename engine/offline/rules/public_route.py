@@ -8,7 +8,7 @@ from engine.offline.audit import AuditCase
 def check(case: AuditCase) -> None:
     for route in case.config.routes:
         guards = [policy.name for policy in (*case.config.policies, *route.policies)]
-        if route.public and "allow_ips" not in guards:
+        if route.anonymous and "allow_ips" not in guards:
             message = "anyone with access to the gateway may call this route"
             hint = "remove `auth: none`, or list the callers: policies: [allow_ips: [...]]"
             case.warn((*route.at, "auth"), "MW403", message, hint)

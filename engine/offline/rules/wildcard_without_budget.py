@@ -14,7 +14,7 @@ def check(case: AuditCase) -> None:
         if "*" not in model.name:
             continue
         unbounded = [entry for entry in case.routes_for(model) if not BUDGETS & entry.kinds]
-        if any(has_unbounded_caller or entry.route.public for entry in unbounded):
+        if any(has_unbounded_caller or entry.route.anonymous for entry in unbounded):
             message = f"no budget bounds the cost of '{model.name}'"
             hint = "add the policy spend_limit or token_budget, or list the models by name"
             case.warn(model.at, "MW405", message, hint, key=True)

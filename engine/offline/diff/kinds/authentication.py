@@ -16,13 +16,13 @@ _EXPOSED_CARRIERS = ("query", "cookie", "basic")
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, route in new.routes.items():
         before = old.routes.get(name)
-        if route.public and (before is None or not before.public):
+        if route.anonymous and (before is None or not before.anonymous):
             words = "requires no token (auth: none)"
             yield Difference(Effect.WEAKER, "auth-none", new.place(route.at), (name,), words)
-        elif before is not None and before.public and not route.public:
+        elif before is not None and before.anonymous and not route.anonymous:
             words = "requires a token now"
             yield Difference(Effect.BREAKING, "auth-required", new.place(route.at), (name,), words)
-        if before is None or route.public or before.carriers == route.carriers:
+        if before is None or route.anonymous or before.carriers == route.carriers:
             continue
         place = _place(new, route)
         for carrier in route.carriers:
