@@ -22,7 +22,7 @@ from benchmarks.chat import BODY
 from engine.config.transforms import TransformConfig
 from engine.dialects import default
 from engine.exchange.body import Body
-from engine.exchange.exchange import Exchange, Response
+from engine.exchange.exchange import Content, Exchange, Response
 from engine.exchange.services import Services
 from engine.policies import deny
 from engine.transforms.caller_side import edit_request
@@ -60,8 +60,8 @@ def seconds(body: bytes, step: Step) -> float:
         exchange = Exchange(
             "POST", "/v1/chat/completions", "", {"CONTENT_TYPE": "application/json"}, default()
         )
-        exchange.body, exchange.value = Body(body), orjson.loads(body)
-        exchange.media_type = "application/json"
+        exchange.body = Body(body)
+        exchange.content = Content("application/json", orjson.loads(body))
         exchanges.append(exchange)
     start = time.process_time()
     for exchange in exchanges:

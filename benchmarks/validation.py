@@ -48,7 +48,7 @@ def ours() -> tuple[Callable[[], None], Callable[[], None]]:
         exchange.body = body
         rule = bodies.parse(exchange)
         assert rule is not None
-        check(rule, exchange.value)
+        check(rule, exchange.content.value)
 
     def bare_steps() -> None:
         assert validator.is_valid(orjson.loads(BODY))

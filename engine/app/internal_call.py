@@ -97,7 +97,7 @@ def call(
     response is known. Errors of the gateway are responses in the dialect of the operation.
 
     Raises CannotCall if the values cannot be written as a request, AbortConnection where the
-    connection of a caller would be cut.
+    connection of a caller would be cut, and if the caller disconnects (`InternalCaller.fileno`).
     """
     for name in values.headers:
         if name.lower() in _REFUSED_HEADERS:

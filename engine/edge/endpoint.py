@@ -18,7 +18,7 @@ from engine.dialects import Dialect, default
 from engine.edge.request_body import RequestBodyReader
 from engine.edge.response import common_headers, has_body, send
 from engine.exchange.caller_connection import CallerConnection
-from engine.exchange.exchange import Exchange, Handler, Response, new_request_id
+from engine.exchange.exchange import NO_VARIABLES, Exchange, Handler, Response, new_request_id
 from engine.exchange.interruption import interruption
 from engine.exchange.record import Outcome
 from engine.values.errors import (
@@ -64,7 +64,7 @@ class Endpoints:
             path: str,
             query: str,
             mount: str = "",
-            variables: Mapping[str, tuple[int, int]] | None = None,
+            variables: Mapping[str, tuple[int, int]] = NO_VARIABLES,
             operation: str = "",
         ) -> None:
             environ = req.env
@@ -83,7 +83,8 @@ class Endpoints:
                 exchange.record,
                 self._request_timeout,
             )
-            exchange.operation, exchange.body_reader = operation, body
+            exchange.operation = operation
+            exchange.body_reader = body
             try:
                 self._respond(resp, exchange, body, handler)
             except BaseException:

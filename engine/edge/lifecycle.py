@@ -58,7 +58,8 @@ class RequestLifecycle:
         """Begin an exchange. At its end, after all other callbacks, each observer is called
         once."""
         record = exchange.record
-        record.time, record.start = self._clock(), time.monotonic()
+        record.time = self._clock()
+        record.start = time.monotonic()
         self._open[exchange] = gevent.getcurrent()
         exchange.on_end.append(partial(self._leave, exchange))
         if self._begin is not None:

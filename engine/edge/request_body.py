@@ -30,8 +30,8 @@ def check_head(exchange: Exchange, following: Handler) -> Response:
     environ = exchange.environ
     if "HTTP_HOST" not in environ and environ.get("SERVER_PROTOCOL") == "HTTP/1.1":
         raise GatewayError(400, "invalid_header", "The request has no Host header.")
-    coding = environ.get("HTTP_TRANSFER_ENCODING")
-    if coding is not None and coding.strip().lower() != "chunked":
+    key = "HTTP_TRANSFER_ENCODING"
+    if key in environ and environ[key].strip().lower() != "chunked":
         message = "Transfer-Encoding must be 'chunked', alone."
         raise GatewayError(400, "invalid_header", message)
     length = environ.get("CONTENT_LENGTH")
@@ -57,7 +57,7 @@ class RequestBodyReader:
         connection: CallerConnection,
         max_size: int,
         timeout: float,
-        record: RequestRecord | None = None,
+        record: RequestRecord,
         total: float = 300.0,
     ) -> None:
         self._environ = environ
@@ -65,7 +65,7 @@ class RequestBodyReader:
         self.max_size = max_size
         self._timeout = timeout
         self._total = total
-        self._record = record if record is not None else RequestRecord()
+        self._record = record
 
     def receive(self, max_size: int | None = None) -> Body:
         """See BodyReader."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from mmap import ACCESS_READ, mmap
-from typing import IO
+from typing import IO, Protocol
 
 from engine.exchange.caller_connection import Readable
 from engine.values.errors import GatewayError

@@ -33,10 +33,12 @@ class Readable(Protocol):
 class InternalCaller:
     """Who calls an operation from inside of this process, without a token; a `caller` of None
     calls as one without a token. `token` is the digest of the token by which the caller was found,
-    "" for none: its end ends the request too."""
+    "" for none: its end ends the request too. So does the disconnect of the socket `fileno`, that
+    of the request for which this one is made; -1 for none."""
 
     caller: Caller | None
     token: str = ""
+    fileno: int = -1
 
 
 class CallerConnection(Protocol):
@@ -133,7 +135,10 @@ class InternalConnection(WSGIConnection):
 
     def __init__(self, body: Readable, internal: InternalCaller) -> None:
         super().__init__(body)
-        self.internal = internal
+        self.internal: InternalCaller = internal
+
+    def fileno(self) -> int:
+        return self.internal.fileno
 
 
 class _NoBody:

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engine.exchange.body import Body, BodyReader, ReceivedBody
@@ -31,6 +32,19 @@ MISSING: Any = object()
 """The absence of a value in a request (None is a JSON value)."""
 
 
+class Content(NamedTuple):
+    """What the body of a request says: `value` is the parsed body, a JSON value or the fields of a
+    form, MISSING if it was not parsed; `parts` are the fields of a multipart body."""
+
+    media_type: str = ""
+    value: object = MISSING
+    parts: Sequence[Part] = ()
+
+
+NO_VARIABLES: Mapping[str, tuple[int, int]] = MappingProxyType({})
+"""The variables of a path without any."""
+
+_NO_CONTENT = Content()
 _NO_BODY = Body()  # immutable
 _NOTHING_TO_READ = ReceivedBody(_NO_BODY, max_size=0)
 
@@ -67,8 +81,7 @@ class Exchange:
 
     `token` is the digest of the token by which `caller` was found, "" without one.
 
-    `body_reader` reads the body. `value` is the parsed body, a JSON value or the fields of a
-    form, MISSING if it was not parsed; `parts` are the fields of a multipart body.
+    `body_reader` reads the `body`, and `content` is what that says.
 
     `model` is the requested model with its targets. `edits` are those of transforms, None if none
     has edited the request.
@@ -93,10 +106,8 @@ class Exchange:
     mount: str
     variables: Mapping[str, tuple[int, int]]
     body_reader: BodyReader = _NOTHING_TO_READ
-    body: Body
-    media_type: str = ""
-    value: object = MISSING
-    parts: Sequence[Part] = ()
+    body: Body = _NO_BODY
+    content: Content = _NO_CONTENT
     caller: Caller | None = None
     token: str = ""
     model: RequestedModel = NO_MODEL
@@ -116,17 +127,20 @@ class Exchange:
         dialect: Dialect,
         request_id: str = "",
         mount: str = "",
-        variables: Mapping[str, tuple[int, int]] | None = None,
+        variables: Mapping[str, tuple[int, int]] = NO_VARIABLES,
         connection: CallerConnection = NO_CONNECTION,
     ) -> None:
-        self.method, self.path, self.query, self.environ = method, path, query, environ
-        self.dialect, self.connection, self.request_id = dialect, connection, request_id
+        self.method = method
+        self.path = path
+        self.query = query
+        self.environ = environ
+        self.dialect = dialect
+        self.request_id = request_id
         self.mount = mount
-        self.variables = {} if variables is None else variables
+        self.variables = variables
+        self.connection = connection
         self.on_end = []
         self.record = RequestRecord()
-        # Set here, not as a class attribute, because a lookup in the class is slower.
-        self.body = _NO_BODY
 
     def __copy__(self) -> Exchange:
         """A copy for one target, whose request may have another path, query, headers or body."""

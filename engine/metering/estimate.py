@@ -44,7 +44,8 @@ def expected_usage(exchange: Exchange) -> Usage:
 
 def estimate(exchange: Exchange, takes: Takes) -> Usage:
     """The estimated usage of a request whose body has been received and parsed."""
-    body: dict[str, Any] = exchange.value if isinstance(exchange.value, dict) else {}
+    value = exchange.content.value
+    body: dict[str, Any] = value if isinstance(value, dict) else {}
     text = body.get(takes.speech) if takes.speech else ""
     images = 0
     if takes.images:
@@ -60,9 +61,9 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
 
 def _input(exchange: Exchange, fields: dict[str, Any]) -> int:
     size = exchange.body.size
-    if exchange.parts:
+    if exchange.content.parts:
         tokens = _form_tokens(exchange, fields)
-    elif exchange.value is MISSING and exchange.body.buffer[:1] not in (b"", b"{", b"["):
+    elif exchange.content.value is MISSING and exchange.body.buffer[:1] not in (b"", b"{", b"["):
         tokens = _file_tokens(size)  # it is neither JSON nor a form
     elif size <= _UNSCANNED:
         return size // BYTES_PER_TOKEN
@@ -94,7 +95,7 @@ def _file_tokens(size: int) -> int:
 def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
     """Tokens in the texts and files of a form."""
     text = _text_size(fields)
-    files = (part.end - part.start for part in exchange.parts if part.filename is not None)
+    files = (part.end - part.start for part in exchange.content.parts if part.filename is not None)
     return text // BYTES_PER_TOKEN + sum(_file_tokens(size) for size in files)
 
 

@@ -126,7 +126,8 @@ def _last(operation: Operation, specification: Specification, style: Style) -> H
 
 def _example(candidates: list[ExampleResponse], style: Style) -> Handler:
     def handle(exchange: Exchange) -> Response:
-        request = exchange.value if exchange.value is not MISSING else None
+        value = exchange.content.value
+        request = value if value is not MISSING else None
         model = _model(exchange, request)
         fault = faults.fault_of(model)
         if fault is not None:

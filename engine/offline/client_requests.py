@@ -39,7 +39,7 @@ class ClientRequest:
         try:
             rule = operation.bodies.parse(exchange)
             if rule is not None:
-                check(rule, exchange.value)
+                check(rule, exchange.content.value)
         except GatewayError as error:
             return error
         return None

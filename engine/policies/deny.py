@@ -132,7 +132,7 @@ def _build(options: Deny, services: Services) -> Stage:
 
 def _refuse_unread(exchange: Exchange) -> None:
     """Refuse a body that could not be parsed: the conditions cannot be checked."""
-    if exchange.body.size and exchange.value is MISSING:
+    if exchange.body.size and exchange.content.value is MISSING:
         message = "The request body cannot be read, and a rule of this gateway depends on it."
         raise GatewayError(400, "unreadable_body", message)
 

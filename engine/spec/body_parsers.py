@@ -154,8 +154,9 @@ def _multipart(read: Callable[..., dict[str, object]], exchange: Exchange) -> An
     buffer = exchange.body.buffer
     try:
         boundary = multipart.boundary_of(exchange.environ.get("CONTENT_TYPE", ""))
-        exchange.parts = list(multipart.parse(buffer, boundary))
-        return read(buffer, exchange.parts)
+        parts = list(multipart.parse(buffer, boundary))
+        exchange.content = exchange.content._replace(parts=parts)
+        return read(buffer, parts)
     except (multipart.MultipartError, Malformed) as error:
         raise GatewayError(
             400, "invalid_multipart", f"The multipart body cannot be read: {error}"

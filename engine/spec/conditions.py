@@ -71,12 +71,12 @@ class Condition:
     def value(self, exchange: Exchange) -> Any:
         """The value in a request, or MISSING. Raises GatewayError 400 if it is given twice."""
         if self.expression is None:
-            value, span = exchange.value, (0, exchange.body.size)
+            value, span = exchange.content.value, (0, exchange.body.size)
         else:
             value, at = self.expression.check(exchange)
             span = at or (0, 0)
         if isinstance(value, dict | list) and self.place == "body":
-            is_text = is_json(exchange.media_type)
+            is_text = is_json(exchange.content.media_type)
             if is_text:
                 self._refuse_repeats(bytes(exchange.body.buffer[span[0] : span[1]]))
             self._refuse_spellings(value, lenient_member if is_text else lenient_name)
@@ -144,7 +144,7 @@ class Condition:
         return place([int(step) if step.isdigit() else step for step in self.expression.steps])
 
     def _is_json_member(self, exchange: Exchange) -> bool:
-        return self.place == "body" and is_json(exchange.media_type)
+        return self.place == "body" and is_json(exchange.content.media_type)
 
     def _refuse_repeats(self, text: bytes) -> None:
         """Refuse a JSON value in which an object repeats a name."""

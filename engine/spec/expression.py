@@ -61,8 +61,9 @@ class Expression:
 
     def read(self, exchange: Exchange) -> Any:
         """The value, or MISSING. Raises GatewayError 400 for a repeated query parameter."""
-        if self.member is not None and isinstance(exchange.value, dict):
-            return exchange.value.get(self.member, MISSING)
+        node = exchange.content.value
+        if self.member is not None and isinstance(node, dict):
+            return node.get(self.member, MISSING)
         name = self.steps[0]
         if self.place == "path":
             return unquote(exchange.variable(name))
@@ -75,9 +76,8 @@ class Expression:
                 raise self._repeated_value()
             value = query.get(name)
             return MISSING if value is None else value
-        if exchange.media_type in _FORMS:
+        if exchange.content.media_type in _FORMS:
             return MISSING  # forms have only top-level fields, see `member`
-        node = exchange.value
         for step in self.steps:
             if isinstance(node, list) and step.isdigit() and int(step) < len(node):
                 node = node[int(step)]
@@ -94,8 +94,9 @@ class Expression:
         Call it even if nothing is replaced: of a repeated key, the upstream may read another value
         than the one that was checked here.
         """
-        body, member = exchange.value, self.member
-        if member is not None and isinstance(body, dict) and exchange.media_type not in _FORMS:
+        media_type, body, parts = exchange.content
+        member = self.member
+        if member is not None and isinstance(body, dict) and media_type not in _FORMS:
             self._refuse_look_alikes(member, body, self._readings[0][1])
             return (body[member], self._span(exchange)) if member in body else (MISSING, None)
         value = self.read(exchange)
@@ -104,21 +105,20 @@ class Expression:
                 names = Query.parse(exchange.query).names()
                 self._refuse_look_alikes(self.steps[0], names, lenient_name)
             return value, None
-        media_type = exchange.media_type
-        if isinstance(exchange.value, dict):
+        if isinstance(body, dict):
             if media_type in _FORMS:
                 self._refuse_look_alikes(self.steps[0], _form_names(exchange), lenient_name)
             else:
-                self._refuse_look_alikes_of_members(exchange.value)
+                self._refuse_look_alikes_of_members(body)
         if value is MISSING:
             if len(self.steps) > 1 and media_type not in _FORMS:
                 self._spans(exchange)  # another parser may find the value in a repeated parent
             return value, None
         if media_type == "multipart/form-data":
-            parts = [part for part in exchange.parts if part.name == self.steps[0]]
-            if len(parts) > 1:
+            fields = [part for part in parts if part.name == self.steps[0]]
+            if len(fields) > 1:
                 raise self._repeated_value()
-            return value, (parts[0].start, parts[0].end) if parts else None
+            return value, (fields[0].start, fields[0].end) if fields else None
         if media_type == "application/x-www-form-urlencoded":
             if _form_names(exchange).count(self.steps[0]) > 1:
                 raise self._repeated_value()
@@ -176,7 +176,7 @@ class Expression:
     def _spans(self, exchange: Exchange) -> list[tuple[int, int]]:
         """The spans of the values in a JSON body. Raises GatewayError 400 if a name on the way to
         one of them is repeated, also where the last of its values leads nowhere."""
-        value = exchange.value
+        value = exchange.content.value
         if not (isinstance(value, list) or (isinstance(value, dict) and self.steps[0] in value)):
             return []
         try:
@@ -186,7 +186,7 @@ class Expression:
 
     def accepts(self, exchange: Exchange) -> bool:
         """Whether a value can be written here: a body must be an object."""
-        return self.place != "body" or isinstance(exchange.value, dict)
+        return self.place != "body" or isinstance(exchange.content.value, dict)
 
     def replace(
         self,
@@ -205,7 +205,7 @@ class Expression:
             exchange.query = Query.parse(exchange.query).replace(name, new)
         elif self.place == "header":
             exchange.environ = {**exchange.environ, environ_key(name): new}
-        elif exchange.media_type == "application/x-www-form-urlencoded":
+        elif exchange.content.media_type == "application/x-www-form-urlencoded":
             changed = Query.parse(_form_text(exchange)).replace(name, new).encode("latin-1")
             exchange.body = exchange.body.with_edits((0, exchange.body.size, changed))
         else:
@@ -242,8 +242,8 @@ def lenient_name(name: str) -> str:
 
 def _form_names(exchange: Exchange) -> list[str]:
     """The names of a form's fields, as sent."""
-    if exchange.media_type == "multipart/form-data":
-        return [part.name for part in exchange.parts]
+    if exchange.content.media_type == "multipart/form-data":
+        return [part.name for part in exchange.content.parts]
     return Query.parse(_form_text(exchange)).names()
 
 
@@ -261,7 +261,7 @@ def _write_in_body(
 ) -> None:
     """Replace the value at `at`, or add the field in front if it is missing."""
     buffer = exchange.body.buffer
-    if exchange.media_type == "multipart/form-data":
+    if exchange.content.media_type == "multipart/form-data":
         data = new.encode()
         if at is None:
             boundary = b"--" + boundary_of(str(exchange.environ["CONTENT_TYPE"]))
@@ -271,7 +271,7 @@ def _write_in_body(
         data = orjson.dumps(new)
         if at is None:
             start = buffer.find(b"{") + 1
-            comma = b"," if exchange.value else b""
+            comma = b"," if exchange.content.value else b""
             at, data = (start, start), orjson.dumps(name) + b":" + data + comma
     exchange.body = exchange.body.with_edits((*at, data), *edits)
 

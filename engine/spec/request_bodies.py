@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from engine.exchange.exchange import Exchange
+from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
 from engine.spec.media_types import EXAMPLES, body_kind, essence, sequence_kind
@@ -81,7 +81,7 @@ class Bodies:
         return [name for name, media_range in self.ranges.items() if media_range.needs_type]
 
     def parse(self, exchange: Exchange, strict: bool = True) -> BodyRule | None:
-        """Parse the body into `exchange.value` and return its rule; None if there is none to check.
+        """Parse the body into `exchange.content` and return its rule, None without one to check.
 
         Raises GatewayError: 415 for a media type that the operation does not accept, 400 for a body
         that is missing or cannot be parsed. If not `strict`, a missing body and an unknown media
@@ -92,20 +92,29 @@ class Bodies:
                 raise GatewayError(400, "missing_body", "The request needs a body; it has none.")
             return None
         try:
-            rule = self.rule(exchange)
+            media_type, rule = self._match(exchange)
         except GatewayError:
             if strict:
                 raise
             return None
-        if rule.parse is not None:
-            exchange.value = rule.parse(exchange)
-            if rule.spellings is not None:
-                use_documented_names(exchange, rule.spellings)
+        if rule.parse is None:
+            exchange.content = Content(media_type)
+            return rule
+        value: object = MISSING
+        try:
+            value = rule.parse(exchange)
+        finally:
+            exchange.content = Content(media_type, value, exchange.content.parts)
+        if rule.spellings is not None:
+            use_documented_names(exchange, rule.spellings)
         return rule
 
     def rule(self, exchange: Exchange) -> BodyRule:
-        """The rule for the request's media type; sets `exchange.media_type`. Raises
-        GatewayError."""
+        """The rule for the request's media type. Raises GatewayError 400 or 415."""
+        return self._match(exchange)[1]
+
+    def _match(self, exchange: Exchange) -> tuple[str, BodyRule]:
+        """The request's media type and its rule."""
         content_type = media_type = exchange.environ.get("CONTENT_TYPE", "")
         rule = self.rules.get(content_type)
         if rule is None:
@@ -128,8 +137,7 @@ class Bodies:
         if rule.parse is parse_json and ";" in content_type and has_foreign_charset(content_type):
             message = "The charset of a JSON body must be UTF-8."
             raise GatewayError(415, "unsupported_media_type", message)
-        exchange.media_type = media_type
-        return rule
+        return media_type, rule
 
     def _rule_of_range(self, media_type: str) -> BodyRule | None:
         """The rule of the narrowest range: `application/*+json`, `application/*`, `*/*`."""
@@ -166,7 +174,7 @@ def use_documented_names(exchange: Exchange, spellings: Spellings) -> None:
     body = exchange.body = exchange.body.rewrite(*edits)
     if body.in_memory is None:
         exchange.on_end.append(body.close)
-    exchange.value = parse_json(exchange)
+    exchange.content = exchange.content._replace(value=parse_json(exchange))
 
 
 def compile_bodies(

@@ -132,14 +132,14 @@ class Trial:
         part = PARSER
         try:
             rule = alternative.operation.bodies.parse(trial)
-            if rule is None or trial.value is MISSING:
+            if rule is None or trial.content.value is MISSING:
                 return None
             part = SCHEMA
             if alternative.unknown == "drop":
                 drop_unknown(trial, rule, None)
             if alternative.readonly == "strip":
                 strip_read_only(trial, rule, None)
-            if rule.validator is not None and not rule.validator.is_valid(trial.value):
+            if rule.validator is not None and not rule.validator.is_valid(trial.content.value):
                 return partial(self._explain_body, rule.validator)
             part = NAMES
             if alternative.readonly == "refuse":
@@ -152,7 +152,7 @@ class Trial:
 
     def ambiguity(self) -> GatewayError | None:
         """The refusal of a JSON body of which two parsers may read different values."""
-        if not is_json(self.exchange.media_type):
+        if not is_json(self.exchange.content.media_type):
             return None
         try:
             refuse_repeated_names(bytes(self.exchange.body.buffer))
@@ -177,7 +177,7 @@ class Trial:
         raise AssertionError("the parameters were refused")
 
     def _explain_body(self, validator: SchemaValidator) -> Refusal:
-        refusal, count, depth = explain_distance(validator, self.exchange.value)
+        refusal, count, depth = explain_distance(validator, self.exchange.content.value)
         return self._refusal(SCHEMA, refusal.error(), count, depth)
 
     @property
@@ -195,8 +195,7 @@ class Trial:
         """Make this the operation of the exchange, with the body received, as it was read."""
         self.become(exchange)
         trial = self.exchange
-        exchange.value, exchange.parts = trial.value, trial.parts
-        exchange.media_type = trial.media_type
+        exchange.content = trial.content
         exchange.body_reader = ReceivedBody(
             trial.body, exchange.body_reader.max_size, received.size
         )

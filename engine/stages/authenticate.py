@@ -33,7 +33,7 @@ _OTHER_ORIGIN = (
 
 def authenticate(
     carriers: Sequence[Carrier],
-    public: bool,
+    anonymous: bool,
     services: Services,
     *,
     any_operation: bool = False,
@@ -47,12 +47,14 @@ def authenticate(
     from this address, and for one that a browser attached to a request of a page that `same_origin`
     does not allow.
 
-    The contents of all `carriers` are removed from the request, also on a public route, so that no
-    token is forwarded or logged.
+    The contents of all `carriers` are removed from the request, so that no token is forwarded or
+    logged. On an `anonymous` route that is all.
     """
+    remove_secrets = _secrets_remover(carriers)
+    if anonymous:
+        return _anonymous(remove_secrets)
     places, challenge = _places(carriers), _challenge(carriers)
     read_secrets = _secrets_reader(carriers, same_origin or SameOrigin())
-    remove_secrets = _secrets_remover(carriers)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         internal = exchange.connection.internal
@@ -70,11 +72,17 @@ def authenticate(
             _check_address(caller.ips, exchange, services)
         return following(exchange)
 
-    def public_stage(exchange: Exchange, following: Handler) -> Response:
+    return stage
+
+
+def _anonymous(remove_secrets: Callable[[Exchange], None]) -> Stage:
+    """The stage of a route without authentication."""
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
         remove_secrets(exchange)
         return following(exchange)
 
-    return public_stage if public else stage
+    return stage
 
 
 def _secrets_remover(carriers: Sequence[Carrier]) -> Callable[[Exchange], None]:
@@ -134,7 +142,7 @@ def _secrets(carriers: Sequence[Carrier], exchange: Exchange) -> list[str]:
 def carried(exchange: Exchange, carrier: Carrier) -> str | None:
     """The token in this carrier; None or "" if there is none."""
     if carrier.kind == "bearer":
-        scheme, _, secret = (exchange.header("HTTP_AUTHORIZATION") or "").partition(" ")
+        scheme, _, secret = str(exchange.environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
         return secret.strip() if scheme.lower() == "bearer" else None
     if carrier.kind == "basic":
         return _password(exchange.header("HTTP_AUTHORIZATION") or "")

@@ -16,7 +16,7 @@ from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.process.log_throttle import LogThrottle
 from engine.values.calendar import SECOND, Calendar
-from engine.values.counters import Counters, CountersAway
+from engine.values.counters import Counters, CountersAway, TakeResult
 from engine.values.errors import GatewayError
 from engine.values.quota import KINDS, QuotaRule, Window
 
@@ -36,13 +36,11 @@ def limit(
     """
     limit_sets = LimitSets(rules, services.proxies, upstream, part)
     has_rules, is_first = limit_sets.has_rules, part is Part.HEAD
+    counters = services.counters
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         caller = exchange.caller
-        if not (has_rules or (caller is not None and caller.limits)):
-            return following(exchange)
-        counters = services.counters
-        if counters is None:
+        if counters is None or not (has_rules or (caller is not None and caller.limits)):
             return following(exchange)
         limits = limit_sets.of(exchange)
         if not limits.limits:
@@ -54,20 +52,17 @@ def limit(
             exchange.record.uncounted = True
             _without_counters(services, error)
             return following(exchange)
-        denied, remaining, resets, receipt, waits = result
-        headers = limits.headers(remaining, resets, exchange.head_take)
-        if denied is not None:
-            rule = limits.rules[denied]
-            exchange.record.limit = rule.name.partition("/")[0]
-            raise _refusal(rule, costs[denied], waits[denied], services.clock(), [*headers.items()])
+        headers = limits.headers(result.remaining, result.resets, exchange.head_take)
         record = exchange.record
+        if result.denied is not None:
+            raise _denial(limits, costs, result, services.clock(), [*headers.items()], record)
         if is_first:
             exchange.head_take = result
         try:
             response = following(exchange)
         finally:
             if limits.settles or not record.reached_upstream:
-                exchange.on_end.append(partial(_settle, counters, receipt, limits, record))
+                exchange.on_end.append(partial(_settle, counters, result.receipt, limits, record))
         if response.gateway_headers is None:
             response.gateway_headers = headers
         return response
@@ -78,6 +73,22 @@ def limit(
 def _settle(counters: Counters, receipt: object, limits: LimitSet, record: RequestRecord) -> None:
     if (costs := limits.final_costs(record)) is not None:
         counters.settle(receipt, costs)
+
+
+def _denial(
+    limits: LimitSet,
+    costs: Sequence[int],
+    result: TakeResult,
+    now: float,
+    headers: Headers,
+    record: RequestRecord,
+) -> GatewayError:
+    """The error of a request that one of the quotas has denied, which the record names."""
+    denied = result.denied
+    assert denied is not None
+    rule = limits.rules[denied]
+    record.limit = rule.name.partition("/")[0]
+    return _refusal(rule, costs[denied], result.waits[denied], now, headers)
 
 
 def _refusal(rule: QuotaRule, cost: int, wait: float, now: float, headers: Headers) -> GatewayError:

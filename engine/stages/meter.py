@@ -49,10 +49,9 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             _charge_unused(exchange.record, services)
             raise
         usage_meter = dialect.meter if metered and response.status < 400 else None
-        option = usage_option if exchange.metering.usage_edit is not None else None
         if usage_meter is None:
             _charge_unused(exchange.record, services)
-        _read_usage(exchange, response, usage_meter, option, services)
+        _read_usage(exchange, response, usage_meter, usage_option, services)
         return response
 
     return stage
@@ -85,7 +84,8 @@ def _read_usage(
     ending = partial(_end, exchange, usage_reader, source or usage_reader, charges)
     exchange.on_end.append(ending)
     if record.stream and not encoding:
-        response.body = _with_step(body, _event_step(usage_reader, usage_option, record))
+        hidden = usage_option if exchange.metering.usage_edit is not None else None
+        response.body = _with_step(body, _event_step(usage_reader, hidden, record))
     else:
         response.body = _read_body(body, usage_reader)
 
@@ -123,8 +123,9 @@ def _final_usage(exchange: Exchange, usage_reader: UsageReader) -> Usage:
 def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
     """Reported usage, with the characters to be spoken added from the request."""
     takes = exchange.metering.takes
-    speech = takes is not None and takes.speech
-    return with_characters(usage, expected_usage(exchange)) if speech else usage
+    if takes is None or not takes.speech:
+        return usage
+    return with_characters(usage, expected_usage(exchange))
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
@@ -136,7 +137,8 @@ def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
         record.model or exchange.model.name, record.upstream, record.upstream_model
     )
     if price is not None:
-        record.cost, record.price_source = price.cost(usage), price.source
+        record.cost = price.cost(usage)
+        record.price_source = price.source
     if record.unused:
         _charge_unused(record, services)
 
@@ -166,8 +168,8 @@ def _charge_without_response(exchange: Exchange, metered: bool, services: Servic
 
 def _request_usage(exchange: Exchange, option: UsageOption) -> None:
     """Set the option that makes the stream report usage, if the caller did not."""
-    if exchange.media_type == "application/json":
-        change = option.enable(exchange.body.buffer, exchange.value)
+    if exchange.content.media_type == "application/json":
+        change = option.enable(exchange.body.buffer, exchange.content.value)
         if change is not None:
             exchange.metering = Metering(exchange.metering.takes, change)
 

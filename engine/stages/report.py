@@ -84,54 +84,55 @@ mismatches = Mismatches()
 def report_responses(answers: ResponseValidators) -> Stage:
     """A stage that checks responses without an encoding after they were sent: JSON with a length
     and a schema for its status, and the items in the first MAX_RESPONSE bytes of a sequence."""
+    return _ResponseReport(answers).stage
 
-    def stage(exchange: Exchange, following: Handler) -> Response:
-        response = following(exchange)
+
+class _ResponseReport:
+    """Notes where the responses of a route do not match its document."""
+
+    def __init__(self, answers: ResponseValidators) -> None:
+        self._answers = answers
+
+    def stage(self, exchange: Exchange, following: Handler) -> Response:
+        response, answers = following(exchange), self._answers
         if answers.items and (kind := _sequence_kind(response)):
             if answers.item_validators(response.status, kind) is not None:
-                watch_items(response, kind, exchange)
+                self._watch_items(response, kind, exchange)
         elif answers.describes(response.status) and _is_readable(response):
             if isinstance(response.body, bytes):
-                check(response.body, response.status, exchange)
+                self._check(response.body, response.status, exchange)
             else:
-                response.body = checked_at_end(response.body, response.status, exchange)
+                response.body = self._checked_at_end(response.body, response.status, exchange)
         return response
 
-    def check(body: bytes, status: int, exchange: Exchange) -> None:
-        refusal = answers.check(status, body)
+    def _check(self, body: bytes, status: int, exchange: Exchange) -> None:
+        refusal = self._answers.check(status, body)
         if refusal is not None:
-            note(refusal, exchange)
+            _note(refusal, exchange)
 
-    def note(refusal: Refusal, exchange: Exchange) -> None:
-        place = f"response.{refusal.param}" if refusal.param else "response"
-        mismatches.note(exchange.request_id, exchange.operation, refusal.code, place, "response")
-
-    def watch_items(response: Response, kind: str, exchange: Exchange) -> None:
-        pieces: list[bytes] = []
-        sizes = [0]
-
-        def keep(piece: bytes) -> bytes:
-            if sizes[0] <= MAX_RESPONSE:
-                pieces.append(piece)
-                sizes[0] += len(piece)
-            return piece
+    def _watch_items(self, response: Response, kind: str, exchange: Exchange) -> None:
+        """Keep the beginning of a sequence as it passes, and check its items at the end."""
+        beginning = _Beginning()
+        status = response.status
 
         def check_items() -> None:
             # An event that does not end is none (HTML standard).
-            is_cut = sizes[0] > MAX_RESPONSE or kind == "events"
-            body = b"".join(pieces)
-            for refusal in answers.check_items(response.status, kind, body, truncated=is_cut):
-                note(refusal, exchange)
+            is_cut = beginning.is_cut or kind == "events"
+            body = b"".join(beginning.pieces)
+            for refusal in self._answers.check_items(status, kind, body, truncated=is_cut):
+                _note(refusal, exchange)
 
         if isinstance(response.body, bytes):
-            keep(response.body)
+            beginning.keep(response.body)
         else:
             body = response.body
             response.body = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
-            response.body.pipeline.add(keep)
+            response.body.pipeline.add(beginning.keep)
         exchange.on_end.append(check_items)
 
-    def checked_at_end(body: Iterable[bytes], status: int, exchange: Exchange) -> Iterator[bytes]:
+    def _checked_at_end(
+        self, body: Iterable[bytes], status: int, exchange: Exchange
+    ) -> Iterator[bytes]:
         pieces: list[bytes] = []
         size = 0
         for piece in body:
@@ -142,9 +143,32 @@ def report_responses(answers: ResponseValidators) -> Stage:
                 pieces.clear()
             yield piece
         if 0 < size <= MAX_RESPONSE:
-            check(b"".join(pieces), status, exchange)
+            self._check(b"".join(pieces), status, exchange)
 
-    return stage
+
+class _Beginning:
+    """The first `pieces` of a body, about MAX_RESPONSE bytes."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self._size = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there may be more than these pieces."""
+        return self._size > MAX_RESPONSE
+
+    def keep(self, piece: bytes) -> bytes:
+        """A step of a pipeline."""
+        if not self.is_cut:
+            self.pieces.append(piece)
+            self._size += len(piece)
+        return piece
+
+
+def _note(refusal: Refusal, exchange: Exchange) -> None:
+    place = f"response.{refusal.param}" if refusal.param else "response"
+    mismatches.note(exchange.request_id, exchange.operation, refusal.code, place, "response")
 
 
 def _sequence_kind(response: Response) -> str:

@@ -158,9 +158,9 @@ def _parse_again(exchange: Exchange, operation: Operation) -> None:
     """Parse a form that was edited; the value of JSON has been edited with its text, in which the
     edits may have written a member in another spelling."""
     spellings = operation.bodies.spellings
-    if spellings is not None and is_json(exchange.media_type):
+    if spellings is not None and is_json(exchange.content.media_type):
         use_documented_names(exchange, spellings)
-    if exchange.media_type in ("application/x-www-form-urlencoded", "multipart/form-data"):
+    if exchange.content.media_type in ("application/x-www-form-urlencoded", "multipart/form-data"):
         operation.bodies.parse(exchange, strict=False)
 
 
@@ -168,7 +168,7 @@ def _validate(exchange: Exchange, operation: Operation, original: Exchange) -> N
     """Raises GatewayError 400 for an edited request that breaks the document. What was not edited
     has been validated."""
     if exchange.body is not original.body and exchange.body.size:
-        check(operation.bodies.rule(exchange), exchange.value)
+        check(operation.bodies.rule(exchange), exchange.content.value)
     edits = exchange.edits
     has_edited_headers = edits is not None and edits.headers is not None
     if has_edited_headers or exchange.query != original.query:

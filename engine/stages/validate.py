@@ -99,14 +99,14 @@ def validate_body(checks: Checks) -> list[Stage]:
     rules = bodies.rules
 
     def validate_only(exchange: Exchange, following: Handler) -> Response:
-        value = exchange.value
+        media_type, value, _ = exchange.content
         if value is not MISSING:
-            check(rules.get(exchange.media_type) or bodies.rule(exchange), value)
+            check(rules.get(media_type) or bodies.rule(exchange), value)
         return following(exchange)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        if exchange.value is not MISSING:
-            rule = rules.get(exchange.media_type) or bodies.rule(exchange)
+        if exchange.content.value is not MISSING:
+            rule = rules.get(exchange.content.media_type) or bodies.rule(exchange)
             if unknown == "drop":
                 drop_unknown(exchange, rule, places)
             if readonly == "strip":
@@ -115,7 +115,7 @@ def validate_body(checks: Checks) -> list[Stage]:
                 refuse_read_only(exchange, rule, refuse)
             if validates:
                 try:
-                    check(rule, exchange.value)
+                    check(rule, exchange.content.value)
                 except GatewayError as error:
                     refuse(exchange, error)
             if unknown == "reject":
@@ -143,7 +143,7 @@ def reject_unknown(exchange: Exchange, rule: BodyRule) -> None:
     """Raises GatewayError 400 for the first member that the document does not have."""
     if rule.names is None:
         return
-    for path in rule.names.unknown(exchange.value):
+    for path in rule.names.unknown(exchange.content.value):
         name = place(path)
         message = f"Unknown parameter: '{name}'."
         raise GatewayError(400, "unknown_parameter", message, param=name)
@@ -152,20 +152,20 @@ def reject_unknown(exchange: Exchange, rule: BodyRule) -> None:
 def drop_unknown(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
     """Remove the members that the document does not have."""
     if rule.names is not None:
-        _remove(exchange, rule.names.unknown(exchange.value), places)
+        _remove(exchange, rule.names.unknown(exchange.content.value), places)
 
 
 def strip_read_only(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
     """Remove the read-only members."""
     if rule.read_only is not None:
-        _remove(exchange, rule.read_only.paths(exchange.value), places)
+        _remove(exchange, rule.read_only.paths(exchange.content.value), places)
 
 
 def refuse_read_only(exchange: Exchange, rule: BodyRule, refuse: Refuse = _raise) -> None:
     """Refuse the first read-only member, by default with GatewayError 400."""
     if rule.read_only is None:
         return
-    for path in rule.read_only.paths(exchange.value):
+    for path in rule.read_only.paths(exchange.content.value):
         name = place(path)
         message = f"Invalid value for '{name}': it is read-only and must not be sent."
         refuse(exchange, GatewayError(400, "invalid_value", message, param=name))
@@ -180,7 +180,7 @@ def _remove(exchange: Exchange, members: Iterable[Path], places: ModelPlaces | N
         return
     body = Body(without_members(exchange.body.buffer, paths))
     for path in paths:
-        holder: Any = exchange.value
+        holder: Any = exchange.content.value
         for step in path[:-1]:
             holder = holder[step]
         del holder[path[-1]]

@@ -71,17 +71,20 @@ def edit_json(document: JsonDocument, edits: BodyEdits, values: TemplateValues) 
 
 def _edit_body(exchange: Exchange, edits: BodyEdits, values: TemplateValues) -> None:
     content_type = exchange.header("CONTENT_TYPE") or ""
-    kind = body_kind(exchange.media_type or essence(content_type))
+    kind = body_kind(exchange.content.media_type or essence(content_type))
     body = exchange.body
     if kind == "json":
         text = bytes(body.buffer)
-        value = exchange.value if exchange.value is not MISSING else _parsed(text)
+        value = exchange.content.value
+        if value is MISSING:
+            value = _parsed(text)
         if value is MISSING:
             return  # it is not JSON, and validation is off
         document = JsonDocument(text, value)
         edit_json(document, edits, values)
         if document.text is not text:
-            exchange.body, exchange.value = Body(document.text), document.value
+            exchange.body = Body(document.text)
+            exchange.content = exchange.content._replace(value=document.value)
     elif kind == "form":
         exchange.body = Body(edit_form(bytes(body.buffer), edits, values))
     elif kind == "multipart":

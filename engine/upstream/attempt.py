@@ -76,8 +76,11 @@ def attempt(
             result.open.headers = received.headers
         # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other
         # one when it is relayed.
-        becomes_stream = translated is not None and translated.request.stream
-        if becomes_stream or target.edits.responses or received.header("content-type") != JSON:
+        if (
+            received.header("content-type") != JSON
+            or target.edits.responses
+            or (translated is not None and translated.request.stream)
+        ):
             result.response = framed_for(target, received, exchange, dialect, translated, content)
         response = _converted(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
@@ -141,7 +144,7 @@ def _converted(
     which becomes that of the result."""
     target, response = result.target, result.response
     assert response is not None
-    body_dialect = dialect if translated is None else get(translated.translation.target.dialect)
+    body_dialect = _body_dialect(dialect, translated)
     if target.upstream.cache_in_input and body_dialect.meter is not None:
         result.cache_counted_twice = body_dialect.meter.excludes_cache
     if target.edits.responses:
@@ -158,6 +161,11 @@ def _converted(
             cache_counted_twice=result.cache_counted_twice,
         )
     return response
+
+
+def _body_dialect(dialect: Dialect, translated: AnyExchange | None) -> Dialect:
+    """The dialect of the body that the target sends."""
+    return dialect if translated is None else get(translated.translation.target.dialect)
 
 
 def _apply(credential: LiveCredential, request: UpstreamRequest, timeout: float) -> float:
@@ -186,13 +194,12 @@ def _read_beginning(
     content: FirstContent,
 ) -> None:
     """Judge the status of a response, check its upgrade and read its first `content`."""
-    upstream = result.target.upstream
     result.failure = "" if dialect.transparent else retry.status_class(response.status)
     if exchange.upgrade is not None and response.status < 300:
-        exchange.upgrade.redact = upstream.redaction.redact
+        exchange.upgrade.redact = result.target.upstream.redaction.redact
         exchange.upgrade.check(response)
     elif response.status < 400:
-        beat = upstream.heartbeat if dialect.heartbeat else None
+        beat = result.target.upstream.heartbeat if dialect.heartbeat else None
         path = exchange.path if exchange.method == "POST" else ""
         result.content = read_first_content(
             response, dialect, beat, content, path, is_translated=translated is not None

@@ -83,5 +83,7 @@ class AttemptResult:
 def set_target(record: RequestRecord, target: Target, model: str) -> None:
     """Name the target of an attempt in the record of a request for `model`: of the last one that
     began, or of the one that won."""
-    record.upstream, record.upstream_model = target.upstream.name, target.model or model
-    record.model, record.served_entry = target.exact_entry or model, target.entry
+    record.upstream = target.upstream.name
+    record.upstream_model = target.model or model
+    record.model = target.exact_entry or model
+    record.served_entry = target.entry

@@ -34,7 +34,7 @@ def check_choices(exchange: Exchange, model: ServedModel, catalog: Catalog) -> N
     """Check what a request chooses besides its `model`, and add the models that it names to
     the requested one. Raises GatewayError 400 or 403."""
     others: list[str] = []
-    body = exchange.value
+    body = exchange.content.value
     if body is MISSING:
         _refuse_unread(exchange)
     for choice in model.choices:
@@ -42,7 +42,7 @@ def check_choices(exchange: Exchange, model: ServedModel, catalog: Catalog) -> N
             _check_name(exchange.model.name, model, choice, "model")
         elif isinstance(body, dict) and search_of(choice).may_find(exchange, body):
             _refuse_repeats(exchange, choice)
-            for path, value in _find(exchange.value, choice.steps, ()):
+            for path, value in _find(exchange.content.value, choice.steps, ()):
                 if value is not None:
                     others += _check_member(exchange, model, catalog, choice, path, value)
     if others:
@@ -139,7 +139,7 @@ def _names(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
 
 def _refuse_repeats(exchange: Exchange, choice: CallerChoice) -> None:
     """Refuse a repeated name on the way to a member, and in its value."""
-    if not is_json(exchange.media_type):
+    if not is_json(exchange.content.media_type):
         return
     text = exchange.body.buffer
     try:
@@ -153,7 +153,7 @@ def _refuse_repeats(exchange: Exchange, choice: CallerChoice) -> None:
 
 def _refuse_unread(exchange: Exchange) -> None:
     """Refuse a JSON object that was not read, because it has another media type."""
-    unread = exchange.value is MISSING and exchange.body.size > 0
+    unread = exchange.content.value is MISSING and exchange.body.size > 0
     if unread and _OBJECT.match(exchange.body.buffer):
         message = "The request body cannot be read: its Content-Type must be application/json."
         raise GatewayError(400, "unreadable_body", message)

@@ -3,7 +3,7 @@
 The law: a target is attempted if its breaker allows it and a credential is available. Every target
 is attempted once before any of them twice. Those with little left of a rate limit come after the
 others of their group, and those that are asked last after all others (see `target_state`). Targets
-without a free place (see `admission/`) come at the end; the request then waits for a place. A retry
+without a free slot (see `request_slots`) come at the end; the request then waits for one. A retry
 takes from the retry budget of its upstream and waits as `retry` says, never beyond the `total`
 timeout of the first upstream.
 
@@ -12,23 +12,22 @@ Theory of operation. A target moves down this list, and `next` looks for one in 
     waiting       not looked at yet; read lazily, in the order of attempts
     little left   of the current group (`entry`), behind the rest of it
     asked last    behind all groups
-    full          it had no free place: the request waits in at most MAX_QUEUES queues at once
+    full          it had no free slot: the request waits for one (`RequestSlots.full`)
     passed        attempted, or not allowed then; looked at again for retries, fewest attempts first
 
 Invariants:
 
 - A Candidate is counted in `attempts` when it is returned, not when it is sent.
-- What takes something (places, retry budget, the trial of a breaker) is asked last, and places are
+- What takes something (slots, retry budget, the trial of a breaker) is asked last, and slots are
   cancelled if one behind them refuses.
-- A first attempt has its places before it is returned; a retry takes them after its wait
-  (`hold_places`). They are given back when the attempt failed, or when the request ends.
+- A first attempt has its slots before it is returned; a retry takes them after its wait
+  (`hold_slots`). They are given back when the attempt failed, or when the request ends.
 - None means that nothing may be attempted now; `unavailable` says why.
 - `next_unattempted` alone may be called while an attempt runs: it waits for nothing.
 """
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -36,23 +35,18 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.credentials.interface.credential import LiveCredential
-from engine.exchange.record import RequestRecord
 from engine.upstream import retry
-from engine.upstream.admission.gate import Gate, Wait
-from engine.upstream.admission.places import NoPlace, NoPlaces, Places, take_places, wait_for_any
+from engine.upstream.admission.slots import Slots
 from engine.upstream.credentials import REFUSED_SECONDS
-from engine.upstream.error_response import all_busy, credentials_refused, unavailable
+from engine.upstream.error_response import credentials_refused, unavailable
+from engine.upstream.request_slots import RequestSlots
 from engine.upstream.target import Target
 from engine.upstream.target_state import AFTER_GROUP
-from engine.values.admission import NORMAL
 from engine.values.errors import GatewayError
-
-MAX_QUEUES = 8
-"""The largest number of queues in which a request waits at once; a hundred would cost too much."""
 
 
 class Candidate(NamedTuple):
-    """A target to attempt with a credential, after `wait` seconds. `places` are those that the
+    """A target to attempt with a credential, after `wait` seconds. `slots` are those that the
     attempt holds: None for a target without bounds, and for a retry, which takes them after its
     wait.
     """
@@ -60,7 +54,7 @@ class Candidate(NamedTuple):
     target: Target
     credential: LiveCredential | None
     wait: float
-    places: Places | None = None
+    slots: Slots | None = None
 
 
 class Candidates:
@@ -68,18 +62,15 @@ class Candidates:
 
     `targets` are in the order of attempts and are read lazily. `carries` says whether a target can
     get the request, None if every target can. `attempts` counts the attempts by target. No attempt
-    begins after `deadline`, a time of `clock`. `rank` is the rank of the request's priority; the
-    seconds in queues are added to `record`.
+    begins after `deadline`, a time of `clock`. `make_slots` makes the slots of the request, until
+    the deadline, if a target has bounds.
     """
 
     # Empty for most requests, so each is made at its first use.
     _rest: Iterator[Target] | None = None  # of `_waiting`, after one that was put back
     _little_left: deque[Target] | None = None  # by group
     _asked_last: deque[Target] | None = None
-    _full: list[Target] | None = None
-    _full_gates: set[Gate] | None = None  # had no free place at the last check
-    _busy: tuple[NoPlace, ...] = ()  # had no free place after the wait
-    _held: Mapping[Target, Places] = MappingProxyType({})
+    _slots: RequestSlots | None = None
     _ready: Mapping[Target, float | None] = MappingProxyType({})  # when its Retry-After ends
     _renewed = False  # a refused token is fetched again once per request
     _refused_credentials: frozenset[tuple[Target, LiveCredential | None]] = frozenset()
@@ -91,9 +82,8 @@ class Candidates:
         targets: Sequence[Target],
         clock: Callable[[], float],
         dice: Callable[[], float],
-        carries: Callable[[Target], bool] | None = None,
-        rank: int = NORMAL,
-        record: RequestRecord | None = None,
+        carries: Callable[[Target], bool] | None,
+        make_slots: Callable[[float], RequestSlots],
     ) -> None:
         self.deadline = clock() + targets[0].upstream.timeouts.total
         self.attempts: dict[Target, int] = {}
@@ -103,8 +93,7 @@ class Candidates:
         self._clock = clock
         self._dice = dice
         self._carries = carries
-        self._rank = rank
-        self._record = record
+        self._make_slots = make_slots
 
     def next(self) -> Candidate | None:
         """The next target, whose attempt is counted here; None if no attempt is allowed."""
@@ -118,8 +107,8 @@ class Candidates:
             self._passed.append(target)
             if candidate := self._candidate(target, 0):
                 return candidate
-        while self._full:
-            if candidate := self._after_queues(self._full):
+        while self._slots is not None and self._slots.full:
+            if candidate := self._after_queues(self._slots):
                 return candidate
         for target in sorted(self._passed, key=lambda target: self.attempts.get(target, 0)):
             if candidate := self._candidate(target, self.attempts.get(target, 0)):
@@ -140,98 +129,54 @@ class Candidates:
                     self._rest = self._rest or self._waiting
                     self._waiting = chain([target], self._rest)  # of the next group
                     return None
-                if place := target.state.place(now):
-                    self._defer(target, place)
+                if turn := target.state.turn(now):
+                    self._defer(target, turn)
                     continue
             self._passed.append(target)
             if candidate := self._candidate(target, 0):
                 return candidate
         return None
 
-    def _defer(self, target: Target, place: int) -> None:
+    def _defer(self, target: Target, turn: int) -> None:
         """Ask a target after the others of its group, or after all."""
-        if place == AFTER_GROUP:
+        if turn == AFTER_GROUP:
             self._little_left = self._little_left or deque()
             self._little_left.append(target)
         else:
             self._asked_last = self._asked_last or deque()
             self._asked_last.append(target)
 
-    def hold_places(self, candidate: Candidate) -> Places | None:
-        """Take the places for a candidate with bounds, after a wait if none is free; None if none
+    def hold_slots(self, candidate: Candidate) -> Slots | None:
+        """Hold the slots for a candidate with bounds, after a wait if none is free; None if none
         became free in time. They are given back when the attempt fails."""
-        target, places = candidate.target, candidate.places
-        if places is None and (admitted := self._wait_for_places([target])) is not None:
-            _, places = admitted
-        if places is not None:
-            self._held = {**self._held, target: places}
-        return places
+        return self._own_slots().hold(candidate.target, candidate.slots)
 
     def release(self, target: Target) -> None:
-        """Give back the places of an attempt that has ended."""
-        if (places := self._held.get(target)) is not None:
-            self._held = {key: value for key, value in self._held.items() if key is not target}
-            places.release()
+        """Give back the slots of an attempt that has ended."""
+        if self._slots is not None:
+            self._slots.release(target)
 
-    def _after_queues(self, full: Sequence[Target]) -> Candidate | None:
-        """Wait at the targets without a free place, several at once. Returns the first one that
-        gets a place; None after a timeout, or if that target may not be attempted any more. Targets
-        share gates, so the targets of a gate that was waited for are left out."""
-        busy = {refusal.gate for refusal in self._busy}
-        self._full = [target for target in full if busy.isdisjoint(target.gates)]
-        for target in full:
-            if not busy.isdisjoint(target.gates) and self._full_gates:
-                self._full_gates.difference_update(target.gates)  # a retry looks again
-        waiting = _without_common_gates(self._full)[:MAX_QUEUES]
-        admitted = self._wait_for_places(waiting) if waiting else None
-        targets = waiting if admitted is None else admitted[:1]
-        self._full = [target for target in self._full if target not in targets]
-        if admitted is None:
+    def _own_slots(self) -> RequestSlots:
+        if self._slots is None:
+            self._slots = self._make_slots(self.deadline)
+        return self._slots
+
+    def _after_queues(self, slots: RequestSlots) -> Candidate | None:
+        """The first target that gets its slots after a wait; None without any, or if that target
+        may not be attempted any more."""
+        if (admitted := slots.wait()) is None:
             return None
-        target, places = admitted
-        candidate = self._candidate(target, 0, places)
+        target, held = admitted
+        candidate = self._candidate(target, 0, held)
         if candidate is None:
-            places.cancel()
+            held.cancel()
         return candidate
 
-    def _take_places(self, target: Target) -> Places | None:
-        """The free places of a target; None if one is missing: the target then joins `_full`."""
-        if not self._full_gates or self._full_gates.isdisjoint(target.gates):
-            try:
-                return take_places(target.gates, self._rank)
-            except NoPlace as refusal:
-                self._full_gates = self._full_gates or set()
-                self._full_gates.add(refusal.gate)
-        self._full = self._full or []
-        self._full.append(target)
-        return None
-
-    def _wait_for_places(self, targets: Sequence[Target]) -> tuple[Target, Places] | None:
-        """The first of the targets that has places, and these places; None after a timeout."""
-        start = self._clock()
-        try:
-            index, places = wait_for_any(
-                [target.gates for target in targets], self._rank, self.deadline - start
-            )
-            return targets[index], places
-        except NoPlaces as error:
-            self._busy += tuple(error.refusals)
-            if self._full_gates:
-                self._full_gates.difference_update(refusal.gate for refusal in error.refusals)
-            if all(refusal.result is Wait.FULL for refusal in error.refusals):
-                start = math.inf  # the queues had no room: no time was spent
-            return None
-        finally:
-            if self._record is not None:
-                waited = max(0.0, self._clock() - start)
-                self._record.queue_time += waited
-                self._record.wait_time += waited
-
     def _candidate(
-        self, target: Target, count: int, places: Places | None = None
+        self, target: Target, count: int, slots: Slots | None = None
     ) -> Candidate | None:
         """Count another attempt of a target after `count` attempts; None if it is not allowed now.
-        A first attempt takes free places, unless `places` has them."""
+        A first attempt takes free slots, unless `slots` has them."""
         if self._carries is not None and not self._carries(target):
             return None
         if self._unusable and (target.upstream.name, target.model) in self._unusable:
@@ -251,16 +196,16 @@ class Candidates:
         breaker = target.state.breaker
         if breaker.wait(moment):
             return None
-        if target.gates and not count and places is None:
-            places = self._take_places(target)
-            if places is None:
+        if target.gates and not count and slots is None:
+            slots = self._own_slots().take(target)
+            if slots is None:
                 return None
         if not self._within_budget(target) or not breaker.allows(moment):
-            if places is not None:
-                places.cancel()
+            if slots is not None:
+                slots.cancel()
             return None
         self.attempts[target] = count + 1
-        return Candidate(target, credential, wait, places)
+        return Candidate(target, credential, wait, slots)
 
     def _within_budget(self, target: Target) -> bool:
         """Whether the retry budget allows an attempt. The first attempt at an upstream takes
@@ -321,11 +266,8 @@ class Candidates:
 
     def unavailable(self) -> GatewayError:
         """The error if no target could be attempted."""
-        if self._busy:
-            if self._record is not None:
-                self._record.limit = "max_in_flight"
-            wait = min(refusal.gate.retry_after() for refusal in self._busy)
-            return all_busy(wait, [refusal.result for refusal in self._busy])
+        if self._slots is not None and (refusal := self._slots.refusal()) is not None:
+            return refusal
         now, targets = self._clock(), self._targets
         if all(target.upstream.credentials.all_refused(now) for target in targets):
             return credentials_refused()
@@ -335,14 +277,3 @@ class Candidates:
                 for target in targets
             )
         )
-
-
-def _without_common_gates(targets: Sequence[Target]) -> list[Target]:
-    """The targets that share no gate with one before them."""
-    apart: list[Target] = []
-    gates: set[Gate] = set()
-    for target in targets:
-        if gates.isdisjoint(target.gates):
-            apart.append(target)
-            gates.update(target.gates)
-    return apart

@@ -68,7 +68,7 @@ def may_choose(choices: tuple[CallerChoice, ...]) -> Callable[[Exchange], bool]:
     nested = [search.may_find for search in searches if search.quoted]
 
     def may_choose(exchange: Exchange) -> bool:
-        body = exchange.value
+        body = exchange.content.value
         if not isinstance(body, dict) or not direct.isdisjoint(body):
             return True
         for may_find in nested:  # noqa: SIM110 - a generator would take twice the steps

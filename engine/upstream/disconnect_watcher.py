@@ -40,10 +40,11 @@ class HasDescriptor(Protocol):
 
 
 class DisconnectWatcher:
-    """The watched callers, by the file descriptor of their socket."""
+    """The watches of callers. Several may be of one caller: of the calls from inside that are made
+    for one request."""
 
     def __init__(self) -> None:
-        self._watches: dict[int, CallerWatch] = {}
+        self._watches: set[CallerWatch] = set()
         self.polling = False
 
     def watch(self, connection: HasDescriptor) -> CallerWatch:
@@ -53,30 +54,30 @@ class DisconnectWatcher:
 
     def add(self, watch: CallerWatch) -> None:
         """Start polling the caller of a watch."""
-        self._watches[watch.descriptor] = watch
+        self._watches.add(watch)
         if not self.polling:
             self.polling = True
             gevent.spawn(self._poll_callers)
 
     def drop(self, watch: CallerWatch) -> None:
         """Stop polling the caller of a watch."""
-        if self._watches.get(watch.descriptor) is watch:
-            del self._watches[watch.descriptor]
+        self._watches.discard(watch)
 
     def _poll_callers(self) -> None:
         while self._watches:
             gevent.sleep(INTERVAL)
-            poller = _poll()
-            for descriptor in self._watches:
-                poller.register(descriptor, _DISCONNECTED)
+            poller, callers = _poll(), dict[int, list[CallerWatch]]()
+            for watch in self._watches:
+                callers.setdefault(watch.descriptor, []).append(watch)
+                poller.register(watch.descriptor, _DISCONNECTED)
             for descriptor, _ in poller.poll(0):
-                watch = self._watches.get(descriptor)
-                gevent.get_hub().loop.run_callback(self._wake, watch)
+                for watch in callers[descriptor]:
+                    gevent.get_hub().loop.run_callback(self._wake, watch)
         self.polling = False
 
-    def _wake(self, watch: CallerWatch | None) -> None:
+    def _wake(self, watch: CallerWatch) -> None:
         """Called by the hub: raise _Disconnected in the greenlet of a watch, if it still waits."""
-        if watch is not None and watch.waits and self._watches.get(watch.descriptor) is watch:
+        if watch.waits and watch in self._watches:
             self.drop(watch)
             watch.greenlet.throw(_Disconnected)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import cast
 from urllib.parse import quote
 
@@ -30,6 +31,7 @@ from engine.upstream.error_response import refuse, without_retry
 from engine.upstream.hedge import Hedging
 from engine.upstream.relay_response import relay
 from engine.upstream.request import build_request, edit_request
+from engine.upstream.request_slots import RequestSlots
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
 from engine.upstream.target_groups import TargetGroup
@@ -93,12 +95,8 @@ class Forward:
         if self._translations is not None and self._translations.translate_some:
             requests = TranslatedRequests(self._translations, exchange)
             carries = requests.carries
-        caller, rank = exchange.caller, self._rank
-        if caller is not None and caller.priority:
-            rank = rank_of(caller.priority)
-        candidates = Candidates(
-            targets, self._clock, self._services.dice, carries, rank, exchange.record
-        )
+        record, make_slots = exchange.record, partial(self._slots, exchange)
+        candidates = Candidates(targets, self._clock, self._services.dice, carries, make_slots)
         result = None
         with self._watcher.watch(exchange.connection):
             while (candidate := candidates.next()) is not None:
@@ -109,8 +107,8 @@ class Forward:
                     result.close()
                 if self._hedging is None:
                     result = self.attempt(candidate, candidates.deadline, exchange, requests)
-                    exchange.record.wait_time += result.attempt.seconds
-                    exchange.record.add(result.attempt)
+                    record.wait_time += result.attempt.seconds
+                    record.add(result.attempt)
                 else:
                     candidate, result = self._hedging.attempt(
                         candidate, candidates, exchange, requests
@@ -126,16 +124,23 @@ class Forward:
             return self._respond(result, exchange, candidates.deadline)
 
     def may_begin(self, candidate: Candidate, candidates: Candidates, exchange: Exchange) -> bool:
-        """Wait for the backoff of a candidate, then for its places. Returns whether it has them."""
+        """Wait for the backoff of a candidate, then for its slots. Returns whether it has them."""
         if candidate.wait:
             gevent.sleep(candidate.wait)
             exchange.record.wait_time += candidate.wait
         if not candidate.target.gates:
             return True
-        places = candidates.hold_places(candidate)
-        if places is not None:
-            exchange.on_end.append(places.release)
-        return places is not None
+        slots = candidates.hold_slots(candidate)
+        if slots is not None:
+            exchange.on_end.append(slots.release)
+        return slots is not None
+
+    def _slots(self, exchange: Exchange, deadline: float) -> RequestSlots:
+        """The slots of a request, by the priority of its caller or else of the route."""
+        caller, rank = exchange.caller, self._rank
+        if caller is not None and caller.priority:
+            rank = rank_of(caller.priority)
+        return RequestSlots(rank, exchange.record, deadline, self._clock)
 
     def attempt(
         self,
@@ -146,8 +151,9 @@ class Forward:
     ) -> AttemptResult:
         """Attempt a target, which the record of the request names from now on."""
         target, record = candidate.target, exchange.record
+        model = exchange.model.name
         record.attempt_count += 1
-        set_target(record, target, exchange.model.name)
+        set_target(record, target, model)
         start = time.monotonic()
         translated = None if requests is None else requests.translated(target)
         if translated is not None:
@@ -168,7 +174,7 @@ class Forward:
         result.attempt = Attempt(
             target.name,
             target.upstream.name,
-            target.model or exchange.model.name,
+            target.model or model,
             result.failure,
             result.status,
             start,

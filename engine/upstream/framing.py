@@ -70,7 +70,7 @@ def _wanted_framing(
 ) -> Framing:
     """The framing that a request wants of the upstream's answer."""
     if translated is None:
-        return dialect.wanted_framing(exchange.path, exchange.query, exchange.value)
+        return dialect.wanted_framing(exchange.path, exchange.query, exchange.content.value)
     return Framing.EVENTS if translated.request.stream else Framing.WHOLE
 
 

@@ -19,7 +19,7 @@ and if both failed, the last to fail is the result. Invariants:
   record, and names the target of the one that won.
 - If the caller leaves, no side has won. What was sent is counted, by each attempt as it ends.
 - The time of the race is waiting time of the request once, not once for each side.
-- Places of the side that lost are given back at once, those of the winner when the request ends.
+- Slots of the side that lost are given back at once, those of the winner when the request ends.
 - A cancelled time is a lower bound, and still noted: without it, a target that is always cancelled
   would look fast.
 

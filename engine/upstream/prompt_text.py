@@ -11,7 +11,7 @@ from engine.exchange.exchange import Exchange
 def prompt_prefix(exchange: Exchange, length: int) -> str:
     """The first `length` characters of the texts of a prompt, in the order of the dialect's
     `prompt_members`; "" if the body was not parsed or has none."""
-    body = exchange.value
+    body = exchange.content.value
     if not isinstance(body, dict):
         return ""
     parts: list[str] = []

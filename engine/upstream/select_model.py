@@ -105,7 +105,7 @@ def _name(name: Any, expression: Expression, default: str, exchange: Exchange) -
             raise GatewayError(400, "invalid_value", message, param=expression.param)
         return name
     if name is MISSING or name is None or name == "":
-        body = exchange.value
+        body = exchange.content.value
         if expression.place == "body" and not (body is MISSING or isinstance(body, dict)):
             message = "Invalid type for the request body: expected an object."
             raise GatewayError(400, "invalid_type", message)

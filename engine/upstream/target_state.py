@@ -130,7 +130,7 @@ FIRST, AFTER_GROUP, LAST = range(3)
 class Condition(Protocol):
     """Whether a target is asked later than others."""
 
-    def place(self, now: float, /) -> int:
+    def turn(self, now: float, /) -> int:
         """FIRST, AFTER_GROUP or LAST at a time."""
         ...
 
@@ -166,14 +166,14 @@ class TargetState:
         self.conditions: tuple[Condition, ...] = ()
         self.limits: CredentialLimits | None = None
 
-    def place(self, now: float) -> int:
-        """FIRST, AFTER_GROUP or LAST: the last place of its conditions."""
+    def turn(self, now: float) -> int:
+        """FIRST, AFTER_GROUP or LAST: the last turn of its conditions."""
         last = FIRST
         for condition in self.conditions:
-            if place := condition.place(now):
-                if place == LAST:
+            if turn := condition.turn(now):
+                if turn == LAST:
                     return LAST
-                last = place
+                last = turn
         return last
 
     def succeeded(self) -> None:

@@ -98,7 +98,7 @@ class RouteTranslations:
         if translation is None:
             return None
         # Not set if the body was not parsed: it is not validated and does not name the model.
-        media_type = exchange.media_type or essence(exchange.header("CONTENT_TYPE") or "")
+        media_type = exchange.content.media_type or essence(exchange.header("CONTENT_TYPE") or "")
         if media_type != "application/json":
             message = "The request must be JSON (Content-Type: application/json)."
             raise GatewayError(400, "invalid_content_type", message)
@@ -121,9 +121,10 @@ class RouteTranslations:
     def relay_edits(self, exchange: Exchange) -> list[Edit]:
         """The edits of a request without a translation: they remove the signatures of thoughts that
         another vendor has made, because the target would refuse them."""
-        language, body, value = self._relayed, exchange.body.buffer, exchange.value
+        language, body = self._relayed, exchange.body.buffer
         if language is None or body.find(language.seal) < 0:
             return []
+        value = exchange.content.value
         changes = language.without_seals(json_or_none(bytes(body)) if value is MISSING else value)
         return edits(body, changes) if changes else []
 

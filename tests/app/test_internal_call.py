@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import socket
 import threading
 from contextlib import closing
 
@@ -14,6 +15,7 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.request import Request
 from engine.spec.request_writer import RequestValues
 from engine.stores.counters.memory import MemoryCounters
+from engine.upstream import disconnect_watcher
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection
 from tests.support.recording import answer, recorder
@@ -153,6 +155,18 @@ def test_close_ends_the_request_to_the_upstream(inside, upstream):
     response = inside.call("shop.chat", RequestValues(body={**CHAT.body, "stream": True}))
     next(iter(response))
     response.close()
+    assert leaving.is_left()
+    assert inside.records[0][2].outcome == "caller_left"
+
+
+def test_a_caller_who_leaves_before_the_first_byte_ends_the_call(inside, upstream, monkeypatch):
+    monkeypatch.setattr(disconnect_watcher, "INTERVAL", 0.01)
+    upstream.speak = leaving = Leaving()
+    near, far = socket.socketpair()
+    far.close()
+    target = callable_operation(inside.plan, "shop.chat")
+    with near, pytest.raises(AbortConnection):
+        call(inside.app, target, InternalCaller(ALICE, fileno=near.fileno()), CHAT)
     assert leaving.is_left()
     assert inside.records[0][2].outcome == "caller_left"
 

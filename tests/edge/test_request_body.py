@@ -9,6 +9,7 @@ import pytest
 from engine.edge.request_body import RequestBodyReader
 from engine.exchange.caller_connection import InvalidFraming, WSGIConnection
 from engine.exchange.exchange import Response
+from engine.exchange.record import RequestRecord
 from engine.values.errors import AbortConnection, GatewayError
 from tests.support.endpoints import client, post
 
@@ -75,7 +76,7 @@ def test_a_body_announced_too_large_is_refused_unread():
 def test_a_body_too_large_that_has_arrived_is_refused_and_not_left():
     connection = WSGIConnection(io.BytesIO())
     connection.buffered_body = lambda: b"x" * 11
-    reader = RequestBodyReader({"CONTENT_LENGTH": "11"}, connection, 100, 1.0)
+    reader = RequestBodyReader({"CONTENT_LENGTH": "11"}, connection, 100, 1.0, RequestRecord())
     with pytest.raises(GatewayError) as excinfo:
         reader.receive(10)
     assert (excinfo.value.status, reader.is_left()) == (413, False)

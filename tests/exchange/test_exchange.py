@@ -6,16 +6,25 @@ import time
 import pytest
 from gevent import GreenletExit
 
-from engine.exchange.exchange import MISSING, Response, compose, new_request_id
+from engine.exchange.exchange import MISSING, Exchange, Response, compose, new_request_id
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 
 def test_exchanges_share_defaults_but_no_mutable_objects():
     first, second = (new_exchange("GET") for _ in range(2))
-    assert (first.model.name, first.value, first.model.targets) == ("", MISSING, ())
+    assert (first.model.name, first.content.value, first.model.targets) == ("", MISSING, ())
     assert first.on_end is not second.on_end
     assert first.record is not second.record
+
+
+def test_a_stage_may_set_few_attributes_of_an_exchange():
+    """What one stage leaves for one other is passed, or stands in a value named for both."""
+    names = Exchange.__annotations__
+    mutable = {name for name, kind in names.items() if not kind.startswith("Final")}
+    assert len(mutable) <= 18, sorted(mutable)
+    exchange = new_exchange("GET")
+    assert {name for name in vars(exchange) if not name.startswith("_")} <= names.keys()
 
 
 def test_an_unknown_attribute_of_an_exchange_is_refused():

@@ -14,6 +14,7 @@ from engine.metering.estimate import DEFAULT_OUTPUT, MAX_FILE, estimate, input_t
 from engine.spec.multipart import boundary_of, parse
 from engine.values.usage import Takes, Usage
 from tests.support.documents import exchange, form_data
+from tests.support.exchanges import set_content
 
 CHAT = Takes(usage_option=True, output=dialects.get("openai").request_fields.output)
 GEMINI = Takes(output=dialects.get("gemini").request_fields.output)
@@ -21,7 +22,7 @@ GEMINI = Takes(output=dialects.get("gemini").request_fields.output)
 
 def estimate_of(body, takes=CHAT, media_type="application/json"):
     request = exchange(body, media_type)
-    request.value = body
+    set_content(request, value=body)
     return estimate(request, takes)
 
 
@@ -128,8 +129,8 @@ def test_a_form_counts_its_texts_and_its_files():
         [["prompt", "a cat " * 100], ["image", "B" * 500_000, "a.png", "image/png"], ["n", "2"]]
     )
     request = exchange(data, media_type)
-    request.value = {"prompt": "a cat " * 100, "image": b"", "n": "2"}
-    request.parts = list(parse(data, boundary_of(media_type)))
+    parts = list(parse(data, boundary_of(media_type)))
+    set_content(request, value={"prompt": "a cat " * 100, "image": b"", "n": "2"}, parts=parts)
     usage = estimate(request, Takes(images="n"))
     assert (usage.input, usage.images) == (150 + 500_000 // 256, 2)
 
@@ -137,8 +138,10 @@ def test_a_form_counts_its_texts_and_its_files():
 def test_a_form_counts_the_texts_in_its_lists_and_objects():
     data, media_type = form_data([["prompt[]", "a cat " * 100], ["meta[note]", "a cat " * 100]])
     request = exchange(data, media_type)
-    request.value = {"prompt": ["a cat " * 100], "meta": {"note": "a cat " * 100}}
-    request.parts = list(parse(data, boundary_of(media_type)))
+    parts = list(parse(data, boundary_of(media_type)))
+    set_content(
+        request, value={"prompt": ["a cat " * 100], "meta": {"note": "a cat " * 100}}, parts=parts
+    )
     assert estimate(request, Takes(images="n")).input == 300
 
 
@@ -164,6 +167,6 @@ def test_a_request_without_a_body():
 ))  # fmt: skip
 def test_any_value_is_estimated(value):
     request = exchange(b"x")
-    request.value = value
+    set_content(request, value=value)
     for takes in (CHAT, GEMINI, Takes(speech="input", images="n")):
         assert 0 <= estimate(request, takes).output <= MAX_COUNT

@@ -71,7 +71,7 @@ def accept(operation: Operation, request: Recording, match: PathMatch) -> None:
     check_parameters(operation.parameters, exchange)
     rule = operation.bodies.parse(exchange)
     if rule is not None:
-        check(rule, exchange.value)
+        check(rule, exchange.content.value)
 
 
 # The vendor's document has no WebSockets.

@@ -76,9 +76,9 @@ def test_the_parts_of_a_multipart_body_are_kept_for_writing(tmp_path: Path) -> N
     body, content_type = form_data([["model", "m"]])
     request = exchange(body, content_type)
     taking(tmp_path, "multipart/form-data").bodies.parse(request)
-    (part,) = request.parts
+    (part,) = request.content.parts
     assert (part.name, body[part.start : part.end]) == ("model", b"m")
-    assert request.media_type == "multipart/form-data"
+    assert request.content.media_type == "multipart/form-data"
 
 
 @each(
@@ -118,8 +118,8 @@ def test_a_body_on_disk_is_parsed_and_checked(tmp_path: Path) -> None:
     assert request.body.in_memory is None
     rule = operation.bodies.parse(request)
     assert rule is not None
-    check(rule, request.value)
-    assert request.value["model"] == "m"
+    check(rule, request.content.value)
+    assert request.content.value["model"] == "m"
     request.body.close()
 
 

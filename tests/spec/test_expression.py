@@ -20,7 +20,7 @@ from engine.spec.multipart import parse as parse_multipart
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange, form_data
 from tests.support.each import each
-from tests.support.exchanges import new_exchange
+from tests.support.exchanges import new_exchange, set_content
 
 FORM = "application/x-www-form-urlencoded"
 MODEL = "$request.body#/model"
@@ -28,23 +28,23 @@ MODEL = "$request.body#/model"
 
 def json_request(body: Any) -> Exchange:
     result = exchange(body)
-    result.media_type = "application/json"
-    result.value = orjson.loads(result.body.buffer)
+    value = orjson.loads(result.body.buffer)
+    set_content(result, media_type="application/json", value=value)
     return result
 
 
 def form_request(body: bytes) -> Exchange:
     result = exchange(body, FORM)
-    result.media_type = FORM
-    result.value = compile_form({}, None, lambda schema: schema)(body)
+    value = compile_form({}, None, lambda schema: schema)(body)
+    set_content(result, media_type=FORM, value=value)
     return result
 
 
 def multipart_request(body: bytes, content_type: str) -> Exchange:
     result = exchange(body, content_type)
-    result.media_type = "multipart/form-data"
-    result.parts = list(parse_multipart(body, boundary_of(content_type)))
-    result.value = compile_multipart({}, None, lambda schema: schema)(body, result.parts)
+    parts = list(parse_multipart(body, boundary_of(content_type)))
+    value = compile_multipart({}, None, lambda schema: schema)(body, parts)
+    set_content(result, media_type="multipart/form-data", value=value, parts=parts)
     return result
 
 
@@ -273,7 +273,7 @@ def test_a_name_of_any_letters_is_written_as_json() -> None:
 )
 def test_a_value_is_written_into_a_form(body: bytes, new: bytes) -> None:
     request = exchange(body, FORM)
-    request.media_type = FORM
+    set_content(request, media_type=FORM)
     assert replaced(request, MODEL, "org/N") == new
 
 
@@ -344,7 +344,7 @@ def test_a_value_is_written_into_a_body_on_disk(filler: str) -> None:
     request = exchange(b"")
     request.body = receive(Chunked(data), len(data), 10_000_000)
     assert request.body.in_memory is None
-    request.media_type, request.value = "application/json", json.loads(data)
+    set_content(request, media_type="application/json", value=json.loads(data))
     try:
         assert replaced(request, MODEL, "new-name") == data.replace(b'"a"', b'"new-name"')
         assert request.body.size == len(data) + len("new-name") - 1
@@ -399,8 +399,7 @@ def test_json_around_a_value_stays_as_it_was(
 
     body = text(json.dumps(old, ensure_ascii=plain))
     request = exchange(body)
-    request.media_type = "application/json"
-    request.value = json.loads(body)
+    set_content(request, media_type="application/json", value=json.loads(body))
     assert replaced(request, MODEL, new) == text(orjson.dumps(new).decode())
 
 
@@ -454,11 +453,11 @@ def test_the_parts_around_a_value_stay_as_they_were(
 
 def test_a_nested_place_is_in_no_form() -> None:
     request = new_exchange("POST", "/x", "", {})
-    request.value = {"session": {"model": "m"}}
+    set_content(request, value={"session": {"model": "m"}})
     place = parse("$request.body#/session/model")
     assert place.read(request) == "m"
     for media_type in ("multipart/form-data", FORM):
-        request.media_type = media_type
+        set_content(request, media_type=media_type)
         assert place.read(request) is MISSING
 
 
@@ -486,10 +485,9 @@ def sent_forms(pairs: list[tuple[str, str]]) -> list[Exchange]:
     body, content_type = form_data([list(pair) for pair in pairs])
     encoded = "&".join(f"{quote(name)}={value}" for name, value in pairs).encode()
     result = [exchange(body, content_type), exchange(encoded, FORM)]
-    result[0].media_type, result[1].media_type = "multipart/form-data", FORM
-    result[0].parts = list(parse_multipart(body, boundary_of(content_type)))
-    for request in result:
-        request.value = dict(pairs)
+    parts = list(parse_multipart(body, boundary_of(content_type)))
+    set_content(result[0], media_type="multipart/form-data", value=dict(pairs), parts=parts)
+    set_content(result[1], media_type=FORM, value=dict(pairs))
     return result
 
 

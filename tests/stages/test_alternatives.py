@@ -101,7 +101,7 @@ def test_the_body_is_given_to_the_operation_that_accepts_it(operations):
         "d.first",
         "judged",
     )
-    assert (exchange.value, exchange.mount, limits) == ({"a": 1}, "/m", [100])
+    assert (exchange.content.value, exchange.mount, limits) == ({"a": 1}, "/m", [100])
     assert exchange.body_reader.receive(8).buffer == b'{"a": 1}'
     with pytest.raises(GatewayError) as refused:
         exchange.body_reader.receive(7)

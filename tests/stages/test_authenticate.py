@@ -35,7 +35,7 @@ HEADER, QUERY, COOKIE = (
 )
 
 
-def call(carriers, query="", public=False, **environ):
+def call(carriers, query="", anonymous=False, **environ):
     """The exchange as the next stage sees it."""
     exchanges = []
 
@@ -44,7 +44,7 @@ def call(carriers, query="", public=False, **environ):
         return Response(200, [])
 
     exchange = new_exchange("GET", "/", query, {"REQUEST_METHOD": "GET", **environ})
-    authenticate(carriers, public, SERVICES)(exchange, following)
+    authenticate(carriers, anonymous, SERVICES)(exchange, following)
     return exchanges[0]
 
 
@@ -183,9 +183,9 @@ def test_the_environ_of_the_server_is_unchanged():
 
 
 def test_a_public_route_needs_no_token():
-    exchange = call([BEARER], public=True)
+    exchange = call([BEARER], anonymous=True)
     assert exchange.caller is None
-    assert call([BEARER], public=True, HTTP_AUTHORIZATION="Bearer wrong").caller is None
+    assert call([BEARER], anonymous=True, HTTP_AUTHORIZATION="Bearer wrong").caller is None
 
 
 def test_a_query_without_a_token_is_unchanged():
@@ -269,7 +269,7 @@ def test_a_token_in_a_subprotocol_is_removed(header, remaining):
 
 
 def test_a_token_in_a_subprotocol_is_removed_on_a_public_route_too():
-    exchange = call((KEYED,), public=True, **{OFFERED: f"openai-insecure-api-key.{SECRET}, a"})
+    exchange = call((KEYED,), anonymous=True, **{OFFERED: f"openai-insecure-api-key.{SECRET}, a"})
     assert (exchange.caller, exchange.header(OFFERED)) == (None, "a")
 
 
@@ -362,7 +362,7 @@ def test_another_page_with_a_wrong_token_does_not_fall_back_on_the_cookie():
 
 def test_without_a_cookie_the_origin_does_not_matter():
     assert "no token" in refusal([COOKIE], **OTHER_PAGE)
-    assert call([COOKIE], public=True, **CREDENTIALS[COOKIE], **OTHER_PAGE).caller is None
+    assert call([COOKIE], anonymous=True, **CREDENTIALS[COOKIE], **OTHER_PAGE).caller is None
 
 
 def test_pages_of_the_listed_origins_may_use_a_cookie():
@@ -414,10 +414,10 @@ def test_behind_a_proxy_each_client_has_its_own_count_of_unknown_tokens():
 # Calls from inside of the process.
 
 
-def call_inside(internal, *carriers, public=False, **environ):
+def call_inside(internal, *carriers, anonymous=False, **environ):
     connection = InternalConnection(io.BytesIO(), internal)
     exchange = new_exchange("GET", "/", "", environ, operation="openai.chat", connection=connection)
-    authenticate(carriers or [BEARER], public, SERVICES)(exchange, lambda _: Response(200, []))
+    authenticate(carriers or [BEARER], anonymous, SERVICES)(exchange, lambda _: Response(200, []))
     return exchange
 
 
@@ -436,7 +436,7 @@ def test_a_token_in_a_call_from_inside_is_removed_and_of_no_account():
 
 
 def test_a_call_from_inside_to_a_public_operation_has_no_caller():
-    assert call_inside(InternalCaller(Caller("inside")), public=True).caller is None
+    assert call_inside(InternalCaller(Caller("inside")), anonymous=True).caller is None
 
 
 def test_a_caller_whose_token_has_expired_calls_nothing():

@@ -35,7 +35,7 @@ def test_a_body_that_cannot_be_parsed_is_refused(operations, more, status):
     "kind", ["application/json; charset=utf-8", "APPLICATION/JSON", " application/json ;x=y"]
 )
 def test_the_media_type_is_read_without_its_parameters(operations, kind):
-    assert run(operations["make"], exchange(CONTENT_TYPE=kind)).value == {"name": "a"}
+    assert run(operations["make"], exchange(CONTENT_TYPE=kind)).content.value == {"name": "a"}
 
 
 def test_the_body_is_read_up_to_the_limit_of_the_exchange(operations):
@@ -74,16 +74,16 @@ def test_the_body_is_closed_at_the_end_in_any_case(operations, data):
 def test_without_validation_a_body_that_names_the_model_is_parsed(operations):
     request = exchange(b'{"model": "m"}')
     assert checked(checks_of(operations["make"], "off", needs_body=True), request) is request
-    assert request.value == {"model": "m"}
+    assert request.content.value == {"model": "m"}
 
 
 def test_without_validation_a_body_is_not_parsed(operations):
     request = run(operations["make"], exchange(b'{"model"'), "off")
-    assert (request.value, request.body.in_memory) == (MISSING, b'{"model"')
+    assert (request.content.value, request.body.in_memory) == (MISSING, b'{"model"')
     request = run(operations["make"], exchange(b"\x00\x01", CONTENT_TYPE="a/b"), "off")
-    assert (request.value, request.body.in_memory) == (MISSING, b"\x00\x01")
+    assert (request.content.value, request.body.in_memory) == (MISSING, b"\x00\x01")
 
 
 def test_an_operation_without_a_body_refuses_one(operations):
-    assert run(operations["show"], exchange(b"")).value is MISSING
+    assert run(operations["show"], exchange(b"")).content.value is MISSING
     assert refusal(operations["show"], exchange(b"{}")).status == 400

@@ -94,7 +94,7 @@ def test_a_mismatch_is_counted_and_the_request_passes(
 
 
 def test_a_valid_request_is_not_counted(tmp_path: Path, places: Any) -> None:
-    assert validated(tmp_path, exchange({"list": [{"n": 1}]})).value == {"list": [{"n": 1}]}
+    assert validated(tmp_path, exchange({"list": [{"n": 1}]})).content.value == {"list": [{"n": 1}]}
     assert places == {}
 
 
@@ -153,7 +153,7 @@ def test_unknown_members_are_dropped_from_the_bytes(tmp_path: Path) -> None:
     body = b'{"a":1, "list" : [ {"n":1,"z":{"q":[1]}} ] , "b":"\\"}"}'
     result = validated(tmp_path, exchange(body), "strict", "drop")
     assert result.body.buffer == b'{"list" : [ {"n":1} ]}'
-    assert result.value == orjson.loads(result.body.buffer)
+    assert result.content.value == orjson.loads(result.body.buffer)
     assert result.body.size == len(result.body.buffer)
 
 
@@ -173,7 +173,7 @@ def test_unknown_members_are_dropped_in_every_mode(tmp_path: Path, mode: str, pl
 
 def test_a_body_that_is_not_json_is_unchanged(tmp_path: Path) -> None:
     result = validated(tmp_path, exchange(b"x", "text/plain"), "off", "drop")
-    assert (result.body.buffer, result.value) == (b"x", MISSING)
+    assert (result.body.buffer, result.content.value) == (b"x", MISSING)
 
 
 # Responses.

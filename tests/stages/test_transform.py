@@ -81,9 +81,9 @@ def test_the_transforms_of_the_model_follow_those_of_the_route(operation):
     }
     route = {"body": {"default": {"n": 1}}}
     record = {"requested_entry": "small"}
-    assert run(operation, route, of_models=of_models, record=record).value["n"] == 1
-    assert run(operation, of_models=of_models, record=record).value["n"] == 2
-    assert "n" not in run(operation, of_models=of_models).value
+    assert run(operation, route, of_models=of_models, record=record).content.value["n"] == 1
+    assert run(operation, of_models=of_models, record=record).content.value["n"] == 2
+    assert "n" not in run(operation, of_models=of_models).content.value
 
 
 def test_a_route_without_transforms_leaves_the_request_alone(operation):
@@ -103,7 +103,7 @@ def test_the_places_of_the_model_are_found_again(operation):
 def test_a_form_is_parsed_again(operation):
     form = "application/x-www-form-urlencoded"
     exchange = run(operation, {"body": {"set": {"n": 7}}}, kind=form, body=b"model=m")
-    assert exchange.value == {"model": "m", "n": 7}
+    assert exchange.content.value == {"model": "m", "n": 7}
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_value_that_no_header_can_have_is_the_fault_of_the_caller(operation):
 
 
 def test_nothing_is_checked_again_where_the_route_is_not_strict(operation):
-    assert run(operation, {"body": {"set": {"n": "x"}}}, strict=False).value["n"] == "x"
+    assert run(operation, {"body": {"set": {"n": "x"}}}, strict=False).content.value["n"] == "x"
 
 
 def transformed_response(operation, response, edits, *, method="POST"):

@@ -14,7 +14,10 @@ from tests.support.item_requests import exchange, refusal, run
 
 def test_a_valid_request_passes_with_its_body_parsed(operations):
     request = run(operations["make"], exchange(query="page=2", HTTP_X_N="5", HTTP_COOKIE="c=1"))
-    assert (request.value, request.media_type) == ({"name": "a"}, "application/json")
+    assert (request.content.value, request.content.media_type) == (
+        {"name": "a"},
+        "application/json",
+    )
     assert request.body.in_memory == b'{"name": "a"}'
 
 
@@ -112,7 +115,7 @@ def test_read_only_members_are_accepted_stripped_or_refused(tmp_path, version):
     request = exchange(SENT)
     checked(checks_of(operation, "strict", readonly="strip"), request)
     assert request.body.in_memory == b'{"list": [{"n": 1}], "m": 2}'
-    assert request.value == {"list": [{"n": 1}], "m": 2}
+    assert request.content.value == {"list": [{"n": 1}], "m": 2}
     with pytest.raises(GatewayError) as raised:
         checked(checks_of(operation, "strict", readonly="refuse"), exchange(SENT))
     assert (raised.value.status, raised.value.param) == (400, "id")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from engine.stores.admission.queue import QueueState
-from engine.values.admission import Figures, Served
+from engine.upstream.admission.gate import Gate, GateConfig
+from engine.upstream.target import Target
+from engine.values.admission import NORMAL, Figures, Served
+from tests.support.upstreams import Client, target
 
 
 class QueueInProcess:
@@ -34,3 +39,16 @@ class QueueInProcess:
 
     def figures(self) -> Figures:
         return Figures(self.state.in_flight, len(self.state.waiting))
+
+
+def bounded(name: str, bound: int = 1, size: int = 0, wait: float = 5.0, **more: Any) -> Target:
+    """A target with a bound of its own."""
+    gate = Gate(name, "", GateConfig(bound, size, wait), QueueInProcess())
+    return replace(target(Client(), name=name, **more), gates=(gate,))
+
+
+def full(name: str, size: int = 0, wait: float = 5.0, **more: Any) -> Target:
+    """A target whose only slot is taken."""
+    of = bounded(name, size=size, wait=wait, **more)
+    assert of.gates[0].try_enter(NORMAL)
+    return of

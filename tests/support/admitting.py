@@ -4,8 +4,8 @@
     python -m tests.support.admitting FOLDER hold PLACES TICKETS
     python -m tests.support.admitting FOLDER wait BOUND
 
-`crowd` lets CALLERS wait for a place at once; each holds it for 5 ms. It prints the start and the
-end of each hold. `hold` takes places and tickets, prints how many, and sleeps. `wait` prints how
+`crowd` lets CALLERS wait for a slot at once; each holds it for 5 ms. It prints the start and the
+end of each hold. `hold` takes slots and tickets, prints how many, and sleeps. `wait` prints how
 its wait ended, and sleeps.
 """
 
@@ -45,8 +45,8 @@ def crowd(queue: SharedQueue, bound: str, size: str, callers: str) -> None:
     say(spans)
 
 
-def hold(queue: SharedQueue, places: str, tickets: str) -> None:
-    entered = [queue.enter(NORMAL, int(places)) for _ in range(int(places))]
+def hold(queue: SharedQueue, slots: str, tickets: str) -> None:
+    entered = [queue.enter(NORMAL, int(slots)) for _ in range(int(slots))]
     waiting = [
         queue.join(NORMAL, int(tickets), time.monotonic() + _LONG) for _ in range(int(tickets))
     ]

@@ -124,8 +124,8 @@ def ask(to: Operation, body: Any = b"", media_type: str = "application/json") ->
     request = exchange(body, media_type)
     rule = to.bodies.parse(request)
     if rule is not None:
-        check(rule, request.value)
-    return request.value
+        check(rule, request.content.value)
+    return request.content.value
 
 
 def form_data(fields: list[list[str]], boundary: str = "xyz") -> tuple[bytes, str]:

@@ -9,14 +9,19 @@ from engine import dialects
 from engine.dialects import Dialect
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
-from engine.exchange.exchange import Exchange
-from engine.exchange.interfaces import Metering, Target
+from engine.exchange.exchange import MISSING, NO_VARIABLES, Content, Exchange
+from engine.exchange.interfaces import Metering, Part, Target
 from engine.exchange.requested_model import RequestedModel
 from engine.values.usage import Takes
 
 _FIELDS = frozenset(
     name for name, kind in Exchange.__annotations__.items() if not kind.startswith("Final")
 )
+
+
+def set_content(exchange: Exchange, **changes: Any) -> None:
+    """Change `media_type`, `value` or `parts` of what the body of an exchange says."""
+    exchange.content = exchange.content._replace(**changes)
 
 
 class BodySource:
@@ -37,10 +42,13 @@ def new_exchange(
     request_id: str = "req_1",
     *,
     record: Mapping[str, Any] | None = None,
-    variables: Mapping[str, tuple[int, int]] | None = None,
+    variables: Mapping[str, tuple[int, int]] = NO_VARIABLES,
     dialect: Dialect | None = None,
     connection: CallerConnection = NO_CONNECTION,
     takes: Takes | None = None,
+    media_type: str = "",
+    value: object = MISSING,
+    parts: Sequence[Part] = (),
     model: str = "",
     targets: Sequence[Target] = (),
     **fields: Any,
@@ -54,6 +62,7 @@ def new_exchange(
         variables=variables,
         connection=connection,
     )
+    exchange.content = Content(media_type, value, parts)
     exchange.metering = Metering(takes)
     exchange.model = RequestedModel(model, targets=targets)
     if unknown := fields.keys() - _FIELDS:

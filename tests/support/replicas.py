@@ -126,7 +126,7 @@ class Simulation:
     def _request(self) -> None:
         targets = list(self.worker.targets)
         self._dice.shuffle(targets)
-        last = {target for target in targets if target.place(self.now)}
+        last = {target for target in targets if target.turn(self.now)}
         self._attempt(self.now, sorted(targets, key=last.__contains__))
 
     def _attempt(self, start: float, targets: Sequence[TargetHealth]) -> None:

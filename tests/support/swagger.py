@@ -63,7 +63,7 @@ def refusal_of(operation: Operation, body: Any, media_type: str = "application/j
     try:
         rule = operation.bodies.parse(request)
         if rule is not None:
-            check(rule, request.value)
+            check(rule, request.content.value)
     except GatewayError as error:
         return error.message
     return ""
@@ -78,4 +78,4 @@ def value_of(operation: Operation, body: Any, media_type: str) -> Any:
     """The parsed value of a body."""
     request: Exchange = exchange(body, media_type)
     operation.bodies.parse(request)
-    return request.value
+    return request.content.value

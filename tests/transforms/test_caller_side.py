@@ -37,7 +37,7 @@ def test_json_and_its_value_are_edited_by_one_transform_after_another():
     rename, default = {"rename": {"a": "b"}}, {"default": {"b": 2, "c": 3}}
     assert edit(request, {"body": rename}, {"body": default})
     assert request.body.in_memory == b'{"b": 1.0,"c":3}'
-    assert request.value == {"b": 1.0, "c": 3}
+    assert request.content.value == {"b": 1.0, "c": 3}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_is_removed_or_set_takes_other_spellings_away(body, edits, after):
     request = exchange(body)
     edit(request, {"body": edits})
     assert request.body.in_memory == after
-    assert request.value == orjson.loads(after)
+    assert request.content.value == orjson.loads(after)
 
 
 def test_a_body_that_no_edit_changes_is_the_same():
@@ -88,7 +88,7 @@ def test_templates_see_the_query_as_it_was():
     first = {"query": {"set": {"a": "2"}}}
     edit(request, first, {"body": {"set": {"b": "{request.query.a}"}}})
     assert request.query == "a=2"
-    assert request.value == {"b": "1"}
+    assert request.content.value == {"b": "1"}
 
 
 def test_headers_are_edited_when_they_are_sent():

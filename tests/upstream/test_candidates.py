@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import gevent
 import pytest
@@ -13,13 +12,13 @@ import pytest
 from engine.config.upstreams import BreakerConfig, Retry
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.record import RequestRecord
-from engine.upstream.admission.gate import Gate, GateConfig
-from engine.upstream.candidates import MAX_QUEUES, Candidates
+from engine.upstream.candidates import Candidates
+from engine.upstream.request_slots import RequestSlots
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target
 from engine.upstream.target_state import AFTER_GROUP, FIRST, LAST
 from engine.values.admission import NORMAL, Figures
-from tests.support.admission import QueueInProcess
+from tests.support.admission import bounded, full
 from tests.support.clock import Clock
 from tests.support.each import each
 from tests.support.upstreams import Client, target
@@ -35,7 +34,12 @@ def candidates(
     rank: int = NORMAL,
     record: RequestRecord | None = None,
 ) -> Candidates:
-    return Candidates(targets, clock or Clock(), lambda: 0.5, carries, rank, record)
+    clock = clock or Clock()
+
+    def slots(deadline: float) -> RequestSlots:
+        return RequestSlots(rank, record or RequestRecord(), deadline, clock)
+
+    return Candidates(targets, clock, lambda: 0.5, carries, slots)
 
 
 def attempted(of: Candidates, count: int) -> list[Target | None]:
@@ -66,20 +70,20 @@ def test_a_model_whose_answer_is_unusable_is_asked_at_other_upstreams_alone() ->
     assert attempted(of, 3) == [larger, b, larger]
 
 
-class Place:
-    """A condition that always gives the same place."""
+class Turn:
+    """A condition that always gives the same turn."""
 
-    def __init__(self, place: int) -> None:
-        self._place = place
+    def __init__(self, turn: int) -> None:
+        self._turn = turn
 
-    def place(self, now: float) -> int:
-        return self._place
+    def turn(self, now: float) -> int:
+        return self._turn
 
 
 def test_a_second_attempt_beside_the_first_does_not_use_up_what_is_left_of_a_limit() -> None:
     targets = [target(Client(), name=name) for name in "abc"]
     for each_target, place in zip(targets, (FIRST, AFTER_GROUP, FIRST), strict=True):
-        each_target.state.conditions = (Place(place),)
+        each_target.state.conditions = (Turn(place),)
     a, b = targets[:2]
     c = replace(targets[2], entry="fallback")
     of = candidates(a, b, c)
@@ -93,7 +97,7 @@ def test_a_second_attempt_beside_the_first_does_not_use_up_what_is_left_of_a_lim
 @each("place", [AFTER_GROUP, LAST])
 def test_a_target_that_was_asked_late_is_attempted_again(place: int) -> None:
     late = target(Client(), name="a", retry=Retry(attempts=2))
-    late.state.conditions = (Place(place),)
+    late.state.conditions = (Turn(place),)
     assert attempted(candidates(late), 3) == [late, late, None]
 
 
@@ -102,7 +106,7 @@ def of_entry(entry: str, *places: int) -> list[Target]:
     targets = []
     for number, place in enumerate(places):
         each_target = target(Client(), name=f"{entry}{number}", retry=Retry(attempts=1))
-        each_target.state.conditions = (Place(place),)
+        each_target.state.conditions = (Turn(place),)
         targets.append(replace(each_target, entry=entry))
     return targets
 
@@ -185,47 +189,34 @@ def test_a_fixed_credential_that_is_refused_is_not_tried_again() -> None:
     assert result.next() is None
 
 
-def bounded(name: str, bound: int = 1, size: int = 0, wait: float = 5.0, **more: Any) -> Target:
-    """A target with a bound of its own."""
-    gate = Gate(name, "", GateConfig(bound, size, wait), QueueInProcess())
-    return replace(target(Client(), name=name, **more), gates=(gate,))
-
-
-def full(name: str, size: int = 0, wait: float = 5.0, **more: Any) -> Target:
-    """A target whose only place is taken."""
-    of = bounded(name, size=size, wait=wait, **more)
-    assert of.gates[0].try_enter(NORMAL)
-    return of
-
-
 def in_flight(of: Target) -> int:
     return of.gates[0].figures().in_flight
 
 
-def test_an_attempt_at_a_target_with_a_bound_holds_a_place() -> None:
+def test_an_attempt_at_a_target_with_a_bound_holds_a_slot() -> None:
     only = bounded("a")
     candidate = candidates(only).next()
     assert candidate is not None
-    assert candidate.places is not None
+    assert candidate.slots is not None
     assert in_flight(only) == 1
 
 
-def test_a_target_without_a_free_place_comes_after_all_others() -> None:
+def test_a_target_without_a_free_slot_comes_after_all_others() -> None:
     a, b, c = full("a"), bounded("b"), target(Client(), name="c")
     assert attempted(candidates(a, b, c), 2) == [b, c]
 
 
-def test_a_failed_attempt_gives_its_place_back() -> None:
+def test_a_failed_attempt_gives_its_slot_back() -> None:
     only = bounded("a")
     of = candidates(only)
     candidate = of.next()
     assert candidate is not None
-    assert of.hold_places(candidate) is candidate.places
+    assert of.hold_slots(candidate) is candidate.slots
     of.failed(only, None, "5xx", None)
     assert in_flight(only) == 0
 
 
-def test_a_request_waits_for_a_place_where_all_targets_are_full() -> None:
+def test_a_request_waits_for_a_slot_where_all_targets_are_full() -> None:
     a, b = full("a", size=1), full("b", size=1)
     record = RequestRecord()
     of = candidates(a, b, clock=time.monotonic, record=record)
@@ -238,7 +229,7 @@ def test_a_request_waits_for_a_place_where_all_targets_are_full() -> None:
     assert record.queue_time == record.wait_time > 0
 
 
-def test_a_place_that_becomes_free_at_the_second_target_is_taken() -> None:
+def test_a_slot_that_becomes_free_at_the_second_target_is_taken() -> None:
     a, b, c = (full(name, size=1) for name in "abc")
     waiting = gevent.spawn(candidates(a, b, c).next)
     gevent.sleep(0.001)
@@ -260,30 +251,6 @@ def test_after_a_failure_there_the_other_full_targets_are_waited_for() -> None:
     assert waiting.get(timeout=PATIENCE) == [b, a]
 
 
-def test_a_request_waits_in_eight_queues_at_once() -> None:
-    targets = [full(str(at), size=1, wait=0.05) for at in range(MAX_QUEUES + 2)]
-    of = candidates(*targets)
-    waiting = gevent.spawn(of.next)
-    gevent.sleep(0.001)
-    queues = [target.gates[0].figures().waiting for target in targets]
-    assert queues == [1] * MAX_QUEUES + [0, 0]
-    with gevent.Timeout(PATIENCE):
-        while not targets[-1].gates[0].figures().waiting:
-            gevent.sleep(0.001)
-    waiting.kill()
-
-
-def test_targets_with_a_common_gate_are_waited_for_once() -> None:
-    own, other = full("a", size=1), full("b", size=1)
-    shared = Gate("up", "", GateConfig(1, 1, 5.0), QueueInProcess())
-    one, two = replace(own, gates=(*own.gates, shared)), replace(other, gates=(shared,))
-    shared.try_enter(NORMAL)
-    waiting = gevent.spawn(candidates(one, two).next)
-    gevent.sleep(0.001)
-    assert (own.gates[0].figures().waiting, shared.figures().waiting) == (1, 0)
-    waiting.kill()
-
-
 def test_a_gate_of_several_targets_is_looked_at_and_waited_for_once() -> None:
     one = full("a", size=1, wait=0.02)
     gate, entered = one.gates[0], []
@@ -295,14 +262,14 @@ def test_a_gate_of_several_targets_is_looked_at_and_waited_for_once() -> None:
     assert len(entered) == 3  # the first look, the one before the wait, the one of a retry
 
 
-def test_a_gate_that_had_no_place_in_time_is_not_waited_for_before_each_retry() -> None:
+def test_a_gate_that_had_no_slot_in_time_is_not_waited_for_before_each_retry() -> None:
     busy, failing = full("a", size=1, wait=0.02), target(Client(), name="b", retry=Retry(3))
     of = candidates(busy, failing, clock=time.monotonic)
     assert attempted(of, 4) == [failing, failing, failing, None]
     assert busy.gates[0].results["timeout"] == 1
 
 
-def test_a_place_that_is_free_before_a_retry_is_taken() -> None:
+def test_a_slot_that_is_free_before_a_retry_is_taken() -> None:
     busy, failing = full("a"), target(Client(), name="b", retry=Retry(3))
     of = candidates(busy, failing)
     assert attempted(of, 2) == [failing, failing]
@@ -399,13 +366,13 @@ def test_a_retry_takes_its_place_after_its_wait() -> None:
     of = candidates(only)
     first = of.next()
     assert first is not None
-    of.hold_places(first)
+    of.hold_slots(first)
     of.failed(only, None, "5xx", None)
     again = of.next()
     assert again is not None
-    assert again.places is None
+    assert again.slots is None
     assert in_flight(only) == 0
-    assert of.hold_places(again) is not None
+    assert of.hold_slots(again) is not None
     assert in_flight(only) == 1
 
 

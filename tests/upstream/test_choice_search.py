@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
-from typing import Any
 
 from engine.config.providers import CallerChoice
+from engine.exchange.body import Body
+from engine.exchange.exchange import Exchange
 from engine.upstream.choice_search import MemberSearch, may_choose
 from tests.support.each import each
+from tests.support.exchanges import new_exchange
 
 
-def exchange(body: bytes) -> Any:
-    return SimpleNamespace(body=SimpleNamespace(buffer=body), value=json.loads(body))
+def exchange(body: bytes) -> Exchange:
+    return new_exchange(body=Body(body), value=json.loads(body))
 
 
 def choices(*members: str) -> tuple[CallerChoice, ...]:

@@ -86,6 +86,15 @@ def test_each_greenlet_is_woken_for_its_caller() -> None:
         near.close()
 
 
+def test_all_that_wait_for_one_caller_are_woken(caller: Any) -> None:
+    """Calls from inside of the process, for one request."""
+    watcher = DisconnectWatcher()
+    greenlets = [gevent.spawn(waiting, watcher, caller[0]) for _ in range(3)]
+    gevent.sleep(0.03)
+    caller[1].close()
+    assert all(isinstance(result_of(greenlet), AbortConnection) for greenlet in greenlets)
+
+
 def test_after_the_wait_no_greenlet_is_woken(caller: Any) -> None:
     def work() -> str:
         with watcher.watch(caller[0]):

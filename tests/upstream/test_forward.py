@@ -33,6 +33,7 @@ from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
 from tests.support.documents import exchange, form_data
+from tests.support.exchanges import set_content
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -53,9 +54,9 @@ def chat(body: Any = None, **more: Any) -> Exchange:
     """A request as it reaches the last handler."""
     data = body if body is not None else b'{"model": "asked", "x":1}'
     request = exchange(data, path="/v1/chat", **more)
-    request.mount, request.media_type = "/v1", "application/json"
-    request.value = json.loads(request.body.buffer)
-    request.model.name = request.value.get("model") or ""
+    request.mount, value = "/v1", json.loads(request.body.buffer)
+    set_content(request, media_type="application/json", value=value)
+    request.model.name = value.get("model") or ""
     request.model.span = BODY.check(request)[1]
     return request
 
@@ -141,9 +142,9 @@ def test_a_name_in_multipart_is_written() -> None:
     client = Client()
     body, content_type = form_data([["file", "RIFF", "a", "b/c"], ["model", "asked"]])
     request = exchange(body, content_type)
-    request.media_type, request.model.name = "multipart/form-data", "asked"
-    request.parts = list(parse_multipart(body, boundary_of(content_type)))
-    request.value = {"model": "asked"}
+    request.model.name = "asked"
+    parts = list(parse_multipart(body, boundary_of(content_type)))
+    set_content(request, media_type="multipart/form-data", value={"model": "asked"}, parts=parts)
     request.model.span = BODY.check(request)[1]
     send(request, target(client, "theirs"))
     assert client.requests[0].body == body.replace(b"asked", b"theirs")
@@ -287,7 +288,7 @@ def test_a_body_on_disk_is_sent_to_each_target() -> None:
 
     request = chat()
     request.body = receive(Input(), len(data), 10_000_000)
-    request.value = json.loads(data)
+    set_content(request, value=json.loads(data))
     request.model.span = BODY.check(request)[1]
     first, second = Client(failure(failures.ConnectFailed)), Client()
     send(request, target(first, "one"), target(second, "two"))

@@ -28,6 +28,7 @@ from engine.values.errors import GatewayError
 from engine.values.usage import Takes
 from tests.support.admission import QueueInProcess
 from tests.support.documents import exchange
+from tests.support.exchanges import set_content
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -59,8 +60,8 @@ def hedged(request: Exchange, *targets: Target, hedge: Hedge = AT_ONCE) -> Respo
 
 def chat() -> Exchange:
     request = exchange(b'{"model": "asked"}', path="/v1/chat")
-    request.mount, request.media_type, request.model.name = "/v1", "application/json", "asked"
-    request.value = {"model": "asked"}
+    request.mount, request.model.name = "/v1", "asked"
+    set_content(request, media_type="application/json", value={"model": "asked"})
     request.model.span = BODY.check(request)[1]
     return request
 
@@ -127,20 +128,20 @@ def test_the_answer_that_comes_second_is_kept():
     assert [each.usage.output for each in request.record.unused] == [7]
 
 
-class Place:
-    """A condition that always gives the same place."""
+class Turn:
+    """A condition that always gives the same turn."""
 
-    def __init__(self, place: int) -> None:
-        self._place = place
+    def __init__(self, turn: int) -> None:
+        self._turn = turn
 
-    def place(self, now: float) -> int:
-        return self._place
+    def turn(self, now: float) -> int:
+        return self._turn
 
 
 def test_a_second_attempt_goes_to_a_fallback_rather_than_to_a_target_with_little_left():
     request, first, little, fallback = chat(), slow(), quick("little"), quick("fallback")
-    little.state.conditions = (Place(AFTER_GROUP),)
-    fallback.state.conditions = (Place(FIRST),)
+    little.state.conditions = (Turn(AFTER_GROUP),)
+    fallback.state.conditions = (Turn(FIRST),)
     assert hedged(request, first, little, replace(fallback, entry="fallback")).status == 200
     assert failures(request) == [("slow", "cancelled"), ("fallback", "")]
 

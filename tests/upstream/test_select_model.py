@@ -17,7 +17,7 @@ from engine.upstream.model_catalog import ModelsByOperation, build_catalog
 from engine.upstream.select_model import SelectModel
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
-from tests.support.exchanges import new_exchange
+from tests.support.exchanges import new_exchange, set_content
 from tests.support.upstreams import SERVICES, Client, upstream
 
 CHAT, EMBED = ModelOperation("openai.chat", "openai"), ModelOperation("openai.embed", "openai")
@@ -59,9 +59,10 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
     value = {} if name is MISSING else {"model": name}
     body = text if text is not None else json.dumps(value).encode()
     exchange = new_exchange("POST", media_type="application/json", operation=operation.id)
-    exchange.body, exchange.value, exchange.caller = Body(body), json.loads(body), caller
+    exchange.body, exchange.caller = Body(body), caller
+    set_content(exchange, value=json.loads(body))
     if name is not MISSING:
-        assert exchange.value["model"] == name
+        assert exchange.content.value["model"] == name
     stage = SelectModel(
         ModelPlaces(
             expression.parse("$request.body#/model"),

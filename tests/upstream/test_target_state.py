@@ -184,7 +184,7 @@ class Always:
     def __init__(self, place: int) -> None:
         self._place = place
 
-    def place(self, now: float) -> int:
+    def turn(self, now: float) -> int:
         return self._place
 
 

@@ -35,10 +35,10 @@ def read_body(operation: Operation, schema: Node, media_type: str, body: bytes) 
     try:
         rule = operation.bodies.parse(exchange)
         if rule is not None:
-            check(rule, exchange.value)
+            check(rule, exchange.content.value)
     except GatewayError as error:
         validator = rule.validator if rule is not None else None
-        return _refusal(error, schema, validator, exchange.value)
+        return _refusal(error, schema, validator, exchange.content.value)
     return Verdict()
 
 

@@ -1,6 +1,6 @@
-"""One bound of requests in flight, and the requests of this worker that wait for a place.
+"""One bound of requests in flight, and the requests of this worker that wait for a slot.
 
-A place that this worker frees is given to the next request at once. Places that other workers free
+A slot that this worker frees is given to the next request at once. Slots that other workers free
 are found within POLL_SECONDS, by a greenlet that polls while a request waits here.
 """
 
@@ -23,13 +23,13 @@ _SMOOTHING = 0.1
 
 
 class Wait(StrEnum):
-    """How a wait for a place ended."""
+    """How a wait for a slot ended."""
 
     ADMITTED = "admitted"
     FULL = "full"
     """The queue had no room."""
     SHED = "shed"
-    """A request of higher priority took its place in the queue."""
+    """A request of higher priority displaced it from the queue."""
     TIMEOUT = "timeout"
 
 
@@ -86,12 +86,12 @@ class Gate:
         return self.config.bound
 
     def try_enter(self, rank: int) -> bool:
-        """Take a place, if one is free and no waiting request comes first."""
+        """Take a slot, if one is free and no waiting request comes first."""
         return self._queue.enter(rank, self.config.bound)
 
     def wait(self, rank: int, timeout: float) -> Wait:
-        """Wait for a place, at most `timeout` seconds and the configured time. An exception during
-        the wait gives back the place and the ticket."""
+        """Wait for a slot, at most `timeout` seconds and the configured time. An exception during
+        the wait gives back the slot and the ticket."""
         start = self._clock()
         result = self._wait(rank, start, start + min(timeout, self.config.wait))
         self.results[result] += 1
@@ -105,7 +105,7 @@ class Gate:
             return Wait.FULL
         waiter = self._waiters[ticket] = _Waiter(until)
         try:
-            self._serve()  # a place may have become free since the last attempt to take one
+            self._serve()  # a slot may have become free since the last attempt to take one
             if waiter.result is None:
                 self._poll()
                 waiter.event.wait(until - start)
@@ -120,18 +120,18 @@ class Gate:
         return waiter.result or Wait.TIMEOUT
 
     def release(self, seconds: float) -> None:
-        """Give back a place that was held for so many seconds."""
+        """Give back a slot that was held for so many seconds."""
         self._mean_hold += _SMOOTHING * (seconds - self._mean_hold)
         self.cancel()
 
     def cancel(self) -> None:
-        """Give back a place that was not used."""
+        """Give back a slot that was not used."""
         self._queue.release()
         self._serve()
 
     def retry_after(self) -> float:
-        """Seconds until a place is likely to be free, from 1 to 60: an estimate from the length of
-        the queue and the mean time that a place is held."""
+        """Seconds until a slot is likely to be free, from 1 to 60: an estimate from the length of
+        the queue and the mean time that a slot is held."""
         turns = (self._queue.figures().waiting + 1) / self.config.bound
         return min(max(1.0, math.ceil(turns * self._mean_hold)), _MAX_RETRY_AFTER)
 
@@ -152,7 +152,7 @@ class Gate:
             waiter.end(Wait.SHED if self._clock() < waiter.until else Wait.TIMEOUT)
 
     def _poll(self) -> None:
-        """Poll for places that other workers free, until no request waits here."""
+        """Poll for slots that other workers free, until no request waits here."""
         if not self._polling:
             self._polling = True
             gevent.spawn(self._poll_others)

@@ -26,7 +26,7 @@ class Gates:
     ) -> tuple[Gate, ...]:
         """The gates of a target, its own bound first, for an `entry` under `models`; `model` is the
         upstream's name for the model, `configured` the one in the config. Targets that share the
-        first three share their places."""
+        first three share their slots."""
         key = f"target/{entry}/{self._name}/{model}" if model else f"target/{entry}/{self._name}"
         # Empty is the bound of the upstream itself.
         label = target_label((entry, configured)) or self._name

@@ -141,7 +141,7 @@ class TargetHealth:
         if attempt.first_content is None and not attempt.failure:
             (self._opened or self._open()).add(WAITING, -1)
 
-    def place(self, now: float, /) -> int:
+    def turn(self, now: float, /) -> int:
         """LAST while other targets are asked first; decided by chance during the slow start."""
         until, server = (self._opened or self._open()).number(EJECTED_UNTIL), self.server
         if until and self._is_out(until, now):

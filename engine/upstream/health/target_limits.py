@@ -31,7 +31,7 @@ from engine.upstream.target_state import (
 from engine.values.machine_state import MachineState, SharedRecord
 
 ENOUGH, NEARLY, USED_UP = FIRST, AFTER_GROUP, LAST
-"""What is left of a limit, as the place that a target with it has."""
+"""What is left of a limit, as the turn of a target with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class TargetLimits:
                 break
         return level
 
-    def place(self, now: float, /) -> int:
+    def turn(self, now: float, /) -> int:
         """AFTER_GROUP while it is nearly used up, LAST while it is used up."""
         return self.best_level(now)
 

@@ -23,7 +23,7 @@ def queue() -> QueueInProcess:
 
 @pytest.fixture
 def gate(queue) -> Gate:
-    """One place, and room for two who wait."""
+    """One slot, and room for two who wait."""
     return Gate("vendor", "", GateConfig(1, 2, 5.0), queue)
 
 
@@ -117,7 +117,7 @@ def test_who_leaves_while_he_waits_keeps_no_ticket(gate):
 
 
 def test_who_leaves_after_he_was_admitted_passes_the_place_on(gate):
-    """A place was given to a greenlet that is killed before it runs again."""
+    """A slot was given to a greenlet that is killed before it runs again."""
     gate.try_enter(NORMAL)
     leaving, following = waiting(gate), waiting(gate)
     leaving.kill(GreenletExit, block=False)

@@ -135,8 +135,8 @@ def test_a_target_ejected_by_one_worker_is_out_for_all() -> None:
         succeed(good, open_attempt(good, 99.0), 99.1)
         first.judge.step(100.0)
     assert first.out(101.0) == second.out(101.0) == ["a"]
-    assert second.targets[0].place(101.0) == LAST
-    assert second.targets[1].place(101.0) == FIRST
+    assert second.targets[0].turn(101.0) == LAST
+    assert second.targets[1].turn(101.0) == FIRST
 
 
 def test_failures_at_two_workers_add_up() -> None:

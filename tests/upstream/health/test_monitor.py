@@ -235,7 +235,7 @@ def test_a_model_that_was_used_takes_less_than_4_kilobytes(tmp_path: Path) -> No
         def use(name: str) -> None:
             model = catalog.model(name).for_operation(lambda target: "")
             target, other = model.groups[0].targets
-            assert not any(each.state.place(worker.clock.now) for each in (target, other))
+            assert not any(each.state.turn(worker.clock.now) for each in (target, other))
             attempt = OpenAttempt(target.state.observers, RequestRecord(), worker.clock)
             attempt.answered()
             attempt.close()
@@ -325,6 +325,6 @@ def test_each_address_is_probed() -> None:
         probe.run()
     assert [len(worker.clients["a"].clients[each].requests) for each in (A, B)] == [1, 1]
     now = worker.clock.now
-    assert [target.state.place(now) for target in worker.group.targets] == [LAST, FIRST]
+    assert [target.state.turn(now) for target in worker.group.targets] == [LAST, FIRST]
     worker.move(B)
     assert list(worker.monitor.probes.values()) == [second]

@@ -84,10 +84,10 @@ def test_it_is_among_the_used_ones_from_the_first_attempt_on() -> None:
 
 def test_it_is_asked_last_for_the_time_of_its_ejection() -> None:
     health = target(config=replace(CONFIG, slow_start=0.0))
-    assert health.place(NOW) == FIRST
+    assert health.turn(NOW) == FIRST
     health.eject(NOW, "errors", BAD)
-    places = [health.place(NOW + after) for after in (0, 29, 30, 31)]
-    assert places == [LAST, LAST, FIRST, FIRST]
+    turns = [health.turn(NOW + after) for after in (0, 29, 30, 31)]
+    assert turns == [LAST, LAST, FIRST, FIRST]
     assert health.reason == "errors"
 
 
@@ -114,7 +114,7 @@ def test_after_a_good_time_an_ejection_is_short_again() -> None:
 def test_it_returns_with_a_growing_share(after: float, dice: float, last: bool) -> None:
     health = target(dice=lambda: dice)
     health.eject(NOW, "errors", BAD)
-    assert health.place(NOW + after) == (LAST if last else FIRST)
+    assert health.turn(NOW + after) == (LAST if last else FIRST)
 
 
 def test_it_is_asked_last_while_its_server_fails_its_probes() -> None:
@@ -123,7 +123,7 @@ def test_it_is_asked_last_while_its_server_fails_its_probes() -> None:
     health = target(machine, server=server)
     assert not health.is_out(NOW)
     server.failing_until = NOW + 15
-    assert health.place(NOW) == LAST
+    assert health.turn(NOW) == LAST
     assert health.is_out(NOW)
     assert not health.is_ejected(NOW)
     assert not target(machine).is_out(NOW)  # without probes the number is not read
@@ -132,12 +132,12 @@ def test_it_is_asked_last_while_its_server_fails_its_probes() -> None:
 def test_times_of_before_a_restart_of_the_machine_are_ignored() -> None:
     health = target()
     health.eject(NOW, "errors", BAD)
-    assert health.place(5.0) == FIRST
+    assert health.turn(5.0) == FIRST
     assert not health.is_out(5.0)
 
 
 def test_just_after_a_restart_of_the_machine_a_target_is_in() -> None:
-    assert target(dice=lambda: 0.99).place(1.0) == FIRST
+    assert target(dice=lambda: 0.99).turn(1.0) == FIRST
 
 
 def test_what_happens_while_it_is_out_does_not_count_when_it_returns() -> None:

@@ -53,7 +53,7 @@ class Targets:
         return TargetLimits(name, settings)
 
     def places(self) -> list[int]:
-        return [limits.place(self.clock.now) for limits in self.limits]
+        return [limits.turn(self.clock.now) for limits in self.limits]
 
 
 def answer(
@@ -116,8 +116,8 @@ def test_after_a_refusal_it_is_asked_last_even_if_it_is_alone(
     answer(targets.limits[0], headers, failure)
     now = targets.clock.now
     before = USED_UP if seconds else ENOUGH
-    assert targets.limits[0].place(now + seconds - 0.01) == before
-    assert targets.limits[0].place(now + seconds + 0.01) == ENOUGH
+    assert targets.limits[0].turn(now + seconds - 0.01) == before
+    assert targets.limits[0].turn(now + seconds + 0.01) == ENOUGH
 
 
 def test_an_answer_with_retry_after_is_no_refusal() -> None:
@@ -170,4 +170,4 @@ def test_a_credential_is_not_confused_with_a_target_of_a_longer_name() -> None:
 def test_times_of_before_a_restart_of_the_machine_are_ignored() -> None:
     targets = Targets("a", "b")
     answer(targets.limits[0], FEW)
-    assert targets.limits[0].place(5.0) == ENOUGH
+    assert targets.limits[0].turn(5.0) == ENOUGH

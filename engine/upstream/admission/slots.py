@@ -1,4 +1,4 @@
-"""The places that one attempt holds: one at each gate of its target.
+"""The slots that one attempt holds: one at each gate of its target.
 
 Every request takes them in the same order, the target's gate before the upstream's, so that there
 is no deadlock.
@@ -15,24 +15,24 @@ from gevent.event import AsyncResult
 from engine.upstream.admission.gate import Gate, Wait
 
 
-class NoPlace(Exception):
-    """A `gate` has no place for the request; `result` is how the wait for one ended."""
+class NoSlot(Exception):
+    """A `gate` has no slot for the request; `result` is how the wait for one ended."""
 
     def __init__(self, gate: Gate, result: Wait) -> None:
         super().__init__(result.value)
         self.gate, self.result = gate, result
 
 
-class NoPlaces(Exception):
-    """No place for any of several attempts; `refusals` has the NoPlace of each."""
+class NoSlots(Exception):
+    """No slot for any of several attempts; `refusals` has the NoSlot of each."""
 
-    def __init__(self, refusals: Sequence[NoPlace]) -> None:
+    def __init__(self, refusals: Sequence[NoSlot]) -> None:
         super().__init__(*refusals)
         self.refusals = refusals
 
 
-class Places:
-    """A place of each gate, held until `release` or `cancel`. Both are idempotent."""
+class Slots:
+    """A slot of each gate, held until `release` or `cancel`. Both are idempotent."""
 
     __slots__ = ("_clock", "_gates", "_start")
 
@@ -40,48 +40,48 @@ class Places:
         self._gates, self._clock, self._start = gates, clock, clock()
 
     def release(self) -> None:
-        """Give the places back, after the attempt."""
+        """Give the slots back, after the attempt."""
         gates, self._gates = self._gates, ()
         seconds = self._clock() - self._start
         for gate in reversed(gates):
             gate.release(seconds)
 
     def cancel(self) -> None:
-        """Give the places back without an attempt, so that no time is measured."""
+        """Give the slots back without an attempt, so that no time is measured."""
         gates, self._gates = self._gates, ()
         for gate in reversed(gates):
             gate.cancel()
 
 
-def take_places(
+def take_slots(
     gates: Sequence[Gate], rank: int, clock: Callable[[], float] = time.monotonic
-) -> Places:
-    """Take a place of every gate for a request of this rank. Raises NoPlace if a gate has none now;
-    the places taken before it are given back."""
+) -> Slots:
+    """Take a slot of every gate for a request of this rank. Raises NoSlot if a gate has none now;
+    the slots taken before it are given back."""
     for index, gate in enumerate(gates):
         if not gate.try_enter(rank):
-            Places(gates[:index], clock).cancel()
-            raise NoPlace(gate, Wait.FULL)
-    return Places(gates, clock)
+            Slots(gates[:index], clock).cancel()
+            raise NoSlot(gate, Wait.FULL)
+    return Slots(gates, clock)
 
 
-def wait_for_places(
+def wait_for_slots(
     gates: Sequence[Gate],
     rank: int,
     timeout: float,
     clock: Callable[[], float] = time.monotonic,
-) -> Places:
-    """Wait for a place of one gate after another, `timeout` seconds in all. Raises NoPlace."""
+) -> Slots:
+    """Wait for a slot of one gate after another, `timeout` seconds in all. Raises NoSlot."""
     end = clock() + timeout
     for index, gate in enumerate(gates):
         try:
             result = Wait.ADMITTED if gate.try_enter(rank) else gate.wait(rank, end - clock())
             if result is not Wait.ADMITTED:
-                raise NoPlace(gate, result)
+                raise NoSlot(gate, result)
         except BaseException:
-            Places(gates[:index], clock).cancel()
+            Slots(gates[:index], clock).cancel()
             raise
-    return Places(gates, clock)
+    return Slots(gates, clock)
 
 
 def wait_for_any(
@@ -89,43 +89,43 @@ def wait_for_any(
     rank: int,
     timeout: float,
     clock: Callable[[], float] = time.monotonic,
-) -> tuple[int, Places]:
-    """The index of the first option whose gates all have a place, and these places. Waits in the
+) -> tuple[int, Slots]:
+    """The index of the first option whose gates all have a slot, and these slots. Waits in the
     queues of all options at once, `timeout` seconds in all. No two options may share a gate.
-    Raises NoPlaces."""
+    Raises NoSlots."""
     if len(options) == 1:
         try:
-            return 0, wait_for_places(options[0], rank, timeout, clock)
-        except NoPlace as refusal:
-            raise NoPlaces([refusal]) from None
+            return 0, wait_for_slots(options[0], rank, timeout, clock)
+        except NoSlot as refusal:
+            raise NoSlots([refusal]) from None
     for index, gates in enumerate(options):
         try:
-            return index, take_places(gates, rank, clock)
-        except NoPlace:
+            return index, take_slots(gates, rank, clock)
+        except NoSlot:
             continue
-    return _wait_concurrently(options, lambda gates: wait_for_places(gates, rank, timeout, clock))
+    return _wait_concurrently(options, lambda gates: wait_for_slots(gates, rank, timeout, clock))
 
 
 def _wait_concurrently(
-    options: Sequence[Sequence[Gate]], wait: Callable[[Sequence[Gate]], Places]
-) -> tuple[int, Places]:
-    """Wait for each option in a greenlet of its own. All places but the returned ones are given
+    options: Sequence[Sequence[Gate]], wait: Callable[[Sequence[Gate]], Slots]
+) -> tuple[int, Slots]:
+    """Wait for each option in a greenlet of its own. All slots but the returned ones are given
     back, also after an exception."""
-    first: AsyncResult[tuple[int, Places]] = AsyncResult()
-    refusals: list[NoPlace] = []
+    first: AsyncResult[tuple[int, Slots]] = AsyncResult()
+    refusals: list[NoSlot] = []
 
     def run(index: int) -> None:
         try:
-            places = wait(options[index])
-        except NoPlace as refusal:
+            slots = wait(options[index])
+        except NoSlot as refusal:
             refusals.append(refusal)
             if len(refusals) == len(options):
-                first.set_exception(NoPlaces(refusals))
+                first.set_exception(NoSlots(refusals))
             return
         if first.ready():
-            places.cancel()
+            slots.cancel()
         else:
-            first.set((index, places))
+            first.set((index, slots))
 
     runs = [gevent.spawn(run, index) for index in range(len(options))]
     for greenlet in runs:
@@ -139,7 +139,7 @@ def _wait_concurrently(
         if first.value is not None:
             first.value[1].cancel()
         elif not first.ready():
-            first.set_exception(error)  # a place that comes now is given back
+            first.set_exception(error)  # a slot that comes now is given back
         raise
     finally:
         gevent.killall(runs, block=False)
