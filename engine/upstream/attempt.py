@@ -74,12 +74,19 @@ def attempt(
         )
         if result.open is not None:
             result.open.headers = received.headers
+        response: IncomingResponse = received
         # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other
         # one when it is relayed.
-        becomes_stream = translated is not None and translated.request.stream
+        if translated is not None:
+            becomes_stream = translated.request.stream
+        else:
+            wanted = dialect.wanted_framing(exchange.path, exchange.query, exchange.value)
+            becomes_stream = wanted is Framing.EVENTS
         if becomes_stream or target.edits.responses or received.header("content-type") != JSON:
-            result.response = framed_for(target, received, exchange, dialect, translated, content)
-        response = _converted(result, request.method, exchange, dialect, translated)
+            response = framed_for(target, received, exchange, dialect, translated, content)
+            result.response = response
+        if translated is not None or target.converts_answers:
+            response = _converted(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
         try:
@@ -186,16 +193,14 @@ def _read_beginning(
     content: FirstContent,
 ) -> None:
     """Judge the status of a response, check its upgrade and read its first `content`."""
-    upstream = result.target.upstream
     result.failure = "" if dialect.transparent else retry.status_class(response.status)
     if exchange.upgrade is not None and response.status < 300:
-        exchange.upgrade.redact = upstream.redaction.redact
+        exchange.upgrade.redact = result.target.upstream.redaction.redact
         exchange.upgrade.check(response)
     elif response.status < 400:
-        beat = upstream.heartbeat if dialect.heartbeat else None
-        result.content = read_first_content(
-            response, dialect, beat, content, is_translated=translated is not None
-        )
+        beat = result.target.upstream.heartbeat if dialect.heartbeat else None
+        is_translated = translated is not None
+        result.content = read_first_content(response, dialect, beat, content, is_translated)
 
 
 def _classify(

@@ -77,7 +77,6 @@ def read_first_content(
     dialect: Dialect,
     beat: float | None = None,
     content: FirstContent | None = None,
-    *,
     is_translated: bool = False,
 ) -> FirstContent:
     """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge, and
@@ -86,7 +85,8 @@ def read_first_content(
     If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead. The result is
     `content`, which also has what arrived before a failure.
     """
-    content = FirstContent(b"") if content is None else content
+    if content is None:
+        content = FirstContent(b"")
     if dialect.transparent:
         content.first = response.read()
         return content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,8 +58,9 @@ def test_an_answer_that_is_not_translated_is_metered_as_the_caller_gets_it() -> 
 def test_a_prompt_cache_inside_the_input_is_counted_twice_by_anthropics_format_alone(
     dialect: str, expected: bool
 ) -> None:
-    east, spoken = target(Client(FakeResponse(200, EVENTS, [CONTENT]))), dialects.get(dialect)
-    east.upstream.cache_in_input = True
+    plain, spoken = target(Client(FakeResponse(200, EVENTS, [CONTENT]))), dialects.get(dialect)
+    plain.upstream.cache_in_input = True
+    east = replace(plain)
     exchange = new_exchange("GET", "/x", dialect=spoken)
     request = build_request(east, exchange, east.upstream.headers(()), None)
     result = attempt(east, None, request, exchange, spoken, 9.0)
