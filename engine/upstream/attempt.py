@@ -74,31 +74,14 @@ def attempt(
         )
         if result.open is not None:
             result.open.headers = received.headers
-        response: IncomingResponse = received
-        # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other
-        # one when it is relayed.
-        if translated is not None:
-            becomes_stream = translated.request.stream
-        else:
-            wanted = dialect.wanted_framing(exchange.path, exchange.query, exchange.value)
-            becomes_stream = wanted is Framing.EVENTS
-        if becomes_stream or target.edits.responses or received.header("content-type") != JSON:
-            response = framed_for(target, received, exchange, dialect, translated, content)
-            result.response = response
-        if translated is not None or target.converts_answers:
-            response = _converted(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
         try:
-            _read_beginning(result, response, exchange, dialect, translated, content)
-        except Misframed as misframed:
-            received.unread(misframed.data)
+            _open(result, received, request, exchange, dialect, translated, content)
+        except Misframed as wrong:
+            received.unread(wrong.data)
             content.first = b""
-            result.response = framed_for(
-                target, received, exchange, dialect, translated, content, misframed=True
-            )
-            response = _converted(result, request.method, exchange, dialect, translated)
-            _read_beginning(result, response, exchange, dialect, translated, content)
+            _open(result, received, request, exchange, dialect, translated, content, look=True)
     except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
         _fail(result, failure, exchange, dialect, content)
     except BaseException as raised:
@@ -135,6 +118,42 @@ def _report_failure(result: AttemptResult) -> None:
     if result.open is not None and result.failure:
         result.open.response = result.response
         result.open.failed(result.failure)
+
+
+def _open(
+    result: AttemptResult,
+    response: IncomingResponse,
+    request: UpstreamRequest,
+    exchange: Exchange,
+    dialect: Dialect,
+    translated: AnyExchange | None,
+    content: FirstContent,
+    *,
+    look: bool = False,
+) -> None:
+    """Wrap a response for relaying, judge its status, check its upgrade and read its first
+    `content`. Raises Misframed for one that has to be opened again with a `look` at its bytes."""
+    target = result.target
+    # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other one
+    # when it is relayed.
+    if translated is not None:
+        look = look or translated.request.stream
+    elif dialect.wanted_framing(exchange.path, exchange.query, exchange.value) is Framing.EVENTS:
+        look = True
+    if look or target.edits.responses or response.header("content-type") != JSON:
+        response = result.response = framed_for(
+            target, response, exchange, dialect, translated, content, look=look
+        )
+    if translated is not None or target.converts_answers:
+        response = _converted(result, request.method, exchange, dialect, translated)
+    result.failure = "" if dialect.transparent else retry.status_class(response.status)
+    if exchange.upgrade is not None and response.status < 300:
+        exchange.upgrade.redact = target.upstream.redaction.redact
+        exchange.upgrade.check(response)
+    elif response.status < 400:
+        beat = target.upstream.heartbeat if dialect.heartbeat else None
+        is_translated = translated is not None
+        result.content = read_first_content(response, dialect, beat, content, is_translated)
 
 
 def _converted(
@@ -182,25 +201,6 @@ def _editor(target: Target, exchange: Exchange) -> ResponseEditor:
     """The edits of a target's transforms for a response."""
     values = TemplateValues(exchange, target.upstream.name, target.model or exchange.model)
     return ResponseEditor(target.edits.responses, values)
-
-
-def _read_beginning(
-    result: AttemptResult,
-    response: IncomingResponse,
-    exchange: Exchange,
-    dialect: Dialect,
-    translated: AnyExchange | None,
-    content: FirstContent,
-) -> None:
-    """Judge the status of a response, check its upgrade and read its first `content`."""
-    result.failure = "" if dialect.transparent else retry.status_class(response.status)
-    if exchange.upgrade is not None and response.status < 300:
-        exchange.upgrade.redact = result.target.upstream.redaction.redact
-        exchange.upgrade.check(response)
-    elif response.status < 400:
-        beat = result.target.upstream.heartbeat if dialect.heartbeat else None
-        is_translated = translated is not None
-        result.content = read_first_content(response, dialect, beat, content, is_translated)
 
 
 def _classify(

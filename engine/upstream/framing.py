@@ -42,10 +42,10 @@ def framed_for(
     translated: AnyExchange | None,
     content: FirstContent,
     *,
-    misframed: bool = False,
+    look: bool = False,
 ) -> IncomingResponse:
     """A response in the framing of its bytes, or in the one that the request wants. What is judged
-    in a framing of its own is metered there. `misframed`: its bytes are not what it says."""
+    in a framing of its own is metered there. `look`: its headers are not believed."""
     content.framing = Framing.UNKNOWN
     if dialect.transparent or not 200 <= received.status < 300:
         return received
@@ -53,7 +53,7 @@ def framed_for(
     beat = upstream.heartbeat if dialect.heartbeat else None
     if translated is not None:
         beat = beat if translated.request.stream else None
-        response = framed(received, wanted, content, beat, look=misframed)
+        response = framed(received, wanted, content, beat, look=look)
         content.framing = Framing.UNKNOWN  # of the translation, which decides it
         return response
     response = received
