@@ -79,11 +79,12 @@ def attempt(
         try:
             _open(result, received, request, exchange, dialect, translated, content)
         except Misframed as wrong:
-            received.unread(wrong.data)
+            received.unread(wrong.with_traceback(None).data)
             content.first = b""
             _open(result, received, request, exchange, dialect, translated, content, look=True)
     except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
-        _fail(result, failure, exchange, dialect, content)
+        # The filter that failed refers to its failure, and a traceback to the filter.
+        _fail(result, failure.with_traceback(None), exchange, dialect, content)
     except BaseException as raised:
         note_unused(result, exchange, dialect, content.first)
         result.close()

@@ -120,7 +120,7 @@ def _open_stream(
             content.first += dialect.heartbeat
             return content
         except NotAnEvent as error:
-            raise ErrorFirst(_error_in(error, dialect)) from None
+            raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
         ended = not data
         arrived = events.feed(data) if data else events.finish()
         content.first += arrived
@@ -152,7 +152,7 @@ def _open_body(
     try:
         first = content.first = response.read()
     except NotAnEvent as error:  # of a translation
-        raise ErrorFirst(_error_in(error, dialect)) from None
+        raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
     size = len(first)
     may_be_empty = size <= _SMALL and _EMPTY.search(first)
     if first[:1] != b"{":
