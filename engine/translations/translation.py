@@ -174,7 +174,9 @@ class StreamTranslator:
         or UpstreamError; `take` returns the events before the error.
         """
         try:
-            return self._add(self._read(check_text(data)), len(data))
+            if not data.isascii():
+                data.decode()  # as `check_text` does, without a call for each event
+            return self._add(self._read(data), len(data))
         except UNREADABLE as error:
             if (joined := self._surrogates.joined(data)) != data:
                 return self.take() + self.event(joined)

@@ -13,6 +13,8 @@ filter, layer by layer, and the relay reads the outermost. Each is there only if
     AmazonEvents,         either of these      framing: Amazon's        all below read server-sent
     ArrayEvents                                messages, or an array    events
                                                where events are wanted
+    Filter, its end       either of the        framing: a whole answer  the caller gets the stream
+    replaced              first two            where events are wanted  that it asked for
     JudgedStream,         either of the        framing: the caller      the stream is judged and
     EventArray            first two            wants an array, or       metered as events; passes
                                                Amazon's messages        as an array or as it is

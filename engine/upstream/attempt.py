@@ -74,29 +74,17 @@ def attempt(
         )
         if result.open is not None:
             result.open.headers = received.headers
-        # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other
-        # one when it is relayed.
-        if (
-            received.header("content-type") != JSON
-            or target.edits.responses
-            or (translated is not None and translated.request.stream)
-        ):
-            result.response = framed_for(target, received, exchange, dialect, translated, content)
-        response = _converted(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
         try:
-            _read_beginning(result, response, exchange, dialect, translated, content)
-        except Misframed as misframed:
-            received.unread(misframed.data)
+            _open(result, received, request, exchange, dialect, translated, content)
+        except Misframed as wrong:
+            received.unread(wrong.with_traceback(None).data)
             content.first = b""
-            result.response = framed_for(
-                target, received, exchange, dialect, translated, content, misframed=True
-            )
-            response = _converted(result, request.method, exchange, dialect, translated)
-            _read_beginning(result, response, exchange, dialect, translated, content)
+            _open(result, received, request, exchange, dialect, translated, content, look=True)
     except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
-        _fail(result, failure, exchange, dialect, content)
+        # The filter that failed refers to its failure, and a traceback to the filter.
+        _fail(result, failure.with_traceback(None), exchange, dialect, content)
     except BaseException as raised:
         note_unused(result, exchange, dialect, content.first)
         result.close()
@@ -131,6 +119,47 @@ def _report_failure(result: AttemptResult) -> None:
     if result.open is not None and result.failure:
         result.open.response = result.response
         result.open.failed(result.failure)
+
+
+def _open(
+    result: AttemptResult,
+    response: IncomingResponse,
+    request: UpstreamRequest,
+    exchange: Exchange,
+    dialect: Dialect,
+    translated: AnyExchange | None,
+    content: FirstContent,
+    *,
+    look: bool = False,
+) -> None:
+    """Wrap a response for relaying, judge its status, check its upgrade and read its first
+    `content`. Raises Misframed for one that has to be opened again with a `look` at its bytes."""
+    target = result.target
+    # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other one
+    # when it is relayed.
+    if translated is not None:
+        look = look or translated.request.stream
+    elif (
+        dialect.wanted_framing(exchange.path, exchange.query, exchange.content.value)
+        is Framing.EVENTS
+    ):
+        look = True
+    if look or target.edits.responses or response.header("content-type") != JSON:
+        response = result.response = framed_for(
+            target, response, exchange, dialect, translated, content, look=look
+        )
+    if translated is not None or target.converts_answers:
+        response = _converted(result, request.method, exchange, dialect, translated)
+    result.failure = "" if dialect.transparent else retry.status_class(response.status)
+    if exchange.upgrade is not None and response.status < 300:
+        exchange.upgrade.redact = target.upstream.redaction.redact
+        exchange.upgrade.check(response)
+    elif response.status < 400:
+        beat = target.upstream.heartbeat if dialect.heartbeat else None
+        path = exchange.path if exchange.method == "POST" else ""
+        result.content = read_first_content(
+            response, dialect, beat, content, path, translated is not None
+        )
 
 
 def _converted(
@@ -183,27 +212,6 @@ def _editor(target: Target, exchange: Exchange) -> ResponseEditor:
     """The edits of a target's transforms for a response."""
     values = TemplateValues(exchange, target.upstream.name, target.model or exchange.model.name)
     return ResponseEditor(target.edits.responses, values)
-
-
-def _read_beginning(
-    result: AttemptResult,
-    response: IncomingResponse,
-    exchange: Exchange,
-    dialect: Dialect,
-    translated: AnyExchange | None,
-    content: FirstContent,
-) -> None:
-    """Judge the status of a response, check its upgrade and read its first `content`."""
-    result.failure = "" if dialect.transparent else retry.status_class(response.status)
-    if exchange.upgrade is not None and response.status < 300:
-        exchange.upgrade.redact = result.target.upstream.redaction.redact
-        exchange.upgrade.check(response)
-    elif response.status < 400:
-        beat = result.target.upstream.heartbeat if dialect.heartbeat else None
-        path = exchange.path if exchange.method == "POST" else ""
-        result.content = read_first_content(
-            response, dialect, beat, content, path, is_translated=translated is not None
-        )
 
 
 def _classify(

@@ -85,7 +85,6 @@ def read_first_content(
     beat: float | None = None,
     content: FirstContent | None = None,
     chat_path: str = "",
-    *,
     is_translated: bool = False,
 ) -> FirstContent:
     """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge, and
@@ -95,7 +94,8 @@ def read_first_content(
     `content`, which also has what arrived before a failure. What is relayed to a POST on
     `chat_path` has to be an answer, if a chat has this path.
     """
-    content = FirstContent(b"") if content is None else content
+    if content is None:
+        content = FirstContent(b"")
     if dialect.transparent:
         content.first = response.read()
         return content
@@ -129,7 +129,7 @@ def _open_stream(
             content.first += dialect.heartbeat
             return content
         except NotAnEvent as error:
-            raise ErrorFirst(_error_in(error, dialect)) from None
+            raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
         ended = not data
         arrived = events.feed(data) if data else events.finish()
         content.first += arrived
@@ -161,7 +161,7 @@ def _open_body(
     try:
         first = content.first = response.read()
     except NotAnEvent as error:  # of a translation
-        raise ErrorFirst(_error_in(error, dialect)) from None
+        raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
     may_be_empty = len(first) <= _SMALL and _EMPTY.search(first)
     if first[:1] != b"{":
         if not first and response.status == 200 and dialect.has_chat(chat_path):

@@ -18,14 +18,16 @@ from engine.relay.amazon_event_stream import MEDIA_TYPE
 from engine.relay.amazon_events import AmazonEvents
 from engine.relay.filter import Decoding, Filter
 from engine.relay.framing import ArrayEvents, framing_of
+from engine.relay.sse import MAX_EVENT
 from engine.translations import AnyExchange
 from engine.upstream.client.failures import Silence
-from engine.upstream.client.response import IncomingResponse
+from engine.upstream.client.response import IncomingResponse, read_body
 from engine.upstream.filtered_response import FilteredResponse
 from engine.upstream.first_content import EVENT_STREAM, JSON, FirstContent, media_type
 from engine.upstream.judged_stream import EventArray, JudgedStream
 from engine.upstream.target import Target
 from engine.values.content_coding import decoder
+from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 
 _ENCODED = ("content-encoding", "content-length", "content-md5", "etag", "digest", "repr-digest")
@@ -40,10 +42,10 @@ def framed_for(
     translated: AnyExchange | None,
     content: FirstContent,
     *,
-    misframed: bool = False,
+    look: bool = False,
 ) -> IncomingResponse:
     """A response in the framing of its bytes, or in the one that the request wants. What is judged
-    in a framing of its own is metered there. `misframed`: its bytes are not what it says."""
+    in a framing of its own is metered there. `look`: its headers are not believed."""
     content.framing = Framing.UNKNOWN
     if dialect.transparent or not 200 <= received.status < 300:
         return received
@@ -51,14 +53,14 @@ def framed_for(
     beat = upstream.heartbeat if dialect.heartbeat else None
     if translated is not None:
         beat = beat if translated.request.stream else None
-        response = framed(received, wanted, content, beat, look=misframed)
+        response = framed(received, wanted, content, beat, look=look)
         content.framing = Framing.UNKNOWN  # of the translation, which decides it
         return response
     response = received
     if not dialect.amazon_streams:
         response = framed(received, wanted, content, beat)
         if not dialect.array_streams:
-            return response
+            return _in_events(response, wanted, dialect)
     judged = _judged(response, wanted(), dialect, upstream.redaction)
     if judged is not None:
         content.framing = Framing.ARRAY
@@ -119,6 +121,25 @@ def framed(
 def _as_events(response: IncomingResponse, body: Filter) -> FilteredResponse:
     """A response whose stream `body` turns into server-sent events."""
     return FilteredResponse(response, _headers_for(response, EVENT_STREAM), body)
+
+
+def _in_events(
+    response: IncomingResponse, wanted: Callable[[], Framing], dialect: Dialect
+) -> IncomingResponse:
+    """The stream that the request wants of a JSON text in its place. A text that is no answer of
+    the dialect, breaks off or is longer than an event may be is itself."""
+    if media_type(response) != JSON or wanted() is not Framing.EVENTS:
+        return response
+    if response.header("content-encoding"):
+        return response
+    text, is_complete = read_body(response, MAX_EVENT)
+    events = dialect.events_of(json_or_none(text)) if is_complete else b""
+    if not events:
+        response.unread(text)
+        return response
+    stream = FilteredResponse(response, _headers_for(response, EVENT_STREAM), Filter())
+    stream.end_with(events)
+    return stream
 
 
 def _judged(

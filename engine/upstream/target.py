@@ -162,7 +162,8 @@ class Target:
     those of its requests, which `client` sends. `gates` bound how many it gets at one time, at all
     its addresses together. `configured` is the model name in the config, `address` the one of a
     replica, "" for a target that is none. `name` is that of the access log: `upstream/model`, or
-    the upstream alone; a replica has its address behind it.
+    the upstream alone; a replica has its address behind it. `converts_answers`: its answers are
+    edited, or count what they say of the prompt cache twice.
     """
 
     upstream: Upstream
@@ -177,8 +178,11 @@ class Target:
     configured: str = ""
     address: str = ""
     name: str = field(init=False)
+    converts_answers: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        converts_answers = bool(self.edits.responses) or self.upstream.cache_in_input
+        object.__setattr__(self, "converts_answers", converts_answers)
         name = f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
         name = f"{name}@{self.address}" if self.address else name
         object.__setattr__(self, "name", name)

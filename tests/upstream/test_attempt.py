@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,11 +18,13 @@ from engine.relay.websocket.handshake import UpgradeRequest
 from engine.upstream.attempt import attempt
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client import failures
+from engine.upstream.filtered_response import FilteredResponse
 from engine.upstream.request import build_request
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import GatewayError
 from engine.values.upstream_request import UpstreamRequest
 from tests.support.amazon_events import AMAZON_EVENTS, chunk, exception
+from tests.support.answering import Answered
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import EVENTS, JSON, Client, FakeResponse, failure, target
@@ -57,8 +61,9 @@ def test_an_answer_that_is_not_translated_is_metered_as_the_caller_gets_it() -> 
 def test_a_prompt_cache_inside_the_input_is_counted_twice_by_anthropics_format_alone(
     dialect: str, expected: bool
 ) -> None:
-    east, spoken = target(Client(FakeResponse(200, EVENTS, [CONTENT]))), dialects.get(dialect)
-    east.upstream.cache_in_input = True
+    plain, spoken = target(Client(FakeResponse(200, EVENTS, [CONTENT]))), dialects.get(dialect)
+    plain.upstream.cache_in_input = True
+    east = replace(plain)
     exchange = new_exchange("GET", "/x", dialect=spoken)
     request = build_request(east, exchange, east.upstream.headers(()), None)
     result = attempt(east, None, request, exchange, spoken, 9.0)
@@ -254,3 +259,31 @@ def test_a_refusal_that_is_relayed_renews_the_token_for_the_next_request(
     result = attempt(east, credential, request, exchange, dialect, 9.0)
     assert result.status == status
     assert len(renewed) == renewals
+
+
+TRANSLATED = {
+    "path": "/v1/messages",
+    "crossing": ("messages", "chat_completions"),
+    "body": {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]},
+}
+ARRAY = {"body": {"contents": []}, "path": "/v1beta/models/m:streamGenerateContent"}
+WITHOUT_CONTENT = {
+    "a translated error": ("anthropic", JSON, ERROR[6:-2], TRANSLATED),
+    "a translated event": ("anthropic", EVENTS, ERROR, TRANSLATED),
+    "events named JSON": ("anthropic", JSON, CONTENT, TRANSLATED),
+    "an item": ("gemini", JSON, b"[" + ERROR[6:-2], ARRAY),
+    "a message": ("bedrock", AMAZON_EVENTS, exception("internalServerException", "x"), {}),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_CONTENT)
+def test_a_failed_attempt_leaves_no_response_to_the_garbage_collector(name: str) -> None:
+    dialect, headers, data, more = WITHOUT_CONTENT[name]
+    gc.collect()
+    gc.disable()
+    try:
+        assert Answered(dialect, headers, data, **more).failure  # type: ignore[arg-type]
+        left = [each for each in gc.get_objects() if type(each) is FilteredResponse]
+    finally:
+        gc.enable()
+    assert not left

@@ -143,13 +143,79 @@ def test_an_error_in_place_of_a_stream_of_any_name_is_a_failed_attempt(headers: 
 @pytest.mark.parametrize("size", [1, 100_000])
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_json_text_of_any_name_is_one(indent: int | None, size: int, kind: str) -> None:
-    text = json.dumps(json.loads(ANSWER), indent=indent).encode()
+    text = json.dumps({**json.loads(ANSWER), "choices": "none"}, indent=indent).encode()
     headers = [("content-type", kind)] if kind else []
     answered = Answered("openai", headers, *split(text, size))
     assert (answered.kind, answered.data) == ("application/json", text)
     assert (answered.usage.input, answered.usage.output) == (100, 50)
     assert answered.outcome == Outcome.COMPLETE
     assert not answered.is_stream
+
+
+@each("headers", KINDS)
+@pytest.mark.parametrize("size", [1, 100_000])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_json_text_in_place_of_a_stream_becomes_it(indent: Any, size: int, headers: Any) -> None:
+    text = json.dumps(json.loads(ANSWER), indent=indent).encode()
+    answered = Answered("openai", headers, *split(text, size))
+    start, end, done = answered.events
+    assert (answered.kind, answered.is_stream) == ("text/event-stream", True)
+    assert start["choices"][0]["delta"] == {"role": "assistant", "content": "hi"}
+    assert (end["choices"][0]["finish_reason"], done) == ("stop", b"[DONE]")
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert answered.outcome == Outcome.COMPLETE
+
+
+def test_usage_is_in_the_stream_of_a_json_text_if_the_caller_asks_for_it() -> None:
+    body = {"stream": True, "stream_options": {"include_usage": True}}
+    answered = Answered("openai", JSON, ANSWER, body=body)
+    assert answered.events[2]["usage"]["completion_tokens"] == 50
+
+
+def test_a_message_in_place_of_a_stream_becomes_it() -> None:
+    message = {
+        "type": "message",
+        "content": [{"type": "text", "text": "hi"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 100, "output_tokens": 50},
+    }
+    data = json.dumps(message).encode()
+    answered = Answered("anthropic", JSON, data, body=STREAM, path="/v1/messages")
+    assert [event["type"] for event in answered.events] == [
+        *("message_start", "content_block_start", "content_block_delta", "content_block_stop"),
+        *("message_delta", "message_stop"),
+    ]
+    assert (answered.kind, answered.usage.output) == ("text/event-stream", 50)
+
+
+def test_an_encoded_json_text_in_place_of_a_stream_becomes_it() -> None:
+    encoded = [*JSON, ("content-encoding", "gzip")]
+    answered = Answered("openai", encoded, *split(gzip.compress(ANSWER), 9))
+    assert (answered.kind, len(answered.events)) == ("text/event-stream", 3)
+    assert "content-encoding" not in answered.headers
+
+
+@each("text", [b'{"object":"list","data":[]}', b'{"a":', b"{" + b" " * 200])
+def test_another_json_text_in_place_of_a_stream_passes(text: bytes) -> None:
+    answered = Answered("openai", JSON, *split(text, 9))
+    assert (answered.kind, answered.data) == ("application/json", text)
+
+
+def test_a_long_json_text_in_place_of_a_stream_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.upstream.framing.MAX_EVENT", 100)
+    answered = Answered("openai", JSON, *split(ANSWER, 9))
+    assert (answered.kind, answered.data) == ("application/json", ANSWER)
+
+
+def test_a_json_text_that_breaks_off_in_place_of_a_stream_is_cut() -> None:
+    cut = failure(failures.Truncated, response_started=True)
+    answered = Answered("openai", JSON, ANSWER[:99], cut)
+    assert (answered.data, answered.outcome) == (ANSWER[:99], Outcome.UPSTREAM_CUT)
+
+
+def test_an_error_in_place_of_a_stream_is_a_failed_attempt() -> None:
+    error = b'{"error":{"message":"boom","code":500}}'
+    assert Answered("openai", JSON, error).failure == "error"
 
 
 @each("kind", ["application/x-ndjson", "application/problem+json", "text/json; charset=utf-8"])

@@ -29,6 +29,10 @@ def _never(environ: Mapping[str, Any], query: str) -> bool:
     return False
 
 
+def _no_events(answer: Any) -> bytes:
+    return b""
+
+
 def _no_end(documents: Sequence[Any]) -> bool | None:
     return None
 
@@ -51,9 +55,10 @@ class Dialect:
     Streams: `wanted_framing` is how a request wants its answer, by its path, its query and its
     parsed body; `array_streams`: it may want a stream as a JSON array; `amazon_streams`: the SDKs
     read Amazon's binary streams, which are relayed unchanged. `stream` are the rules of the SDKs;
-    `has_content` is false for events that only begin a stream; `ends` says of the JSON of a
-    stream's last events whether they end it, None for a stream whose end is not known; `heartbeat`
-    is an event that SDKs ignore, `b""` if there is none.
+    `events_of` writes the events of the JSON of a whole answer, where SDKs cannot read it in place
+    of a stream, `b""` of any other JSON; `has_content` is false for events that only begin a
+    stream; `ends` says of the JSON of a stream's last events whether they end it, None for a stream
+    whose end is not known; `heartbeat` is an event that SDKs ignore, `b""` if there is none.
 
     Models: `models` (with the query's parameters) and `model` render the list of models. A name in
     a body may have the `model_prefix`.
@@ -98,6 +103,7 @@ class Dialect:
     error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
     wanted_framing: Callable[[str, str, Any], Framing] = wanted_by_member
     stream: StreamRules = DEFAULT_RULES
+    events_of: Callable[[Any], bytes] = _no_events
     ends: Callable[[Sequence[Any]], bool | None] = _no_end
     heartbeat: bytes = b""
     amazon_streams: bool = False

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import orjson
+
+from engine.dialects.interface.streams import objects_in
 
 _OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
 _STREAM_EVENTS = frozenset(
@@ -33,3 +37,44 @@ def _is_end(event: dict[str, Any]) -> bool:
     return event["type"] == "message_stop" or (
         isinstance(delta, dict) and bool(delta.get("stop_reason"))
     )
+
+
+def events_of(answer: Any) -> bytes:
+    """The server-sent events of a whole message, `b""` of any other answer."""
+    if not isinstance(answer, dict) or answer.get("type") != "message":
+        return b""
+    return b"".join(
+        b"event: %b\ndata: %b\n\n" % (event["type"].encode(), orjson.dumps(event))
+        for event in _events(answer)
+    )
+
+
+def _events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    stop = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
+    usage = message.get("usage") or {"input_tokens": 0, "output_tokens": 0}
+    started = {**message, "content": [], **dict.fromkeys(stop), "usage": usage}
+    yield {"type": "message_start", "message": started}
+    for index, block in enumerate(objects_in(message.get("content"))):
+        begun, deltas = _begun(block)
+        yield {"type": "content_block_start", "index": index, "content_block": begun}
+        for delta in deltas:
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    yield {"type": "message_delta", "delta": stop, "usage": usage}
+    yield {"type": "message_stop"}
+
+
+def _begun(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A block as it begins, and the deltas that complete it."""
+    begun = dict(block)
+    citations = objects_in(begun.pop("citations", None))
+    deltas = [{"type": "citations_delta", "citation": citation} for citation in citations]
+    for member in ("text", "thinking", "signature"):
+        if isinstance(begun.get(member), str):
+            deltas.append({"type": f"{member}_delta", member: begun[member]})
+            begun[member] = ""
+    if isinstance(begun.get("input"), dict):
+        text = orjson.dumps(begun["input"]).decode()
+        deltas.append({"type": "input_json_delta", "partial_json": text})
+        begun["input"] = {}
+    return begun, deltas

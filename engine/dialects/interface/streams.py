@@ -43,8 +43,9 @@ class Framing(Enum):
 
 def wanted_by_member(path: str, query: str, body: Any) -> Framing:
     """The framing that a request wants whose member `stream` says so."""
-    member = body.get("stream") if isinstance(body, dict) else None
-    return Framing.EVENTS if member is True or member == "true" else Framing.WHOLE
+    if isinstance(body, dict) and (member := body.get("stream")):
+        return Framing.EVENTS if member is True or member == "true" else Framing.WHOLE
+    return Framing.WHOLE
 
 
 def alt_is_sse(query: str) -> bool:
@@ -65,6 +66,11 @@ def error_in(document: Any) -> dict[str, Any] | None:
     """The object `error` of a JSON value; None where there is none."""
     error = document.get("error") if isinstance(document, dict) else None
     return error if isinstance(error, dict) else None
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """The objects in a JSON array; none in any other value."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def status_in(value: Any) -> int | None:

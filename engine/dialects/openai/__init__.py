@@ -25,6 +25,7 @@ from engine.dialects.openai.errors import (
 from engine.dialects.openai.realtime import socket_error, socket_usage
 from engine.dialects.openai.usage import METER
 from engine.dialects.openai.usage_option import USAGE_OPTION
+from engine.dialects.openai.whole_answers import events_of
 from engine.values.usage import OutputFields
 
 _OPENING_EVENTS = frozenset(
@@ -104,6 +105,7 @@ DIALECT = Dialect(
     models=list_models,
     model=show_model,
     has_content=has_content,
+    events_of=events_of,
     ends=ends,
     request_fields=RequestFields(
         output=OutputFields(

@@ -1,0 +1,104 @@
+"""A whole answer as the stream that the request wanted: SDKs read an empty stream of its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import orjson
+
+from engine.dialects.interface.streams import END_MARKER, objects_in
+
+_ENDS = {
+    "completed": "response.completed",
+    "incomplete": "response.incomplete",
+    "failed": "response.failed",
+}
+"""The last event of a stream by the status of its response."""
+
+
+def events_of(answer: Any) -> bytes:
+    """The server-sent events of an answer of Chat Completions, Completions or Responses, `b""` of
+    any other."""
+    if not isinstance(answer, dict):
+        return b""
+    if answer.get("object") == "response":
+        end = _ENDS.get(str(answer.get("status")), "")
+        return b"".join(_named(_response(answer, end))) if end else b""
+    choices = objects_in(answer.get("choices"))
+    if choices and all(isinstance(choice.get("message"), dict) for choice in choices):
+        chunks = [*_chunks(answer, choices)]
+    elif choices and all(isinstance(choice.get("text"), str) for choice in choices):
+        chunks = [answer]
+    else:
+        return b""
+    events = [orjson.dumps(chunk) for chunk in chunks]
+    return b"".join(b"data: " + data + b"\n\n" for data in (*events, END_MARKER))
+
+
+def _chunks(answer: dict[str, Any], choices: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The messages, their finish reasons, and the usage, in the order of the vendor."""
+    chunk = {**answer, "object": "chat.completion.chunk"}
+    usage, starts, ends = chunk.pop("usage", None), [], []
+    for position, choice in enumerate(choices):
+        start = {"index": position, **choice, "finish_reason": None}
+        start["delta"] = _delta(start.pop("message"))
+        starts.append(start)
+        reason = choice.get("finish_reason")
+        ends.append({"index": start["index"], "delta": {}, "finish_reason": reason})
+    yield {**chunk, "choices": starts}
+    yield {**chunk, "choices": ends}
+    if usage is not None:
+        yield {**chunk, "choices": [], "usage": usage}
+
+
+def _delta(message: dict[str, Any]) -> dict[str, Any]:
+    calls = objects_in(message.get("tool_calls"))
+    numbered = [{"index": index, **call} for index, call in enumerate(calls)]
+    return {**message, "tool_calls": numbered} if numbered else message
+
+
+def _named(events: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    for number, event in zip(count(), events):
+        data = orjson.dumps({**event, "sequence_number": number})
+        yield b"event: %b\ndata: %b\n\n" % (event["type"].encode(), data)
+
+
+def _response(answer: dict[str, Any], end: str) -> Iterator[dict[str, Any]]:
+    started = {**answer, "status": "in_progress", "output": [], "usage": None}
+    yield {"type": "response.created", "response": started}
+    for index, item in enumerate(objects_in(answer.get("output"))):
+        at = {"output_index": index, "item_id": item.get("id", "")}
+        yield from _item(item, at)
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": end, "response": answer}
+
+
+def _item(item: dict[str, Any], at: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The beginning of an item, and the text or the arguments in it; others are whole at once."""
+    added = {"type": "response.output_item.added", "output_index": at["output_index"]}
+    if item.get("type") == "message":
+        yield {**added, "item": {**item, "status": "in_progress", "content": []}}
+        for index, part in enumerate(objects_in(item.get("content"))):
+            yield from _part(part, {**at, "content_index": index})
+    elif item.get("type") == "function_call":
+        yield {**added, "item": {**item, "status": "in_progress", "arguments": ""}}
+        arguments = item.get("arguments", "")
+        kind = "response.function_call_arguments"
+        yield {**at, "type": f"{kind}.delta", "delta": arguments}
+        yield {**at, "type": f"{kind}.done", "name": item.get("name"), "arguments": arguments}
+    else:
+        yield {**added, "item": item}
+
+
+def _part(part: dict[str, Any], at: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The part of a message: a text or a refusal."""
+    member = "refusal" if part.get("type") == "refusal" else "text"
+    kind = "response.refusal" if member == "refusal" else "response.output_text"
+    more: dict[str, Any] = {} if member == "refusal" else {"logprobs": []}
+    text = part.get(member, "")
+    yield {**at, "type": "response.content_part.added", "part": {**part, member: ""}}
+    yield {**at, "type": f"{kind}.delta", "delta": text, **more}
+    yield {**at, "type": f"{kind}.done", member: text, **more}
+    yield {**at, "type": "response.content_part.done", "part": part}
