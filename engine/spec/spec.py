@@ -188,9 +188,9 @@ def _load_and_repair(
     repair(library, findings)
     if library.is_32:
         describe_items(library)
-    remove_self_references(library, findings)
+    references = remove_self_references(library, findings)
     walked = structure.check(library, findings)
-    while findings.unsorted and not findings.errors and remove_lost(library, findings):
+    while findings.unsorted and not findings.errors and remove_lost(library, references, findings):
         walked = structure.check(library, findings)
     if findings.errors:
         return None
