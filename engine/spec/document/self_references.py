@@ -24,6 +24,7 @@ from engine.spec.schema_keywords import (
     SAME_VALUE_MAPPINGS,
 )
 
+_LINKING = frozenset({*REFERENCES, *SAME_VALUE, *SAME_VALUE_LISTS, *SAME_VALUE_MAPPINGS})
 _NOTHING: dict[str, Any] = {"not": {}}
 
 
@@ -114,6 +115,8 @@ def _close_branch(schema: Node) -> None:
 def _links(schema: Node) -> Iterator[_Link]:
     """The schemas that a schema applies to the value that it is applied to itself."""
     value = schema.value
+    if _LINKING.isdisjoint(value):
+        return
     for keyword in REFERENCES:
         if isinstance(ref := value.get(keyword), str):
             if (target := _target(schema, ref)) is not None:
