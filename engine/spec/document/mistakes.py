@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import distance, near
 from engine.spec.document.node import Library
+from engine.spec.schema_keywords import SUBSCHEMA_LISTS
 
 MEDIA_TYPE, SCHEMA, PATH = "MW476", "MW477", "MW478"
 
@@ -129,7 +130,6 @@ def _is_name(path: Path) -> bool:
 
 
 _HOLDERS = frozenset({"schema", "items", "additionalProperties", "not"})
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 
 
 def _is_schema(path: Path) -> bool:
@@ -139,7 +139,11 @@ def _is_schema(path: Path) -> bool:
     above, last = path[-2], path[-1]
     if path[:2] == ("components", "schemas") and len(path) == 3:
         return True
-    return (last in _HOLDERS and above != "properties") or above in _LISTS or above == "properties"
+    return (
+        (last in _HOLDERS and above != "properties")
+        or above in SUBSCHEMA_LISTS
+        or above == "properties"
+    )
 
 
 def _media_types(path: Path, content: Mapping[str, Any]) -> Iterator[Mistake]:
