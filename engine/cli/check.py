@@ -146,7 +146,7 @@ def _check(
     texts: dict[str, str] = {}
     files: dict[str, list[Problem]] = {}
     for config in configs:
-        with no_collection():
+        with no_collection(keep=len(configs) == 1):  # the process ends with it
             result = _result(plan, config)
         texts |= result.texts
         silenced = of_documents(result.config, result.specifications)

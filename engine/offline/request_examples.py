@@ -22,6 +22,7 @@ from engine.spec.parameter import Parameter
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import explain
 from engine.spec.request_bodies import Bodies
+from engine.spec.schema_keywords import SUBSCHEMA_LISTS
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.spec.spec import Specification
@@ -35,7 +36,6 @@ _MAX_COMPILED = 1_000
 
 _READ_ONLY = "it is read-only and must not be sent."
 _SUBSCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains")
-_SUBSCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),
@@ -190,7 +190,7 @@ def _subschemas(schema: Node) -> Iterator[Node]:
     for key in _SUBSCHEMAS:
         if isinstance(schema.value.get(key), dict):
             yield schema.get(key)
-    for key in _SUBSCHEMA_LISTS:
+    for key in SUBSCHEMA_LISTS:
         yield from schema.get(key).elements()
     yield from [member for _, member in schema.literal("properties").items()]
 

@@ -27,7 +27,7 @@ from engine.spec.media_types import is_json
 from engine.spec.member_spellings import Spellings
 from engine.spec.named_members import NamedMembers
 from engine.spec.refusal_messages import Refusal, explain, place
-from engine.spec.schema_keywords import BY_TYPE
+from engine.spec.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, refuse_repeated_names
 
@@ -37,12 +37,11 @@ WHOLE_BODY = "schema"
 _SCHEMAS = frozenset(
     {"items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else"}
 )
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _MAPPINGS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _ALL_KEYWORDS = (
     frozenset({"type", "enum", "const", "title", "description", "$comment"})
     | _SCHEMAS
-    | _LISTS
+    | {*SUBSCHEMA_LISTS}
     | frozenset().union(*BY_TYPE.values())
     | _MAPPINGS
 )
@@ -259,7 +258,7 @@ def _subschemas(schema: Any, at: Path) -> Iterator[tuple[Mapping[str, Any], Path
     for word, value in schema.items():
         if word in _SCHEMAS:
             yield from _subschemas(value, (*at, word))
-        elif word in _LISTS and isinstance(value, list):
+        elif word in SUBSCHEMA_LISTS and isinstance(value, list):
             for index, subschema in enumerate(value):
                 yield from _subschemas(subschema, (*at, word, index))
         elif word in _MAPPINGS and isinstance(value, dict):

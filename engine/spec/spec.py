@@ -133,11 +133,7 @@ def read(
     for large documents after parsing. `json_name` is that of the dialect.
     """
     entry = _entry(cache, file, display_name, overlays)
-    document_findings = Findings()
-    library = entry.load(document_findings) if entry is not None else None
-    if library is None:
-        document_findings = Findings()
-        library = _load_and_repair(file, display_name, document_findings, overlays)
+    library, document_findings = _library(entry, file, display_name, overlays)
     findings.unsorted += document_findings.unsorted
     findings.texts.update(document_findings.texts)
     if library is None:
@@ -175,6 +171,21 @@ def _entry(
         return None
 
 
+def _library(
+    entry: CacheEntry | None,
+    file: FilePath,
+    display_name: str,
+    overlays: Sequence[tuple[FilePath, str]],
+) -> tuple[Library | None, Findings]:
+    """The files of a document, from the cache if it has them, and what was found in them."""
+    findings = Findings()
+    library = entry.load(findings) if entry is not None else None
+    if library is None:
+        findings = Findings()
+        library = _load_and_repair(file, display_name, findings, overlays)
+    return library, findings
+
+
 def _load_and_repair(
     file: FilePath, display_name: str, findings: Findings, overlays: Sequence[tuple[FilePath, str]]
 ) -> Library | None:
@@ -188,9 +199,9 @@ def _load_and_repair(
     repair(library, findings)
     if library.is_32:
         describe_items(library)
-    remove_self_references(library, findings)
+    references = remove_self_references(library, findings)
     walked = structure.check(library, findings)
-    while findings.unsorted and not findings.errors and remove_lost(library, findings):
+    while findings.unsorted and not findings.errors and remove_lost(library, references, findings):
         walked = structure.check(library, findings)
     if findings.errors:
         return None

@@ -64,13 +64,15 @@ def requests(
         yield _with_body(typed, VALID, value)
     for value in islice(_examples(content[name], schema), _MAX_EXAMPLES):
         yield _with_body(typed, EXAMPLE, value)
-    if has_alternatives:
-        return
-    misses = list(near_misses(accepted[-1]))
-    step = max(len(misses) // (4 * _MAX_INVALID), 1)
-    refused = (value for value in misses[::step] if _refuses(schema, value))
-    for value in islice(refused, _MAX_INVALID):
+    for value in () if has_alternatives else _refused(schema, accepted[-1]):
         yield _with_body(typed, INVALID, value)
+
+
+def _refused(schema: Part, accepted: Any) -> Iterator[Any]:
+    """Values like an accepted one that the schema refuses."""
+    misses = list(near_misses(accepted))
+    step = max(len(misses) // (4 * _MAX_INVALID), 1)
+    return islice((value for value in misses[::step] if _refuses(schema, value)), _MAX_INVALID)
 
 
 def _refuses(schema: Part, value: Any) -> bool:

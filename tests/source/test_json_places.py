@@ -33,6 +33,13 @@ def paths(value: Any, path: tuple[str | int, ...] = ()) -> Any:
             yield from paths(below, (*path, step))
 
 
+@each("number", ["NaN", "-Infinity", "1e999", "12345678901234567890123"])
+def test_a_place_beside_a_number_that_only_python_reads(number: str) -> None:
+    text = f'{{"a": [{number}, {{"b\\u0061": {number},\n "c": {{"d": [1, 2]}}}}]}}'
+    assert JsonPlaces(text).find(("a", 1, "c", "d", 1), key=False) == (2, 17)
+    assert JsonPlaces(text).find(("a", 1, "ba"), key=True)[0] == 1
+
+
 @given(value=VALUES, indent=st.sampled_from([None, 0, 3]), nowhere=st.sampled_from(["x", 0, 7]))
 def test_every_place_is_that_of_the_nodes(value: Any, indent: int, nowhere: str | int) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)

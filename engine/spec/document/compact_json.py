@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import orjson
 
-_NULL = re.compile(rb"(?:^|[:,\[])null")
+_NULLS = (b":null", b",null", b"[null")
 
 
 def dumps(value: Any) -> str:
@@ -18,9 +17,14 @@ def dumps(value: Any) -> str:
     writes NaN and infinity as null; text in other characters takes less memory in ASCII.
     """
     data = _orjson(value)
-    if data is None or not data.isascii() or _NULL.search(data):
+    if data is None or not data.isascii() or _may_have_null(data):
         return json.dumps(value, separators=(",", ":"))
     return data.decode("ascii")
+
+
+def _may_have_null(data: bytes) -> bool:
+    """Whether a JSON text may have a null that is no text."""
+    return b"null" in data and (data == b"null" or any(null in data for null in _NULLS))
 
 
 def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:

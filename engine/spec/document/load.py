@@ -82,8 +82,9 @@ def repair(library: Library, findings: Findings) -> None:
     every_key = frozenset[str]().union(*(kind.keys for kind in kinds))
     repairable = list(schemas(library, findings, every_key))
     for schema in repairable:
+        value = schema.value
         for kind in kinds:
-            if kind.keys & schema.value.keys():
+            if not kind.keys.isdisjoint(value):
                 kind.repair(schema)
     for schema in repairable:
         recursion.remove_anchors(schema)

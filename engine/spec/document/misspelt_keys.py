@@ -22,7 +22,9 @@ _SHORT = 3
 
 def check(library: Library, findings: Findings) -> None:
     """Note every misspelt key of a document, and of the files it refers to."""
-    for node, kind, key, correct_key in _misspelt(library):
+    with library.unchanged():
+        misspelt = list(_misspelt(library))
+    for node, kind, key, correct_key in misspelt:
         at = (*node.path, key)
         message = f"unknown key '{key}': it has no effect"
         hint = f"did you mean '{correct_key}'? (an extension begins with x-)"

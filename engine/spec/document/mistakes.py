@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import distance, near
 from engine.spec.document.node import Library
+from engine.spec.schema_keywords import SUBSCHEMA_LISTS
 
 MEDIA_TYPE, SCHEMA, PATH = "MW476", "MW477", "MW478"
 
@@ -52,10 +53,8 @@ _BOUNDS = (
     *(("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems")),
     ("minProperties", "maxProperties"),
 )
-_OF_MISTAKES = frozenset(
-    {"$ref", "enum", "default", "format", "pattern", "required"}
-    | {keyword for pair in _BOUNDS for keyword in pair}
-)
+_OF_BOUNDS = frozenset({keyword for pair in _BOUNDS for keyword in pair})
+_OF_MISTAKES = _OF_BOUNDS | {"$ref", "enum", "default", "format", "pattern", "required"}
 """The keywords of which a schema with a mistake has one."""
 _NESTED = (dict, list)
 _COLON_VARIABLE = re.compile(r"/:([A-Za-z_]\w*)(?=/|$)")
@@ -95,7 +94,7 @@ def _mistakes(document: Any) -> Iterator[Mistake]:
         if isinstance(value, dict):
             if _is_content(path):
                 yield from _media_types(path, value)
-            if not _OF_MISTAKES.isdisjoint(value) and _is_schema(path):
+            if not _OF_MISTAKES.isdisjoint(value) and not _is_reference(value) and _is_schema(path):
                 yield from _of_schema(path, value)
             nested = [item for item in value.items() if isinstance(item[1], _NESTED)]
             has_names = not nested or _is_name(path)
@@ -115,6 +114,11 @@ def _is_content(path: Path) -> bool:
     return path[-2:-1] == ("requestBody",) or (len(path) > 2 and path[-3] in _WITH_CONTENT)
 
 
+def _is_reference(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping is nothing but a reference."""
+    return len(value) == 1 and isinstance(value.get("$ref"), str)
+
+
 def _is_free(key: str) -> bool:
     """Whether the value of a key is an example or an extension, whose keys mean nothing here."""
     return key.startswith("x-") or key in ("example", "examples", "default", "enum", "const")
@@ -126,7 +130,6 @@ def _is_name(path: Path) -> bool:
 
 
 _HOLDERS = frozenset({"schema", "items", "additionalProperties", "not"})
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 
 
 def _is_schema(path: Path) -> bool:
@@ -136,7 +139,11 @@ def _is_schema(path: Path) -> bool:
     above, last = path[-2], path[-1]
     if path[:2] == ("components", "schemas") and len(path) == 3:
         return True
-    return (last in _HOLDERS and above != "properties") or above in _LISTS or above == "properties"
+    return (
+        (last in _HOLDERS and above != "properties")
+        or above in SUBSCHEMA_LISTS
+        or above == "properties"
+    )
 
 
 def _media_types(path: Path, content: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -173,20 +180,22 @@ def _of_schema(path: Path, schema: Mapping[str, Any]) -> Iterator[Mistake]:
     if "$ref" in schema and schema["$ref"] is None:
         hint = 'put it in quotes: "#/components/schemas/...", as # begins a comment'
         yield Mistake((*path, "$ref"), True, SCHEMA, "'$ref' is empty", hint)
-    if enum := _impossible(schema):
+    if "enum" in schema and (enum := _impossible(schema)):
         at: Path = (*path, "enum", 0)
         message = f"no value of 'enum' is of type {schema['type']}: nothing can meet both"
         yield Mistake(at, False, SCHEMA, message, enum)
-    for least, most in _BOUNDS:
+    for least, most in _BOUNDS if len(schema.keys() & _OF_BOUNDS) > 1 else ():
         low, high = schema.get(least), schema.get(most)
         if _is_number(low) and _is_number(high) and low > high:  # type: ignore[operator]
             message = f"'{least}' is more than '{most}': nothing can meet both"
             yield Mistake((*path, least), False, SCHEMA, message, "write the smaller one first")
-    if limit := _default_beyond(schema):
+    if "default" in schema and (limit := _default_beyond(schema)):
         at = (*path, "default")
         yield Mistake(at, False, SCHEMA, "'default' is refused by its own schema", limit)
-    yield from _of_text(path, schema)
-    yield from _of_required(path, schema)
+    if "format" in schema or "pattern" in schema:
+        yield from _of_text(path, schema)
+    if "required" in schema:
+        yield from _of_required(path, schema)
 
 
 def _default_beyond(schema: Mapping[str, Any]) -> str:

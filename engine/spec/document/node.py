@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path as FilePath
@@ -115,6 +116,16 @@ class Library:
     def has_any_key(self, keys: tuple[bytes, ...]) -> bool:
         """Whether a mapping in the files may have one of these keys, each given as `"key":`."""
         return any(packed.has_any_key(file.value, keys) for file in self.files.values())
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """A `with` block in which no value of the files changes: each reference is followed once.
+        What changes one all the same empties `targets`."""
+        self.targets = {}
+        try:
+            yield
+        finally:
+            self.targets = None
 
     def release(self) -> None:
         """Free the texts and positions of the files, which only problems need."""

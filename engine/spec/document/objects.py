@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from engine.spec.document.path_items import ADDITIONAL, METHODS
+from engine.spec.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
 
 
 class ObjectKind(NamedTuple):
@@ -36,18 +37,10 @@ BOUNDS = (
 )
 """The keys of a schema that bound a value."""
 
-_SCHEMA_LISTS = dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "schema[]")
-_SCHEMA_MAPS = dict.fromkeys(
-    ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"), "schema*"
-)
-_SCHEMAS = dict.fromkeys(
-    (
-        *("items", "additionalProperties", "not", "if", "then", "else", "contains"),
-        *("propertyNames", "unevaluatedProperties", "unevaluatedItems", "contentSchema"),
-        "additionalItems",
-    ),
-    "schema",
-)
+_SCHEMA_LISTS = dict.fromkeys(SUBSCHEMA_LISTS, "schema[]")
+# Those of `dependencies` may be lists of names.
+_SCHEMA_MAPS = dict.fromkeys((m for m in SUBSCHEMA_MAPPINGS if m != "dependencies"), "schema*")
+_SCHEMAS = dict.fromkeys(SUBSCHEMAS, "schema")
 OBJECTS = {
     "document": _kind(
         "paths components servers security",

@@ -12,6 +12,8 @@ from engine.spec.plain_files import NAMING
 
 _VALUES = frozenset({"value", "dataValue"})
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
+_OF_DATA = _VALUES | _NOT_SCHEMA | {"examples"}
+"""The keys under which data may be."""
 _NESTED = (dict, list)
 
 
@@ -46,25 +48,23 @@ def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node
                 if keyword in value and isinstance(value[keyword], str):
                     yield Node(node.library, node.uri, path, value)
                     break
-            stack += [((*path, key), child) for key, child in _followed(path, value)]
+            stack += [
+                ((*path, key), child)
+                for key, child in value.items()
+                if isinstance(child, _NESTED)
+                and not ((key in _OF_DATA or key[:2] == "x-") and _is_data(path, key, child))
+            ]
 
 
-def _followed(path: Path, value: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The members of a mapping that are no literal values and no extensions."""
-    nested = [item for item in value.items() if isinstance(item[1], _NESTED)]
-    if not nested:
-        return nested
+def _is_data(path: Path, key: str, child: Any) -> bool:
+    """Whether a member of the mapping at a path is a literal value or an extension."""
     is_name = bool(path) and path[-1] in NAMING
-    literal = frozenset() if is_name else _NOT_SCHEMA
-    of_example = len(path) > 1 and path[-2] == "examples"
-    return [
-        (key, child)
-        for key, child in nested
-        if key not in literal
-        and not (of_example and key in _VALUES)
-        and not (key == "examples" and not is_name and isinstance(child, list))
-        and not (key[:2] == "x-" and is_extension(path))
-    ]
+    return (
+        (key in _NOT_SCHEMA and not is_name)
+        or (key in _VALUES and len(path) > 1 and path[-2] == "examples")
+        or (key == "examples" and not is_name and isinstance(child, list))
+        or (key[:2] == "x-" and is_extension(path))
+    )
 
 
 def is_extension(path: Path) -> bool:

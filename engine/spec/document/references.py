@@ -48,17 +48,13 @@ def check_references(library: Library, findings: Findings) -> SchemaIds:
     return uris.schemas
 
 
-def remove_lost(library: Library, findings: Findings) -> bool:
+def remove_lost(library: Library, refs: Iterable[tuple[FilePath, str]], findings: Findings) -> bool:
     """Remove every `$ref` whose target has been removed from the document since, each with a
-    warning. Returns whether there was any."""
-    has_target: dict[tuple[FilePath, str], bool] = {}
-    lost = []
-    for at in all_references(library):
-        key = (at.uri, at.value["$ref"])
-        if key not in has_target:
-            has_target[key] = _has_target(at)
-        if not has_target[key]:
-            lost.append(at)
+    warning. Returns whether there was any. `refs` are the files and texts of all."""
+    without_target = {(uri, ref) for uri, ref in refs if not _has_target(library, uri, ref)}
+    if not without_target:
+        return False
+    lost = [at for at in all_references(library) if (at.uri, at.value["$ref"]) in without_target]
     for at in lost:
         pointer = at.value["$ref"].partition("#")[2]
         message = f"the target of '#{pointer}' has been removed"
@@ -78,12 +74,17 @@ def _follow(
     """What is to be checked now, because of these references; those without a target are added to
     `broken`."""
     opened: list[Node] = []
+    sound: set[tuple[FilePath, str]] = set()
     for at in nodes:
-        new, is_sound = _check(at, uris, findings)
+        key = (at.uri, at.value["$ref"])
+        new, is_sound = ([], True) if key in sound else _check(at, uris, findings)
         opened += new
         if not is_sound:
             broken.append(at)
-        elif _names_members(at):
+            continue
+        if not new:
+            sound.add(key)
+        if _names_members(at):
             _include_members(at, findings)
     return opened
 
@@ -94,9 +95,9 @@ def _remove(node: Node) -> None:
     node.library.unresolved.append((node.uri, node.path))
 
 
-def _has_target(node: Node) -> bool:
+def _has_target(library: Library, uri: FilePath, ref: str) -> bool:
     try:
-        node.library.at(*target_of(node.value["$ref"], node.uri))
+        library.at(*target_of(ref, uri))
     except KeyError:
         return False
     return True

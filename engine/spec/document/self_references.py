@@ -9,6 +9,7 @@ accepts nothing, as long as another branch is left.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from engine.source.problem import Findings, Level
@@ -23,6 +24,7 @@ from engine.spec.schema_keywords import (
     SAME_VALUE_MAPPINGS,
 )
 
+_LINKING = frozenset({*REFERENCES, *SAME_VALUE, *SAME_VALUE_LISTS, *SAME_VALUE_MAPPINGS})
 _NOTHING: dict[str, Any] = {"not": {}}
 
 
@@ -43,11 +45,16 @@ class _Step(NamedTuple):
     keyword: list[str]
 
 
-def remove_self_references(library: Library, findings: Findings) -> None:
-    """Remove each reference by which a schema applies to the same value again, with a warning."""
+def remove_self_references(library: Library, findings: Findings) -> set[tuple[FilePath, str]]:
+    """Remove each reference by which a schema applies to the same value again, with a warning.
+    Returns the files and texts of all references."""
     complete: set[int] = set()
-    for start in list(all_references(library, REFERENCES)):
-        _walk(start, complete, findings)
+    starts = list(all_references(library, REFERENCES))
+    refs = {(start.uri, start.ref) for start in starts}
+    with library.unchanged():
+        for start in starts:
+            _walk(start, complete, findings)
+    return {(uri, ref) for uri, ref in refs if ref is not None}
 
 
 def _walk(start: Node, complete: set[int], findings: Findings) -> None:
@@ -82,6 +89,7 @@ def _remove(cycle: list[_Step], findings: Findings) -> None:
     at = (*schema.path, keyword)
     findings.note(schema.source, at, Level.WARNING, "MW213", message, hint)
     _close_branch(schema)
+    schema.library.targets = {}
 
 
 def _close_branch(schema: Node) -> None:
@@ -107,6 +115,8 @@ def _close_branch(schema: Node) -> None:
 def _links(schema: Node) -> Iterator[_Link]:
     """The schemas that a schema applies to the value that it is applied to itself."""
     value = schema.value
+    if _LINKING.isdisjoint(value):
+        return
     for keyword in REFERENCES:
         if isinstance(ref := value.get(keyword), str):
             if (target := _target(schema, ref)) is not None:

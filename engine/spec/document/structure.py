@@ -111,7 +111,8 @@ def check(library: Library, findings: Findings) -> list[WalkedObject]:
     _Part(library, library.root, (), "document", findings).clean()
     if findings.errors:
         return []
-    walked = list(objects(library))
+    with library.unchanged():
+        walked = list(objects(library))
     for node, kind, is_target, target in walked:
         if is_target and not (node.uri == library.root and _is_outlined(node.path)):
             _Part(library, node.uri, node.path, kind, findings).clean()

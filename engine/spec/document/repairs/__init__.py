@@ -91,10 +91,9 @@ def schemas(
             if not names and path and (keys is None or not keys.isdisjoint(value)):
                 node = Node(library, uri, path, value)
                 yield Schema(node, parent, name, is_30, findings)
-            for key, child in value.items():
-                if not isinstance(child, _NESTED) or (not names and key in LITERAL):
-                    continue
-                if str(key).startswith("x-") and is_extension(path):
+            nested = [item for item in value.items() if isinstance(item[1], _NESTED)]
+            for key, child in nested:
+                if (not names and key in LITERAL) or (key[:2] == "x-" and is_extension(path)):
                     continue
                 naming = not names and key in NAMING
                 if names and path[-1] == "properties":
