@@ -125,7 +125,7 @@ class ParameterWriter(LimitedWriter[Model]):
             if effort:
                 config["output_config"] = {"effort": nearest_effort(effort, model.efforts)}
         if config and self._demands_call():
-            reason = "the model does not think about a tool call that is demanded"
+            reason = "the model does not think if a tool call is required"
             self._lose("thinking", reason, hint="output_config" in config)
             del config["thinking"]
         elif config and (thinking.visible is False or (thinking.visible and model.efforts)):
@@ -165,7 +165,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if temperature is not None and temperature != 1:
             self._sample(members, "temperature", thinks=thinks)
             if members and temperature > 1:
-                self._lose("temperature", "temperatures end at 1")
+                self._lose("temperature", "the highest temperature is 1")
                 members["temperature"] = 1
         if top_p is not None and top_p < 1:
             if members and self._model.sampling == "one":
@@ -205,15 +205,15 @@ class ParameterWriter(LimitedWriter[Model]):
         if output is None:
             return _NO_FORM
         if output.schema is None:
-            self._lose("output", "JSON can only be asked for with a schema")
+            self._lose("output", "the model returns JSON only for a schema")
         elif (closed := self._closed(output)) is not None:
             return self._closed_form(closed)
         elif thinks:
-            self._lose("output", "the model takes a form of the answer only if it does not think")
+            self._lose("output", "the model supports an output format only without thinking")
         elif not self._model.forced_tools:
-            self._lose("output", "the model takes it only with a schema")
+            self._lose("output", "the model supports JSON output only with a schema")
         elif not _is_of_object(output.schema):
-            self._lose("output", "the model takes only a schema of an object")
+            self._lose("output", "the model supports only schemas of type object")
         else:
             return "tool", output.schema
         return _NO_FORM
@@ -231,7 +231,9 @@ class ParameterWriter(LimitedWriter[Model]):
             self._losses.add(f"{place}.{closed.refused}", _REASONS[closed.refused])
             return _NO_FORM
         for keyword in closed.changed:
-            self._losses.add(f"{place}.{keyword}", "the model gives the members that are named")
+            self._losses.add(
+                f"{place}.{keyword}", "the model returns only the members that the schema names"
+            )
         _lose_moved(closed, place, self._losses)
         return "format", closed.schema
 
@@ -261,7 +263,7 @@ class ParameterWriter(LimitedWriter[Model]):
 def _lose_moved(closed: ClosedSchema, place: str, losses: Losses) -> None:
     """Add the keywords of a schema at `place` that the model only reads to the losses."""
     for keyword in closed.moved:
-        losses.add(f"{place}.{keyword}", "the model is told it in the description", hint=True)
+        losses.add(f"{place}.{keyword}", "it is moved into the description", hint=True)
 
 
 def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:

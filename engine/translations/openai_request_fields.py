@@ -194,5 +194,5 @@ def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | N
     if takes_verbosity(model):
         return request.verbosity
     if request.verbosity != "medium":
-        losses.add(request.place_of("verbosity"), "this model has but one", hint=True)
+        losses.add(request.place_of("verbosity"), "the model has only one verbosity", hint=True)
     return None

@@ -121,7 +121,7 @@ class ChoiceReader:
         the first counts, as some vendors repeat it. Raises BrokenAnswer for a reason that says that
         the vendor has failed."""
         if reason in FAILED_REASONS:
-            raise BrokenAnswer(f"the upstream's answer was broken off: {reason}")
+            raise BrokenAnswer(f"the upstream's answer was aborted: {reason}")
         if self.finish is None:
             stop = STOPS.get(reason, "end")
             self.finish = Finish(stop=stop, native=reason)
@@ -268,7 +268,7 @@ class ChoiceReader:
         self._size += size
         if self._size > MAX_ARGUMENTS:
             raise BrokenAnswer(
-                f"the upstream's answer has over {MAX_ARGUMENTS} characters to be kept"
+                f"the upstream's answer has over {MAX_ARGUMENTS} characters that must be buffered"
             )
 
     def _in_call(self) -> bool:
@@ -281,7 +281,7 @@ class ChoiceReader:
 
     def _begin(self, events: list[Event], key: Key, block: Block) -> None:
         if key[0] == "call" and key in self._opened:
-            raise BrokenAnswer("the upstream's answer goes on with a tool call that had ended")
+            raise BrokenAnswer("the upstream's answer continues a tool call that had ended")
         if isinstance(block, ToolCall) and not block.name:
             raise BrokenAnswer("the upstream's answer has a tool call without a name")
         self._opened.add(key)

@@ -113,7 +113,7 @@ class ParameterWriter(LimitedWriter[Model]):
         model, off = self._model, thinking.off or thinking.effort == "none"
         if not model.thinking:
             if not off:
-                self._lose("thinking", "the model cannot be told how much to reason", hint=True)
+                self._lose("thinking", "the reasoning effort of the model cannot be set", hint=True)
             return
         if off and model.thinking == "reasoningConfig":
             return  # as it does by itself
@@ -156,7 +156,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if temperature is not None:
             members["temperature"] = request.temperature
             if temperature > 1:
-                self._lose("temperature", "temperatures end at 1")
+                self._lose("temperature", "the highest temperature is 1")
                 members["temperature"] = 1
         if anthropic.number("top_p") is not None:
             members["top_p"] = request.top_p

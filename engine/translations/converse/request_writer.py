@@ -49,7 +49,7 @@ class ToolWriter(LimitedWriter[Model]):
         choice, called = self._request.tool_choice, _called(messages)
         forbidden = choice is not None and choice.mode == "none"
         if forbidden and called and self._functions():
-            self._lose("tool_choice", "calls cannot be forbidden once there were some")
+            self._lose("tool_choice", "calls cannot be forbidden after the first one")
         tools: list[Json] = []
         for tool in () if forbidden and not called else self._functions():
             tools.append(self._tool(tool))
@@ -103,7 +103,7 @@ class ToolWriter(LimitedWriter[Model]):
         if choice is None or choice.mode != "any":
             return {}
         if not self._model.parameters.forced_tools:
-            self._lose("tool_choice", "the model chooses itself whether to call")
+            self._lose("tool_choice", "the model cannot be required to call a tool")
             return {}
         if len(choice.names) == 1:
             return {"tool": {"name": self._names.legal(choice.names[0])}}

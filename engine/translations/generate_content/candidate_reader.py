@@ -125,7 +125,7 @@ class CandidateReader:
     def _part(self, part: Part, at: tuple[int, int], data: bytes, events: list[Event]) -> None:
         text, call = part.thought_signature, part.function_call
         if self._partial is not None and call is None:
-            raise BrokenAnswer("the upstream's answer goes on inside a tool call")
+            raise BrokenAnswer("the upstream's answer has other content inside a tool call")
         if self._signature is not None:
             self._flush_signature(events)
         if part.thought and call is None:

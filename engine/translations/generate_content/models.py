@@ -147,7 +147,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if output is None:
             return {}
         if self._request.tools and not self._model.generation_3:
-            self._lose("output", "the model has no form of its answer beside tools")
+            self._lose("output", "the model supports no output format together with tools")
             return {}
         config: Json = {"responseMimeType": "application/json"}
         if output.schema is not None and output.kind == "json_schema":

@@ -38,7 +38,7 @@ def write_tools(
     functions = [tool for tool in request.tools if isinstance(tool, Tool)]
     searches = _searches(request, losses)
     if functions and searches and not model.generation_3:
-        losses.add(searches[0].place, "the model does not search the web beside functions")
+        losses.add(searches[0].place, "the model cannot search the web together with functions")
         searches = []
     tools: list[Json] = []
     if functions:

@@ -86,7 +86,9 @@ class ContentWriter:
         if block.kind == "document" and block.name:
             media["title"] = block.name
         if block.detail not in ("", "auto"):
-            self._losses.add(f"{block.place}.detail", "every image is looked at alike", hint=True)
+            self._losses.add(
+                f"{block.place}.detail", "the resolution of images cannot be chosen", hint=True
+            )
         return media
 
     def _image_source(self, block: Media) -> Json | str:
@@ -99,7 +101,7 @@ class ContentWriter:
                 return "images are JPEG, PNG, GIF or WebP"
             return {"type": "base64", "media_type": media_type, "data": source.data}
         if isinstance(source, PlainText):
-            return "an image is no text"
+            return "an image cannot be given as text"
         return _reference(source)
 
     def _document_source(self, block: Media) -> Json | str:
@@ -144,7 +146,7 @@ class ContentWriter:
         return result
 
     def _foreign(self, block: Foreign) -> None:
-        self._losses.add(block.place, f"'{block.kind}' is known to another vendor only")
+        self._losses.add(block.place, f"only another vendor has '{block.kind}' blocks")
 
 
 _WRITERS: dict[type[Block], Callable[[ContentWriter, Any], Any]] = {

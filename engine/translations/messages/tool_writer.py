@@ -91,7 +91,7 @@ class ToolWriter(LimitedWriter[Model]):
         """Which tools may be called, and whether several at once; empty for nothing said."""
         choice, members = self._request.tool_choice, {}
         if choice is not None and choice.mode == "any" and not self._model.forced_tools:
-            self._lose("tool_choice", "the model chooses itself whether to call")
+            self._lose("tool_choice", "the model cannot be required to call a tool")
             members = {"type": "auto"}
         elif choice is not None and choice.mode == "any" and len(choice.names) == 1:
             members = {"type": "tool", "name": self._names.legal(choice.names[0])}

@@ -193,7 +193,7 @@ def lose_one_call(request: ChatRequest, losses: Losses) -> bool:
         return False
     if mode == "any":
         return True
-    reason = "the upstream cannot be held to one call at a time"
+    reason = "the upstream cannot be limited to one call at a time"
     losses.add(request.place_of("parallel_calls"), reason)
     return False
 

@@ -57,7 +57,7 @@ def nearest_effort(effort: str, efforts: tuple[str, ...]) -> str:
 
 def unknown_effort(effort: str) -> str:
     """Why a word for an effort is not carried: what it means here would be a guess."""
-    return f"'{effort[:40]}' is none of {', '.join(EFFORTS)}"
+    return f"'{effort[:40]}' is not one of {', '.join(EFFORTS)}"
 
 
 def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:

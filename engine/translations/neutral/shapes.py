@@ -35,7 +35,7 @@ _EXPECTED = {
     "array": "a list",
     "object": "an object",
 }
-_IN_BOUNDS = "no number out of all bounds"
+_IN_BOUNDS = "a smaller number"
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _MEMBERS: Decoder[dict[str | int, Raw]] = Decoder(dict[str, Raw])
 _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])

@@ -122,7 +122,7 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
         losses.add(request.place_of("candidates"))
     limit = request.max_tokens
     if limit is not None and limit < _MIN_LIMIT:
-        losses.add(request.place_of("max_tokens"), "the least is 16", hint=True)
+        losses.add(request.place_of("max_tokens"), "the minimum is 16", hint=True)
         limit = _MIN_LIMIT
     reasoning = _reasoning(request, model, losses)
     effort = None if reasoning is None else reasoning.get("effort")

@@ -158,7 +158,10 @@ def test_arguments_may_come_value_by_value() -> None:
 @each(
     ("documents", "message"),
     [
-        ([piece(call(willContinue=True)), piece(text("a"))], "goes on inside a tool call"),
+        (
+            [piece(call(willContinue=True)), piece(text("a"))],
+            "has other content inside a tool call",
+        ),
         ([piece(call(willContinue=True), finish="STOP")], "ended inside a tool call"),
         ([piece({"functionCall": {"args": {}}}, finish="STOP")], "without a name"),
         ([piece(text("a"))], "without a finish reason"),

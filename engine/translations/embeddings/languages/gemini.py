@@ -103,7 +103,7 @@ def write_input(each: EmbeddingInput) -> Json:
 def lose_user(request: EmbeddingRequest, losses: Losses) -> None:
     """Note that nobody is told for whom a vector is."""
     if request.user:
-        losses.add("user", "the vendor is not told for whom a vector is", hint=True)
+        losses.add("user", "the vendor takes no user id for embeddings", hint=True)
 
 
 def read_vector(embedding: Members | None) -> Raw:
