@@ -27,8 +27,8 @@ from engine.translations.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.model_parameters import models
 from engine.translations.neutral.calls import NO_ARGUMENTS
 from engine.translations.neutral.content import Json
+from engine.translations.neutral.json_members import WrongType, value_of
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import WrongType, value_of
 from engine.translations.neutral.parameters import (
     LimitedWriter,
     budget_of,

@@ -9,11 +9,11 @@ from typing import Any, Literal
 from msgspec import Raw
 
 from engine.translations.neutral.content import Extra, Json
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import present
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
+from engine.translations.neutral.request_json import present
 from engine.translations.openai_models import is_strict, reasoning_effort, samples, takes_verbosity
 from engine.values.wildcard import Patterns
 

@@ -16,8 +16,8 @@ from msgspec import Raw
 from engine import dialects
 from engine.dialects.interface.error_forms import error_text, reported_error, wait_in
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_place
-from engine.translations.neutral.members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.request import ChatRequest
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none

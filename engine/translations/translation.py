@@ -22,6 +22,7 @@ from engine.translations.language import (
     TargetRequest,
 )
 from engine.translations.neutral.answer import Assembly
+from engine.translations.neutral.answer_json import Surrogates
 from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
 from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
@@ -38,7 +39,6 @@ from engine.translations.neutral.law import Law
 from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
-from engine.translations.neutral.shapes import Surrogates
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,

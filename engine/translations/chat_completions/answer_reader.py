@@ -30,7 +30,7 @@ from engine.translations.neutral.events import (
     Tokens,
     interrupted,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.openai_content import ERRORS, read_logprobs
 
 _MAX_CANDIDATES = 128

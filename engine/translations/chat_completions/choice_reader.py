@@ -30,6 +30,7 @@ from engine.translations.chat_completions.answer_fields import (
 )
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
+from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id
 from engine.translations.neutral.content import (
     Block,
@@ -52,8 +53,7 @@ from engine.translations.neutral.events import (
     Sign,
     uncarried,
 )
-from engine.translations.neutral.members import Members
-from engine.translations.neutral.shapes import is_blank
+from engine.translations.neutral.json_members import Members
 
 Key = tuple[str, int | str]
 """The kind of a block, and which one of that kind."""

@@ -33,8 +33,7 @@ from engine.translations.neutral.content import (
     objects,
     read_cache_mark,
 )
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import ObjectReader, UnknownObject, present, raw_members
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -44,6 +43,12 @@ from engine.translations.neutral.request import (
     Thinking,
     Tool,
     any_object,
+)
+from engine.translations.neutral.request_json import (
+    ObjectReader,
+    UnknownObject,
+    present,
+    raw_members,
 )
 from engine.translations.openai_request_fields import other_members, read_schema, read_tool_choice
 from engine.values.json_edit import JsonPath

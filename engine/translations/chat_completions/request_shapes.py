@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from engine.translations.language import Feature, Features, each_alone
-from engine.translations.neutral.objects import JsonObject, UnknownObject
+from engine.translations.neutral.request_json import JsonObject, UnknownObject
 from engine.translations.openai_content import AudioPart, RefusalPart
 
 

@@ -10,8 +10,8 @@ from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json, mark
+from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.openai_models import (

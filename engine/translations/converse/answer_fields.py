@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.content import Json, Signature
 from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError
-from engine.translations.neutral.members import NULL, WrongType
-from engine.translations.neutral.shapes import Shape
+from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.refusals import AnswerErrors, error_of
 
 

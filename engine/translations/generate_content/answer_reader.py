@@ -19,7 +19,7 @@ from engine.translations.generate_content.answer_fields import (
 from engine.translations.generate_content.candidate_reader import CandidateReader
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
-from engine.translations.neutral.members import WrongType, decode
+from engine.translations.neutral.json_members import WrongType, decode
 from engine.translations.refusals import is_error
 from engine.values.event_json import json_or_none
 

@@ -25,6 +25,7 @@ from engine.translations.generate_content.fields import (
     read_signature,
 )
 from engine.translations.generate_content.partial_arguments import PartialArguments
+from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import (
     Block,
@@ -45,8 +46,7 @@ from engine.translations.neutral.events import (
     Tokens,
     interrupted,
 )
-from engine.translations.neutral.members import NULL, WrongType
-from engine.translations.neutral.shapes import is_blank, raw_at
+from engine.translations.neutral.json_members import NULL, WrongType
 
 _OMISSIBLE = (
     *("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "functionResponse"),

@@ -30,8 +30,8 @@ from engine.translations.neutral.content import (
     ToolResult,
     is_mark,
 )
+from engine.translations.neutral.json_members import value_of
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import value_of
 
 _OBJECT = msgspec.json.Decoder(dict)
 

@@ -21,7 +21,7 @@ from msgspec import Raw
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.model_parameters import models, parameters
 from engine.translations.neutral.content import Json
-from engine.translations.neutral.members import with_values
+from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.parameters import (
     NO_REASONING,
     LimitedWriter,

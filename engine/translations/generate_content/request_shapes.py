@@ -9,7 +9,7 @@ from msgspec import Raw, field
 
 from engine.translations.generate_content.fields import documented_names
 from engine.translations.language import Feature, Features, each_alone
-from engine.translations.neutral.objects import JsonObject
+from engine.translations.neutral.request_json import JsonObject
 
 
 class VendorObject(JsonObject, rename="camel"):

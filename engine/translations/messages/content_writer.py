@@ -27,8 +27,8 @@ from engine.translations.neutral.content import (
     mark,
     mark_of,
 )
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import WrongType
 
 _IMAGES = {
     "/9j/": "image/jpeg",

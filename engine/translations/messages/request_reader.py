@@ -18,8 +18,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     read_cache_mark,
 )
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import ObjectReader, kind_of, present, raw_members
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.parameters import number
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -32,6 +31,7 @@ from engine.translations.neutral.request import (
     Tool,
     ToolChoice,
 )
+from engine.translations.neutral.request_json import ObjectReader, kind_of, present, raw_members
 
 _ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 _MODES: dict[str, Literal["auto", "any", "none"]] = {"auto": "auto", "any": "any", "none": "none"}

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import Raw
 
 from engine.translations.language import Feature, Features, each_alone
-from engine.translations.neutral.objects import JsonObject, UnknownObject
+from engine.translations.neutral.request_json import JsonObject, UnknownObject
 
 
 class TextBlock(JsonObject, tag="text"):

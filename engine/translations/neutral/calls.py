@@ -21,8 +21,8 @@ from msgspec import Raw
 
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
+from engine.translations.neutral.json_members import OBJECT, WrongType, decode
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import OBJECT, WrongType, decode
 from engine.translations.neutral.request import ChatRequest, OutputFormat, Tool
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")

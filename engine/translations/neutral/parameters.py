@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from engine.translations.neutral.json_members import decode, value_of
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import decode, value_of
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking
 from engine.values.wildcard import Patterns
 

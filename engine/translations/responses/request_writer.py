@@ -8,8 +8,8 @@ from typing import Any
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import Json
+from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.openai_models import reasons, samples

@@ -25,7 +25,7 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     Tokens,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_content import write_logprobs
 from engine.translations.responses.answer_fields import PREFIX

@@ -18,7 +18,7 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     UpstreamError,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 
 Json = dict[str, Any]

@@ -25,8 +25,8 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.law import Law
-from engine.translations.neutral.members import WrongType
 from tests.support.each import each
 
 Json = dict[str, Any]

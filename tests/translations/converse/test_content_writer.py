@@ -152,7 +152,7 @@ def test_every_format_is_one_of_the_vendors_model(kind: str) -> None:
 
 
 LOSSES = [
-    ("image", Link("https://a.example/a.png"), "no links"),
+    ("image", Link("https://a.example/a.png"), "only links to Amazon S3"),
     ("image", Link("s3://bucket/a"), "unknown type"),
     ("image", Inline("image/tiff", "AAAA"), "no image/tiff"),
     ("image", PlainText("x"), "text"),

@@ -20,7 +20,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Close, Delta, Open, Sign
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 from tests.translations.generate_content.candidate_reading import (
     SEAL,

@@ -20,8 +20,8 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
 )
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Message, Role, Thinking
 from engine.values.wildcard import Patterns
 from tests.support.each import each

@@ -21,7 +21,7 @@ from engine.translations.neutral.content import (
     mark_of,
     read_cache_mark,
 )
-from engine.translations.neutral.objects import JsonObject, ObjectReader
+from engine.translations.neutral.request_json import JsonObject, ObjectReader
 from engine.translations.translation import LossRules, Translation
 from engine.values.wildcard import Patterns
 

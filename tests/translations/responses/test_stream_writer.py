@@ -22,7 +22,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Stop, TokenLogprob
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import CallerTool, ChatRequest
 from engine.translations.responses import stream_writer
 from engine.translations.responses.answer_writer import write_answer

@@ -21,8 +21,8 @@ from engine.translations.generate_content.fields import Fields
 from engine.translations.generate_content.models import full_name, path_of
 from engine.translations.language import Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.content import Json
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import Members, WrongType
 
 _PIXEL = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 

@@ -17,8 +17,8 @@ from engine.translations.embeddings.language import (
     encode_embeddings,
 )
 from engine.translations.language import Feature, Features, RequestLine, TargetRequest
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import Members, WrongType
 from engine.translations.openai_content import ERRORS, read_error
 from engine.values.wildcard import Patterns
 

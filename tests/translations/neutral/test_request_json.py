@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import (
+from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.request_json import (
     JsonObject,
     ObjectReader,
     UnknownObject,

@@ -1,4 +1,5 @@
-"""JSON objects decoded at once into structs that declare the members which a language documents.
+"""What callers send, decoded at once into structs that declare the members which a language
+documents.
 
 `ObjectReader` decodes a text in one step where it has no other members. Where it has, or where a
 value has another type, it reads that object member by member: unknown members are kept as `extra`
@@ -17,7 +18,7 @@ from msgspec import Raw, Struct, inspect
 from msgspec.json import Decoder
 
 from engine.translations.neutral.content import Block, Extra, Foreign, Text, read_cache_mark
-from engine.translations.neutral.members import NOT_OF_TYPE, NULL, OBJECT, WrongType, decode
+from engine.translations.neutral.json_members import NOT_OF_TYPE, NULL, OBJECT, WrongType, decode
 
 _Read = Callable[[Raw, str, list[str]], Any]
 """Reads the JSON text of a value at a place, and notes the places of unknown members in a list."""
