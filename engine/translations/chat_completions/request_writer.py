@@ -24,7 +24,6 @@ from engine.translations.openai_models import (
     takes_penalties,
 )
 from engine.translations.openai_request_fields import (
-    has_shared,
     lose_logprobs,
     lose_penalties,
     write_effort,
@@ -56,8 +55,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body["stream"] = True
         if request.ask_usage:
             body["stream_options"] = {"include_usage": True}
-    if has_shared(request, _RESPONSES) and is_vendors_own(model):  # others refuse the unknown
-        body |= write_shared(request, losses)
+    if is_vendors_own(model):  # others refuse the unknown
+        body |= write_shared(request, _RESPONSES, losses)
     return TargetRequest(
         encode_chat(body, request), "/chat/completions", tool_names=names.originals
     )

@@ -183,9 +183,9 @@ _FORMS: dict[CacheMark, dict[str, str]] = {
 }
 
 
-def mark(written: Any, cache: CacheMark) -> None:
-    """Add `cache_control` to a part or a tool, unless its JSON is passed on unchanged (Raw)."""
-    if cache and isinstance(written, dict):
+def mark(written: Json | None, cache: CacheMark) -> None:
+    """Add `cache_control` to a part or a tool, None for none."""
+    if cache and written is not None:
         written["cache_control"] = _FORMS[cache]
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
-from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Raw, Struct, inspect
@@ -75,22 +74,6 @@ def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
 def present(raw: Raw) -> Raw | None:
     """A member's text, None for one that is absent."""
     return raw if raw and raw != NULL else None
-
-
-def raw_members(*names: str, **fields: str) -> Callable[[JsonObject], Extra]:
-    """A function for those members of an object that are present, out of two or more of type `Raw`.
-    They have these names, or these names of fields with those of the members."""
-    members = {**dict(zip(names, names, strict=True)), **fields}
-    values_of = attrgetter(*members)
-
-    def present_members(value: JsonObject) -> Extra:
-        values: tuple[Raw, ...] = values_of(value)
-        if not any(values):  # nearly always
-            return {}
-        pairs = zip(members.values(), values, strict=True)
-        return {name: raw for name, raw in pairs if raw and raw != NULL}
-
-    return present_members
 
 
 PartReader = Callable[[Any, str, list[str]], Block]

@@ -14,7 +14,6 @@ from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.openai_models import reasons, samples
 from engine.translations.openai_request_fields import (
-    has_shared,
     lose_logprobs,
     lose_penalties,
     write_effort,
@@ -55,8 +54,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     body["store"] = False
     if include := _include(model, logprobs=logprobs):
         body["include"] = include
-    if has_shared(request, _CHAT):
-        body |= write_shared(request, losses)
+    body |= write_shared(request, _CHAT, losses)
     return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 
