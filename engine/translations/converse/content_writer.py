@@ -28,9 +28,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.limits import Losses
 
-_IMAGES = {"/9j/": "jpeg", "iVBORw0KGgo": "png", "R0lGOD": "gif", "UklGR": "webp"}
-"""The formats of images by the beginnings of their base64: callers often name another."""
-
 _FORMATS: dict[str, dict[str, str]] = {
     "image": {f"image/{name}": name for name in ("png", "jpeg", "gif", "webp")},
     "video": {
@@ -104,11 +101,8 @@ class MediaWriter:
                 else "only a document can be given as text"
             )
         if isinstance(source, Inline):
-            word = ""
-            if block.kind == "image":
-                heads = (each for head, each in _IMAGES.items() if source.data.startswith(head))
-                word = next(heads, "")
-            word = word or _format(block.kind, source.media_type)
+            is_image = block.kind == "image"
+            word = _format(block.kind, source.image_type if is_image else source.media_type)
             return _media(word, {"bytes": source.data}) if word else _unknown(source.media_type)
         if isinstance(source, Link) and source.url.startswith("s3://"):
             word = _format(block.kind, source.media_type) or _ending(block.kind, source.url)

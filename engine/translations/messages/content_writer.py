@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from engine.translations.messages.answer_fields import NAME, write_reasoning
 from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
 from engine.translations.neutral.content import (
+    IMAGE_TYPES,
     NOT_WEB,
     Block,
     Foreign,
@@ -29,15 +30,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
-
-_IMAGES = {
-    "/9j/": "image/jpeg",
-    "iVBORw0KGgo": "image/png",
-    "R0lGOD": "image/gif",
-    "UklGR": "image/webp",
-}
-"""The media types of images by the beginnings of their base64: callers often name another."""
-
 
 _TEXT = {"type", "text"}
 
@@ -95,9 +87,8 @@ class ContentWriter:
         """The source of an image, or the reason why there is none."""
         source = block.source
         if isinstance(source, Inline):
-            types = (kind for head, kind in _IMAGES.items() if source.data.startswith(head))
-            media_type = next(types, source.media_type)
-            if media_type not in _IMAGES.values():
+            media_type = source.image_type
+            if media_type not in IMAGE_TYPES:
                 return "images are JPEG, PNG, GIF or WebP"
             return {"type": "base64", "media_type": media_type, "data": source.data}
         if isinstance(source, PlainText):

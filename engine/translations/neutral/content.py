@@ -81,6 +81,22 @@ class Inline(Struct, frozen=True):
     media_type: str
     data: str
 
+    @property
+    def image_type(self) -> str:
+        """The media type of an image by the beginning of its base64, since callers often name
+        another; what the caller named where it is not known."""
+        begins = self.data.startswith
+        return next((kind for head, kind in _IMAGES.items() if begins(head)), self.media_type)
+
+
+_IMAGES = {
+    "/9j/": "image/jpeg",
+    "iVBORw0KGgo": "image/png",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp",
+}
+IMAGE_TYPES = frozenset(_IMAGES.values())
+
 
 class PlainText(Struct, frozen=True):
     """A document that is given as its text."""
