@@ -15,6 +15,7 @@ most models of other vendors that speak this language accept.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2s
@@ -82,6 +83,9 @@ def most_tokens(name: str) -> int | None:
 
 MIN_BUDGET = 1024
 
+
+UNSENT_THOUGHTS = "the thoughts before the last tool calls were not sent back"
+"""Why a model does not think where it cannot (`can_think_on`)."""
 
 _DEFAULT_EFFORT = "high"
 _MIN_TOP_P_WITH_THOUGHTS = 0.95
@@ -258,6 +262,24 @@ class ParameterWriter(LimitedWriter[Model]):
         for name in ("presence_penalty", "frequency_penalty"):
             if self.number(name):
                 self._lose(name)
+
+
+def can_think_on(
+    messages: list[Json],
+    kinds_of: Callable[[Json], list[str]],
+    *,
+    thoughts: Container[str],
+    result: str,
+) -> bool:
+    """Whether thoughts on a budget are accepted: in the middle of a round of tool calls, the turn
+    that called them must begin with its thoughts. `kinds_of` are the kinds of the blocks of a
+    written message, among them those of `thoughts` and of a `result`."""
+    if len(messages) < 2 or messages[-2]["role"] != "assistant":
+        return True
+    if result not in kinds_of(messages[-1]):
+        return True
+    kinds = kinds_of(messages[-2])
+    return bool(kinds) and kinds[0] in thoughts
 
 
 def _lose_moved(closed: ClosedSchema, place: str, losses: Losses) -> None:

@@ -36,14 +36,10 @@ _PDF, _PDF_BEGIN = "application/pdf", "JVBERi0"
 
 
 class RefusalPart(JsonObject, tag="refusal"):
-    """The model's words of why it does not answer."""
-
     refusal: str | None = None
 
 
 class InputAudio(JsonObject):
-    """A sound in base64."""
-
     data: str | None = None
     format: str | None = None
 

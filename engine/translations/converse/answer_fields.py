@@ -74,8 +74,6 @@ class CitationsContent(Struct):
 
 
 class ImageSource(Struct):
-    """The bytes of an image, in base64."""
-
     bytes: str | None = None
 
 

@@ -44,8 +44,6 @@ class ThinkingBlock(JsonObject, tag="thinking"):
 
 
 class RedactedBlock(JsonObject, tag="redacted_thinking"):
-    """Encrypted thoughts."""
-
     data: str | None = None
 
 
@@ -78,8 +76,6 @@ Content = str | list[ContentBlock] | None
 
 
 class MessageObject(JsonObject):
-    """A turn."""
-
     role: str | None = None
     content: Content = None
 

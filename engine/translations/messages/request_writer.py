@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.translations.anthropic_models import (
+    UNSENT_THOUGHTS,
     Model,
     ParameterWriter,
+    can_think_on,
     metadata_of,
     model_called,
     strict_schema,
@@ -90,6 +92,7 @@ def _without_end_space(content: Any) -> Any:
 
 _PATH = "/messages"
 _MAX_NAME = 128
+_THOUGHTS = ("thinking", "redacted_thinking")
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -117,9 +120,10 @@ def _write_parameters(
     the answer, "" for none."""
     parameters = ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
-    if "budget_tokens" in thinking.get("thinking", {}) and not _can_think_on(body["messages"]):
-        reason = "the thoughts before the last tool calls were not sent back"
-        losses.add(request.place_of("thinking"), reason, hint=True)
+    if "budget_tokens" in thinking.get("thinking", {}) and not can_think_on(
+        body["messages"], _kinds_of, thoughts=_THOUGHTS, result="tool_result"
+    ):
+        losses.add(request.place_of("thinking"), UNSENT_THOUGHTS, hint=True)
         del thinking["thinking"]
     thinks = "thinking" in thinking and thinking["thinking"]["type"] in ("enabled", "adaptive")
     tools = ToolWriter(request, model, losses, names)
@@ -142,17 +146,6 @@ def _write_parameters(
         body["stream"] = True
     parameters.lose_unsupported()
     return answer_tool
-
-
-def _can_think_on(messages: list[Json]) -> bool:
-    """Whether thoughts on a budget are accepted: in the middle of a round of tool calls, the turn
-    that called them must begin with its thoughts."""
-    if len(messages) < 2 or messages[-2]["role"] != "assistant":
-        return True
-    if not any(block["type"] == "tool_result" for block in _blocks_of(messages[-1])):
-        return True
-    kinds = [block["type"] for block in _blocks_of(messages[-2])]
-    return bool(kinds) and kinds[0] in ("thinking", "redacted_thinking")
 
 
 MAX_MARKS = 4
@@ -265,3 +258,7 @@ def _blocks_of(message: Json) -> list[Json]:
     """The blocks of a written message, none of a text."""
     content: Any = message["content"]
     return [] if isinstance(content, str) else content
+
+
+def _kinds_of(message: Json) -> list[str]:
+    return [block["type"] for block in _blocks_of(message)]

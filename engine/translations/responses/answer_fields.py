@@ -104,8 +104,6 @@ class StreamEvent(Struct):
 
 
 class TextDelta(Struct):
-    """More of a text, of arguments or of thoughts."""
-
     delta: str | None = None
     logprobs: list[Token] | None = None
 
