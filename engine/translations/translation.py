@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -35,6 +34,7 @@ from engine.translations.neutral.events import (
     UsageSource,
     no_usage,
 )
+from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import with_token_limit
@@ -124,8 +124,8 @@ class TranslatedExchange(Struct, frozen=True):
         output = _output(self, usage)
         try:
             text = check_text(body)
-            if self.request.stream and b"\n" in text:  # in an event its parts are on one line
-                text = msgspec.json.format(text, indent=-1)
+            if self.request.stream:  # in an event its parts are on one line
+                text = on_one_line(text)
             output.add(self.translation.target.read_answer(text), len(body))
             return output.take() + output.end()
         except UNREADABLE as error:

@@ -41,6 +41,7 @@ from engine.translations.neutral.events import (
     Start,
     Tokens,
 )
+from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.request import ChatRequest
 
 
@@ -235,10 +236,8 @@ class Writer:
         return self._answer(_encode(answer)) + (b"]\n" if self._request.as_list else b"")
 
     def _answer(self, data: bytes) -> bytes:
-        """An answer that may have JSON that is passed on: a line end in it would end the data."""
-        if not self._request.as_list and (b"\n" in data or b"\r" in data):
-            data = bytes(msgspec.json.format(data, indent=-1))
-        return self._item(data)
+        """An answer that may have JSON that is passed on."""
+        return self._item(data if self._request.as_list else on_one_line(data))
 
     def _item(self, data: bytes) -> bytes:
         begin = self._begin

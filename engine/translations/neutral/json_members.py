@@ -215,6 +215,11 @@ def value_of(decoder: Decoder[_T], text: bytes | str | Raw) -> _T | None:
         return None
 
 
+def on_one_line(text: bytes) -> bytes:
+    """A JSON text as the data of an event: a line end in JSON that is passed on would end it."""
+    return msgspec.json.format(text, indent=-1) if b"\n" in text or b"\r" in text else text
+
+
 def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
     """The value of a JSON text, which stands at `place` ("" for a text of its own).
 
