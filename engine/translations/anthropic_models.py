@@ -15,6 +15,7 @@ most models of other vendors that speak this language accept.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2s
@@ -27,8 +28,8 @@ from engine.translations.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.model_parameters import models
 from engine.translations.neutral.calls import NO_ARGUMENTS
 from engine.translations.neutral.content import Json
+from engine.translations.neutral.json_members import WrongType, value_of
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import WrongType, value_of
 from engine.translations.neutral.parameters import (
     LimitedWriter,
     budget_of,
@@ -83,6 +84,9 @@ def most_tokens(name: str) -> int | None:
 MIN_BUDGET = 1024
 
 
+UNSENT_THOUGHTS = "the thoughts before the last tool calls were not sent back"
+"""Why a model does not think where it cannot (`can_think_on`)."""
+
 _DEFAULT_EFFORT = "high"
 _MIN_TOP_P_WITH_THOUGHTS = 0.95
 _OPAQUE = re.compile(r"(?=.*[a-zA-Z])[a-zA-Z0-9_-]{1,256}")
@@ -125,7 +129,7 @@ class ParameterWriter(LimitedWriter[Model]):
             if effort:
                 config["output_config"] = {"effort": nearest_effort(effort, model.efforts)}
         if config and self._demands_call():
-            reason = "the model does not think about a tool call that is demanded"
+            reason = "the model does not think if a tool call is required"
             self._lose("thinking", reason, hint="output_config" in config)
             del config["thinking"]
         elif config and (thinking.visible is False or (thinking.visible and model.efforts)):
@@ -165,7 +169,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if temperature is not None and temperature != 1:
             self._sample(members, "temperature", thinks=thinks)
             if members and temperature > 1:
-                self._lose("temperature", "temperatures end at 1")
+                self._lose("temperature", "the highest temperature is 1")
                 members["temperature"] = 1
         if top_p is not None and top_p < 1:
             if members and self._model.sampling == "one":
@@ -205,15 +209,15 @@ class ParameterWriter(LimitedWriter[Model]):
         if output is None:
             return _NO_FORM
         if output.schema is None:
-            self._lose("output", "JSON can only be asked for with a schema")
+            self._lose("output", "the model returns JSON only for a schema")
         elif (closed := self._closed(output)) is not None:
             return self._closed_form(closed)
         elif thinks:
-            self._lose("output", "the model takes a form of the answer only if it does not think")
+            self._lose("output", "the model supports an output format only without thinking")
         elif not self._model.forced_tools:
-            self._lose("output", "the model takes it only with a schema")
+            self._lose("output", "the model supports JSON output only with a schema")
         elif not _is_of_object(output.schema):
-            self._lose("output", "the model takes only a schema of an object")
+            self._lose("output", "the model supports only schemas of type object")
         else:
             return "tool", output.schema
         return _NO_FORM
@@ -231,7 +235,9 @@ class ParameterWriter(LimitedWriter[Model]):
             self._losses.add(f"{place}.{closed.refused}", _REASONS[closed.refused])
             return _NO_FORM
         for keyword in closed.changed:
-            self._losses.add(f"{place}.{keyword}", "the model gives the members that are named")
+            self._losses.add(
+                f"{place}.{keyword}", "the model returns only the members that the schema names"
+            )
         _lose_moved(closed, place, self._losses)
         return "format", closed.schema
 
@@ -258,10 +264,28 @@ class ParameterWriter(LimitedWriter[Model]):
                 self._lose(name)
 
 
+def can_think_on(
+    messages: list[Json],
+    kinds_of: Callable[[Json], list[str]],
+    *,
+    thoughts: Container[str],
+    result: str,
+) -> bool:
+    """Whether thoughts on a budget are accepted: in the middle of a round of tool calls, the turn
+    that called them must begin with its thoughts. `kinds_of` are the kinds of the blocks of a
+    written message, among them those of `thoughts` and of a `result`."""
+    if len(messages) < 2 or messages[-2]["role"] != "assistant":
+        return True
+    if result not in kinds_of(messages[-1]):
+        return True
+    kinds = kinds_of(messages[-2])
+    return bool(kinds) and kinds[0] in thoughts
+
+
 def _lose_moved(closed: ClosedSchema, place: str, losses: Losses) -> None:
     """Add the keywords of a schema at `place` that the model only reads to the losses."""
     for keyword in closed.moved:
-        losses.add(f"{place}.{keyword}", "the model is told it in the description", hint=True)
+        losses.add(f"{place}.{keyword}", "it is moved into the description", hint=True)
 
 
 def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import Json
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 
 _FORMATS = frozenset(
     (*("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6"), "uuid")

@@ -25,8 +25,8 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.events import TokenLogprob, UpstreamError
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import JsonObject
+from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.request_json import JsonObject
 from engine.translations.refusals import AnswerErrors, error_of
 
 _TYPES = MimeTypes()
@@ -36,14 +36,10 @@ _PDF, _PDF_BEGIN = "application/pdf", "JVBERi0"
 
 
 class RefusalPart(JsonObject, tag="refusal"):
-    """The model's words of why it does not answer."""
-
     refusal: str | None = None
 
 
 class InputAudio(JsonObject):
-    """A sound in base64."""
-
     data: str | None = None
     format: str | None = None
 

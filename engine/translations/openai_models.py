@@ -17,7 +17,7 @@ from msgspec import Raw
 from msgspec.json import Decoder
 
 from engine.translations.model_parameters import parameters
-from engine.translations.neutral.members import value_of
+from engine.translations.neutral.json_members import value_of
 from engine.translations.neutral.parameters import (
     EFFORTS,
     NO_REASONING,

@@ -9,11 +9,11 @@ from typing import Any, Literal
 from msgspec import Raw
 
 from engine.translations.neutral.content import Extra, Json
+from engine.translations.neutral.json_members import NULL, Members, WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import present
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
+from engine.translations.neutral.request_json import JsonObject, present
 from engine.translations.openai_models import is_strict, reasoning_effort, samples, takes_verbosity
 from engine.values.wildcard import Patterns
 
@@ -86,13 +86,14 @@ def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> An
     return {"type": "allowed_tools", "mode": _WORDS[choice.mode], "tools": functions}
 
 
-def other_members(own: Extra, unknown: Extra, harmless: Mapping[str, Container[bytes]]) -> Extra:
-    """The members of a request that only its own language knows: its `own`, without those that have
-    a harmless value, and the unknown ones."""
+def other_members(request: JsonObject, harmless: Mapping[str, Container[bytes]]) -> Extra:
+    """The members of a request that only its own language knows: those of `harmless` unless they
+    have one of these values, and the unknown ones."""
+    own = {name: raw for name in harmless if (raw := getattr(request, name)) and raw != NULL}
     if not own:  # nearly always
-        return unknown
+        return request.extra
     texts = {name: bytes(raw).replace(b" ", b"") for name, raw in own.items()}
-    return {name: own[name] for name in own if texts[name] not in harmless[name]} | unknown
+    return {name: own[name] for name in own if texts[name] not in harmless[name]} | request.extra
 
 
 def read_schema(form: Members) -> OutputFormat:
@@ -154,15 +155,12 @@ def write_sampling(
     return members
 
 
-def write_shared(request: ChatRequest, losses: Losses) -> Json:
+def write_shared(request: ChatRequest, other_language: str, losses: Losses) -> Json:
     """The members that both of OpenAI's languages have, of a caller of the other one."""
+    if request.language != other_language or _SHARED_NAMES.isdisjoint(request.extra):
+        return {}
     losses.withdraw(_SHARED)
     return {name: request.extra[name] for name in SHARED_MEMBERS if name in request.extra}
-
-
-def has_shared(request: ChatRequest, other_language: str) -> bool:
-    """Whether a request of OpenAI's other language has such members."""
-    return request.language == other_language and not _SHARED_NAMES.isdisjoint(request.extra)
 
 
 def write_effort(request: ChatRequest, model: str, losses: Losses) -> tuple[str | None, bool]:
@@ -194,5 +192,5 @@ def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | N
     if takes_verbosity(model):
         return request.verbosity
     if request.verbosity != "medium":
-        losses.add(request.place_of("verbosity"), "this model has but one", hint=True)
+        losses.add(request.place_of("verbosity"), "the model has only one verbosity", hint=True)
     return None

@@ -16,8 +16,8 @@ from msgspec import Raw
 from engine import dialects
 from engine.dialects.interface.error_forms import error_text, reported_error, wait_in
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_place
-from engine.translations.neutral.members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.request import ChatRequest
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
@@ -96,8 +96,8 @@ def unreadable_request(error: Exception) -> GatewayError:
         return _wrong_type(error)
     if isinstance(error, TooLarge):
         return _too_large(error)
-    message = "The request holds a value that cannot be read: it is no UTF-8, is nested too "
-    message += "deeply, or has a number out of all bounds."
+    message = "The request has a value that cannot be read: it is not UTF-8, is nested too "
+    message += "deeply, or has a number that is too large."
     return GatewayError(400, "invalid_value", message)
 
 
@@ -111,8 +111,8 @@ def refuse_missing_turns(request: ChatRequest) -> None:
     """Raise GatewayError 400 for a request with `missing_turns`, which no rule lets be dropped."""
     missing = request.missing_turns[0]
     place = visible_place(missing.place)
-    message = f"The model '{request.model}' cannot be asked with '{place}', since the turns that "
-    message += f"it refers to are not in the request. {missing.instead}"
+    message = f"The model '{request.model}' does not support '{place}', because the turns that it "
+    message += f"refers to are not in the request. {missing.instead}"
     raise GatewayError(
         400,
         "unsupported_parameter",
@@ -170,8 +170,8 @@ def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -
     return GatewayError(
         400,
         "unsupported_parameter",
-        f"The model '{model}' cannot be asked with {fields}. Leave {it} out, or ask the operator "
-        f"to drop {it} for this model.",
+        f"The model '{model}' does not support {fields}. Leave {it} out, or ask the operator to "
+        f"drop {it} for this model.",
         param=visible_place(losses[0].place),
         details=details,
     )

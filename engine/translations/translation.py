@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,6 +21,7 @@ from engine.translations.language import (
     TargetRequest,
 )
 from engine.translations.neutral.answer import Assembly
+from engine.translations.neutral.answer_json import Surrogates
 from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
 from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
@@ -34,11 +34,11 @@ from engine.translations.neutral.events import (
     UsageSource,
     no_usage,
 )
+from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
-from engine.translations.neutral.shapes import Surrogates
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,
@@ -124,8 +124,8 @@ class TranslatedExchange(Struct, frozen=True):
         output = _output(self, usage)
         try:
             text = check_text(body)
-            if self.request.stream and b"\n" in text:  # in an event its parts are on one line
-                text = msgspec.json.format(text, indent=-1)
+            if self.request.stream:  # in an event its parts are on one line
+                text = on_one_line(text)
             return output.add(self.translation.target.read_answer(text), len(body)) + output.end()
         except UNREADABLE as error:
             if (joined := Surrogates().joined(body)) != body:

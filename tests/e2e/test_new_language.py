@@ -24,7 +24,7 @@ from engine.translations.neutral.content import Text
 from engine.translations.neutral.events import (
     BrokenAnswer, Close, Delta, End, Finish, Open, Start, UpstreamError,
 )
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.request import ChatRequest, Message
 
 

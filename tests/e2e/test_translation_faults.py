@@ -323,9 +323,9 @@ def test_arguments_that_are_no_json_are_an_error_where_an_object_belongs(
         elif reply.status == 200:
             assert (reply.cut, caller.ends(reply)) == (True, 0), reply
             [(message, *_)] = caller.errors(reply)
-            assert "arguments of look" in message
+            assert "calls look with arguments" in message
         else:
-            assert "arguments of look" in assert_refused(caller, reply, 502)
+            assert "calls look with arguments" in assert_refused(caller, reply, 502)
         reply = caller.ask(port, target, stream=False)
         if language.text_arguments == "all":
             assert reply.status == 200

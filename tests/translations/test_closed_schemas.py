@@ -13,7 +13,7 @@ from msgspec import Raw
 from engine.translations import translation
 from engine.translations.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.language import RequestLine
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError

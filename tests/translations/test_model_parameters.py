@@ -92,7 +92,7 @@ def test_an_effort_in_an_unknown_word_is_refused_by_name(
     caller: str, target: str, model: str
 ) -> None:
     place, members = EFFORTS[caller]
-    with pytest.raises(GatewayError, match=f"(?i)'{place}' .'banana' is none of minimal, low"):
+    with pytest.raises(GatewayError, match=f"(?i)'{place}' .'banana' is not one of minimal, low"):
         asked(caller, target, model, members, LossRules())
     lossy = asked(caller, target, model, members, LossRules(lossy=True))
     assert lossy.dropped == [place]

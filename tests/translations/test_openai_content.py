@@ -14,7 +14,7 @@ from engine.translations.neutral.content import (
     Text,
     UploadedFile,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.openai_content import (
     data_url,
     read_data_url,

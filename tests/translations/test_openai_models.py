@@ -129,7 +129,7 @@ def test_penalties(model: str, takes: bool) -> None:
 def test_an_effort_in_an_unknown_word_is_not_guessed() -> None:
     effort, reason = reasoning_effort(Thinking(effort="hyper"), "gpt-5.5")
     assert effort is None
-    assert reason.startswith("'hyper' is none of minimal, ")
+    assert reason.startswith("'hyper' is not one of minimal, ")
 
 
 def test_no_name_has_two_rows_of_a_table() -> None:

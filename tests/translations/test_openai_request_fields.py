@@ -13,8 +13,8 @@ from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Inline,
 )
+from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import ChatRequest, OutputFormat
 from engine.translations.openai_request_fields import (
     SHARED_MEMBERS,

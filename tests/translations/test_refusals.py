@@ -35,7 +35,7 @@ def test_one_field_is_named() -> None:
     error = refusal(logit_bias={"1": 2})
     assert (error.status, error.code, error.param) == (400, "unsupported_parameter", "logit_bias")
     assert error.message == (
-        "The model 'claude' cannot be asked with 'logit_bias'. Leave it out, or ask the operator "
+        "The model 'claude' does not support 'logit_bias'. Leave it out, or ask the operator "
         "to drop it for this model."
     )
 

@@ -128,7 +128,7 @@ def test_an_answer_that_cannot_be_read_is_broken(caller: str, body: bytes) -> No
 def test_arguments_that_are_no_object_break_an_answer_with_objects_in_their_place(
     arguments: str,
 ) -> None:
-    with pytest.raises(BrokenAnswer, match="arguments of look that are no JSON object"):
+    with pytest.raises(BrokenAnswer, match="calls look with arguments that are not a JSON object"):
         ask().answer(call(arguments))
     responses = Translation(language("responses"), language("chat_completions"))
     answer = json.loads(ask(responses, input="Hi").answer(call(arguments)))
@@ -220,7 +220,7 @@ def test_arguments_that_are_no_json_break_a_stream_at_their_end() -> None:
     stream = translation.request(body, line, "m", LossRules()).stream()
     stream.event(chunk(tool_calls=[{"index": 0, "id": "c", "function": LOOK_NO_JSON}]))
     stream.event(b'{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}')
-    with pytest.raises(BrokenAnswer, match="arguments of look"):
+    with pytest.raises(BrokenAnswer, match="calls look with arguments"):
         stream.end()
     assert b"look" not in stream.take()
 
@@ -267,7 +267,7 @@ def test_the_arguments_that_are_an_answer_are_json_too(stop: str) -> None:
     output = claudes_call(stream, "json_tool_call", stop)
     assert rb"{\"a\":" in output
     if stop == "tool_use":
-        with pytest.raises(BrokenAnswer, match="no JSON object"):
+        with pytest.raises(BrokenAnswer, match="not a JSON object"):
             stream.event(b'{"type":"message_stop"}')
     else:
         assert b'"finish_reason":"length"' in stream.event(b'{"type":"message_stop"}')

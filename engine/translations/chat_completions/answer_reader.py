@@ -28,13 +28,12 @@ from engine.translations.neutral.events import (
     Finish,
     Start,
     Tokens,
+    check_candidate,
     interrupted,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.openai_content import ERRORS, read_logprobs
 
-_MAX_CANDIDATES = 128
-_LAST_INDEX = _MAX_CANDIDATES - 1
 _NO_USAGE = (b"", b"null", b"{}")
 
 
@@ -121,9 +120,7 @@ class Reader:
         index = choice.index or 0
         reader = self._choices.get(index)
         if reader is None:
-            if not 0 <= index <= _LAST_INDEX:
-                place = f"choices[{position}].index"
-                raise WrongType(place, f"a number from 0 to {_LAST_INDEX}")
+            check_candidate(index, f"choices[{position}].index")
             reader = self._choices[index] = ChoiceReader(index, self._id)
         if choice.error:  # OpenRouter
             raise ERRORS.inside({"error": choice.error})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.neutral.members import OBJECT, value_of
+from engine.translations.neutral.json_members import OBJECT, value_of
 
 
 class CallNumbers:

@@ -30,6 +30,7 @@ from engine.translations.chat_completions.answer_fields import (
 )
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
+from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id
 from engine.translations.neutral.content import (
     Block,
@@ -53,8 +54,7 @@ from engine.translations.neutral.events import (
     foreign_stop,
     uncarried,
 )
-from engine.translations.neutral.members import Members
-from engine.translations.neutral.shapes import is_blank
+from engine.translations.neutral.json_members import Members
 
 Key = tuple[str, int | str]
 """The kind of a block, and which one of that kind."""
@@ -122,7 +122,7 @@ class ChoiceReader:
         the first counts, as some vendors repeat it. Raises BrokenAnswer for a reason that says that
         the vendor has failed."""
         if reason in FAILED_REASONS:
-            raise BrokenAnswer(f"the upstream's answer was broken off: {reason}")
+            raise BrokenAnswer(f"the upstream's answer was aborted: {reason}")
         if self.finish is None:
             stop = STOPS.get(reason) or foreign_stop(reason) or "end"
             self.finish = Finish(stop=stop, native=reason)
@@ -284,7 +284,7 @@ class ChoiceReader:
         self._size += size
         if self._size > MAX_ARGUMENTS:
             raise BrokenAnswer(
-                f"the upstream's answer has over {MAX_ARGUMENTS} characters to be kept"
+                f"the upstream's answer has over {MAX_ARGUMENTS} characters that must be buffered"
             )
 
     def _in_call(self) -> bool:
@@ -297,7 +297,7 @@ class ChoiceReader:
 
     def _begin(self, events: list[Event], key: Key, block: Block) -> None:
         if key[0] == "call" and key in self._opened:
-            raise BrokenAnswer("the upstream's answer goes on with a tool call that had ended")
+            raise BrokenAnswer("the upstream's answer continues a tool call that had ended")
         if isinstance(block, ToolCall) and not block.name:
             raise BrokenAnswer("the upstream's answer has a tool call without a name")
         self._opened.add(key)

@@ -31,8 +31,13 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.members import Members, value_of
-from engine.translations.neutral.objects import ObjectReader, UnknownObject, content_reader, present
+from engine.translations.neutral.json_members import Members, value_of
+from engine.translations.neutral.request_json import (
+    ObjectReader,
+    UnknownObject,
+    content_reader,
+    present,
+)
 from engine.translations.openai_content import (
     AudioPart,
     RefusalPart,

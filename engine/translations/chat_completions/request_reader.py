@@ -33,8 +33,7 @@ from engine.translations.neutral.content import (
     objects,
     read_cache_mark,
 )
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import ObjectReader, UnknownObject, present, raw_members
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -44,6 +43,11 @@ from engine.translations.neutral.request import (
     Thinking,
     Tool,
     any_object,
+)
+from engine.translations.neutral.request_json import (
+    ObjectReader,
+    UnknownObject,
+    present,
 )
 from engine.translations.openai_request_fields import other_members, read_schema, read_tool_choice
 from engine.values.json_edit import JsonPath
@@ -61,7 +65,6 @@ _HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["te
 
 _AUDIO = b'"audio"'
 
-_own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 _TOOL = ObjectReader(ToolObject)
 
@@ -94,7 +97,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     read_tool_choice(members.tool_choice, request, _function_name, "allowed_tools")
     _read_output(members.response_format, request)
     _read_sampling(members, request)
-    request.extra = other_members(_own_members(members), members.extra, _HARMLESS)
+    request.extra = other_members(members, _HARMLESS)
     request.unread.extend(request.extra)
     return request
 

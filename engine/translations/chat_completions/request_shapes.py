@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from engine.translations.language import Feature, Features, each_alone
-from engine.translations.neutral.objects import JsonObject, UnknownObject
+from engine.translations.neutral.request_json import JsonObject, UnknownObject
 from engine.translations.openai_content import AudioPart, RefusalPart
 
 
@@ -38,8 +38,6 @@ class ImagePart(JsonObject, tag="image_url"):
 
 
 class FileObject(JsonObject):
-    """A file, or the id of one that was uploaded."""
-
     filename: str | None = None
     file_data: str | None = None
     file_id: str | None = None
@@ -71,8 +69,6 @@ class CallObject(JsonObject, tag="function"):
 
 
 class MessageObject(JsonObject, tag_field="role", tag=""):
-    """What all messages have."""
-
     content: Content = None
 
 

@@ -10,8 +10,8 @@ from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json, mark
+from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.openai_models import (
@@ -24,7 +24,6 @@ from engine.translations.openai_models import (
     takes_penalties,
 )
 from engine.translations.openai_request_fields import (
-    has_shared,
     lose_logprobs,
     lose_penalties,
     write_effort,
@@ -56,8 +55,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body["stream"] = True
         if request.ask_usage:
             body["stream_options"] = {"include_usage": True}
-    if has_shared(request, _RESPONSES) and is_vendors_own(model):  # others refuse the unknown
-        body |= write_shared(request, losses)
+    if is_vendors_own(model):  # others refuse the unknown
+        body |= write_shared(request, _RESPONSES, losses)
     return TargetRequest(
         encode_chat(body, request), "/chat/completions", tool_names=names.originals
     )

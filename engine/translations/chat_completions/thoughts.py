@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
 from engine.translations.neutral.content import Json, Reasoning, Signature, seal, unseal
-from engine.translations.neutral.members import Members, value_of
+from engine.translations.neutral.json_members import Members, value_of
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _SUMMARY = "reasoning.summary"

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.content import Json, Signature
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -19,8 +20,7 @@ from engine.translations.neutral.events import (
     UpstreamError,
     foreign_stop,
 )
-from engine.translations.neutral.members import NULL, WrongType
-from engine.translations.neutral.shapes import Shape
+from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.refusals import AnswerErrors, error_of
 
 
@@ -80,8 +80,6 @@ class CitationsContent(Struct):
 
 
 class ImageSource(Struct):
-    """The bytes of an image, in base64."""
-
     bytes: str | None = None
 
 

@@ -30,6 +30,7 @@ from engine.translations.converse.answer_fields import (
     read_signature,
 )
 from engine.translations.neutral import content
+from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import (
     Block,
@@ -53,9 +54,8 @@ from engine.translations.neutral.events import (
     Start,
     uncarried,
 )
-from engine.translations.neutral.members import NULL, WrongType
+from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader, Part
-from engine.translations.neutral.shapes import is_blank, raw_at
 
 _VENDORS = "server_tool_use"
 """The type of a call of a tool that the vendor runs."""

@@ -28,9 +28,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.limits import Losses
 
-_IMAGES = {"/9j/": "jpeg", "iVBORw0KGgo": "png", "R0lGOD": "gif", "UklGR": "webp"}
-"""The formats of images by the beginnings of their base64: callers often name another."""
-
 _FORMATS: dict[str, dict[str, str]] = {
     "image": {f"image/{name}": name for name in ("png", "jpeg", "gif", "webp")},
     "video": {
@@ -84,7 +81,9 @@ class MediaWriter:
             self._losses.add(block.place, media)
             return None
         if block.detail not in ("", "auto"):
-            self._losses.add(f"{block.place}.detail", "every image is looked at alike", hint=True)
+            self._losses.add(
+                f"{block.place}.detail", "the resolution of images cannot be chosen", hint=True
+            )
         if block.kind == "document":
             media = {"name": self._name(block), **media}
         return {block.kind: media}
@@ -96,20 +95,21 @@ class MediaWriter:
             return f"the model takes no {block.kind}"
         if isinstance(source, PlainText):
             data = base64.b64encode(source.text.encode()).decode()
-            return _media("txt", {"bytes": data}) if block.kind == "document" else "it is a text"
+            return (
+                _media("txt", {"bytes": data})
+                if block.kind == "document"
+                else "only a document can be given as text"
+            )
         if isinstance(source, Inline):
-            word = ""
-            if block.kind == "image":
-                heads = (each for head, each in _IMAGES.items() if source.data.startswith(head))
-                word = next(heads, "")
-            word = word or _format(block.kind, source.media_type)
+            is_image = block.kind == "image"
+            word = _format(block.kind, source.image_type if is_image else source.media_type)
             return _media(word, {"bytes": source.data}) if word else _unknown(source.media_type)
         if isinstance(source, Link) and source.url.startswith("s3://"):
             word = _format(block.kind, source.media_type) or _ending(block.kind, source.url)
             place = {"s3Location": {"uri": source.url}}
             return _media(word, place) if word else _unknown(source.media_type)
         if isinstance(source, Link):
-            return "the upstream reads no links but those to Amazon S3 (s3://)"
+            return "the upstream reads only links to Amazon S3 (s3://)"
         return "the file was uploaded to another vendor"
 
     def _name(self, block: Media) -> str:
@@ -165,7 +165,7 @@ class ContentWriter:
         if role == "assistant":
             for block in blocks:
                 if isinstance(block, Media):
-                    self._losses.add(block.place, "a model's turn has no media")
+                    self._losses.add(block.place, "an assistant's turn cannot contain media")
             blocks = [block for block in blocks if not isinstance(block, Media)]
         content = self._blocks(blocks, marks="messages" in self._model.caches)
         documents = [each["document"] for each in content if "document" in each]
@@ -218,7 +218,7 @@ class ContentWriter:
         return {"toolResult": result}
 
     def _foreign(self, block: Foreign) -> None:
-        self._losses.add(block.place, f"'{block.kind}' is known to another vendor only")
+        self._losses.add(block.place, f"only another vendor has '{block.kind}' blocks")
 
 
 _WRITERS: dict[type[Block], Callable[[ContentWriter, Any], Json | None]] = {

@@ -97,9 +97,10 @@ class ParameterWriter(LimitedWriter[Model]):
         if effort := members.pop("output_config", {}).get("effort"):
             body["outputConfig"] = {"effort": effort}
         config = members.get("thinking", {})
-        if "budget_tokens" in config and not _can_think_on(body["messages"]):
-            reason = "the thoughts before the last tool calls were not sent back"
-            self._lose("thinking", reason, hint=True)
+        if "budget_tokens" in config and not anthropic_models.can_think_on(
+            body["messages"], _kinds_of, thoughts=("reasoningContent",), result="toolResult"
+        ):
+            self._lose("thinking", anthropic_models.UNSENT_THOUGHTS, hint=True)
             return False
         if not config:
             return False
@@ -113,7 +114,7 @@ class ParameterWriter(LimitedWriter[Model]):
         model, off = self._model, thinking.off or thinking.effort == "none"
         if not model.thinking:
             if not off:
-                self._lose("thinking", "the model cannot be told how much to reason", hint=True)
+                self._lose("thinking", "the reasoning effort of the model cannot be set", hint=True)
             return
         if off and model.thinking == "reasoningConfig":
             return  # as it does by itself
@@ -156,7 +157,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if temperature is not None:
             members["temperature"] = request.temperature
             if temperature > 1:
-                self._lose("temperature", "temperatures end at 1")
+                self._lose("temperature", "the highest temperature is 1")
                 members["temperature"] = 1
         if anthropic.number("top_p") is not None:
             members["top_p"] = request.top_p
@@ -217,12 +218,5 @@ def _model_fields(body: Json) -> Json:
     return members
 
 
-def _can_think_on(messages: list[Json]) -> bool:
-    """Whether thoughts on a budget are accepted: in the middle of a round of tool calls, the turn
-    that called them must begin with its thoughts."""
-    if len(messages) < 2 or messages[-2]["role"] != "assistant":
-        return True
-    if not any("toolResult" in block for block in messages[-1]["content"]):
-        return True
-    content = messages[-2]["content"]
-    return bool(content) and "reasoningContent" in content[0]
+def _kinds_of(message: Json) -> list[str]:
+    return [next(iter(block)) for block in message["content"]]

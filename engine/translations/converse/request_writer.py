@@ -16,14 +16,12 @@ from engine.translations.converse.models import Model, ParameterWriter, model_ca
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import (
     NO_ARGUMENTS,
+    LimitedToolWriter,
     ToolNames,
-    answer_tool_description,
-    answer_tool_name,
     arguments_schema,
 )
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools, merged
 from engine.translations.neutral.turns import (
     from_user_to_user,
@@ -34,14 +32,8 @@ from engine.translations.neutral.turns import (
 )
 
 
-class ToolWriter(LimitedWriter[Model]):
+class ToolWriter(LimitedToolWriter[Model]):
     """Writes the tools of one request, as this model accepts them."""
-
-    def __init__(
-        self, request: ChatRequest, names: ToolNames, model: Model, losses: Losses
-    ) -> None:
-        super().__init__(request, model, losses)
-        self._names = names
 
     def write(self, messages: list[Json]) -> Json:
         """The value of `toolConfig` for a conversation of these written messages, empty for none.
@@ -49,7 +41,7 @@ class ToolWriter(LimitedWriter[Model]):
         choice, called = self._request.tool_choice, _called(messages)
         forbidden = choice is not None and choice.mode == "none"
         if forbidden and called and self._functions():
-            self._lose("tool_choice", "calls cannot be forbidden once there were some")
+            self._lose("tool_choice", "calls cannot be forbidden after the first one")
         tools: list[Json] = []
         for tool in () if forbidden and not called else self._functions():
             tools.append(self._tool(tool))
@@ -65,17 +57,15 @@ class ToolWriter(LimitedWriter[Model]):
     def add_answer_tool(self, config: Json) -> str:
         """Add the tool whose arguments are the answer, and demand that it or another one is called.
         Returns its name, "" where no text is answered, since a call is demanded anyway."""
-        choice, output = self._request.tool_choice, self._request.output
-        assert output is not None
-        if choice is not None and choice.mode == "any":
+        choice, tools = self._request.tool_choice, config.get("tools", [])
+        names = {each["toolSpec"]["name"] for each in tools if "toolSpec" in each}
+        tool, schema = self._answer_tool(names)
+        if schema is None:
             return ""
-        tools = config.get("tools", [])
-        name = answer_tool_name({o["toolSpec"]["name"] for o in tools if "toolSpec" in o})
-        tool = {"name": name, "description": answer_tool_description(output)}
         may_call = bool(self._functions()) and (choice is None or choice.mode != "none")
-        config["tools"] = [*tools, {"toolSpec": {**tool, "inputSchema": {"json": output.schema}}}]
-        config["toolChoice"] = {"any": {}} if may_call else {"tool": {"name": name}}
-        return name
+        config["tools"] = [*tools, {"toolSpec": {**tool, "inputSchema": {"json": schema}}}]
+        config["toolChoice"] = {"any": {}} if may_call else {"tool": {"name": tool["name"]}}
+        return str(tool["name"])
 
     def lose_others(self) -> None:
         """Note the tools that other vendors run."""
@@ -103,7 +93,7 @@ class ToolWriter(LimitedWriter[Model]):
         if choice is None or choice.mode != "any":
             return {}
         if not self._model.parameters.forced_tools:
-            self._lose("tool_choice", "the model chooses itself whether to call")
+            self._lose("tool_choice", "the model cannot be required to call a tool")
             return {}
         if len(choice.names) == 1:
             return {"tool": {"name": self._names.legal(choice.names[0])}}
@@ -151,7 +141,7 @@ def _write_parameters(
     anthropic = AnthropicWriter(request, model.parameters, losses)
     parameters = ParameterWriter(request, model, losses)
     thinks = parameters.write_thinking(body, anthropic)
-    tools = ToolWriter(request, names, model, losses)
+    tools = ToolWriter(request, model, losses, names)
     config = tools.write(body["messages"])
     tools.lose_others()
     answer_tool, first_call = "", False

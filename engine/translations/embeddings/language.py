@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from engine.translations.language import BaseLanguage, RequestLine, TargetRequest
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses, TooLarge, encode_request, most_bytes
-from engine.translations.neutral.members import WrongType
 
 
 class EmbeddingInput(Struct, kw_only=True):

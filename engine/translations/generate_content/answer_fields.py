@@ -15,6 +15,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from engine.translations.generate_content.fields import Fields
+from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Finish,
@@ -23,8 +24,7 @@ from engine.translations.neutral.events import (
     UpstreamError,
     foreign_stop,
 )
-from engine.translations.neutral.members import NULL, Members
-from engine.translations.neutral.shapes import Shape
+from engine.translations.neutral.json_members import NULL, Members
 from engine.translations.refusals import AnswerErrors, error_members, error_of
 from engine.values.usage import Usage
 

@@ -18,13 +18,18 @@ from engine.translations.generate_content.answer_fields import (
 )
 from engine.translations.generate_content.candidate_reader import CandidateReader
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
-from engine.translations.neutral.members import WrongType, decode
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    End,
+    Event,
+    Finish,
+    Start,
+    check_candidate,
+)
+from engine.translations.neutral.json_members import decode
 from engine.translations.refusals import is_error
 from engine.values.event_json import json_or_none
 
-_MAX_CANDIDATES = 128
-_LAST_INDEX = _MAX_CANDIDATES - 1
 _ITEMS = msgspec.json.Decoder(list[Raw])
 _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
@@ -107,8 +112,6 @@ class Reader:
         index = candidate.index or 0
         reader = self._candidates.get(index)
         if reader is None:
-            if not 0 <= index <= _LAST_INDEX:
-                place = f"candidates[{position}].index"
-                raise WrongType(place, f"a number from 0 to {_LAST_INDEX}")
+            check_candidate(index, f"candidates[{position}].index")
             reader = self._candidates[index] = CandidateReader(index, self._name)
         return reader.read(candidate, position, data)

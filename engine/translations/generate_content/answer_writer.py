@@ -3,6 +3,8 @@ server-sent events, or the items of a JSON array."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from engine.translations.generate_content.answer_fields import (
@@ -12,7 +14,7 @@ from engine.translations.generate_content.answer_fields import (
 )
 from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.generate_content.fields import write_signature
-from engine.translations.neutral.answer import Answer, Candidate, complete_blocks
+from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import are_object, arguments_object
 from engine.translations.neutral.content import (
     NO_SIGNATURE,
@@ -39,6 +41,7 @@ from engine.translations.neutral.events import (
     Start,
     Tokens,
 )
+from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.request import ChatRequest
 
 
@@ -52,61 +55,14 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
 
 
 def _candidate(index: int, candidate: Candidate, request: ChatRequest) -> Json:
-    has_refusal = any(isinstance(block, Refusal) for block in candidate.blocks)
+    writer = _CandidateWriter(request)
+    parts = [part for block in candidate.blocks for part in writer.whole(block)]
     return {
-        "content": {"parts": _parts(complete_blocks(candidate), request), "role": "model"},
-        **write_finish(candidate.finish, has_refusal=has_refusal),
+        "content": {"parts": [*parts, *writer.rest()], "role": "model"},
+        **writer.ending(candidate.finish),
         "index": index,
-        **_grounding(candidate.blocks),
         **write_logprobs(candidate.logprobs),
     }
-
-
-def _parts(blocks: list[Block], request: ChatRequest) -> list[Json]:
-    parts: list[Json] = []
-    signature: Signature | None = None
-    unsigned: Signature | None = NO_SIGNATURE  # newer models want one of the first call
-    for block in blocks:
-        if not isinstance(block, Reasoning):
-            if isinstance(block, ToolCall):
-                signature, unsigned = signature or unsigned, None
-            if (part := write_part(block)) is not None:
-                parts.append(with_signature(part, signature))
-                signature = None
-            continue
-        if thought := thought_part(block.text, request):
-            parts.append(thought)
-        if block.signature is not None:
-            if signature is not None:
-                parts.append(with_signature({"text": ""}, signature))
-            signature = block.signature
-    if signature is not None:
-        parts.append(with_signature({"text": ""}, signature))
-    return parts
-
-
-def _grounding(blocks: list[Block]) -> Json:
-    texts = [block for block in blocks if isinstance(block, Text)]
-    if not any(block.citations for block in texts):  # nearly every answer
-        return {}
-    grounding = GroundingWriter()
-    for block in texts:
-        grounding.offsets.add(block.text)
-        for citation in block.citations:
-            grounding.cite(citation)
-        grounding.close()
-    return grounding.members()
-
-
-def write_part(block: Block) -> Json | None:
-    """The part of a complete block; None for one without content, and for one that only another
-    vendor can say. Raises WrongType for a call whose arguments are not an object."""
-    if isinstance(block, Text | Refusal):
-        return {"text": block.text} if block.text else None
-    if isinstance(block, ToolCall):
-        arguments = arguments_object(block)
-        return {"functionCall": {"id": block.id, "name": block.name, "args": arguments}}
-    return _media(block) if isinstance(block, Media) else None
 
 
 def _media(block: Media) -> Json | None:
@@ -119,19 +75,6 @@ def _media(block: Media) -> Json | None:
     return None
 
 
-def thought_part(text: str, request: ChatRequest) -> Json | None:
-    """Thoughts, for callers that want to see them."""
-    visible = request.thinking is not None and request.thinking.visible
-    return {"text": text, "thought": True} if text and visible else None
-
-
-def with_signature(part: Json, signature: Signature | None) -> Json:
-    """A part with the signature that stands before it."""
-    if signature is None:
-        return part
-    return {**part, "thoughtSignature": write_signature(signature)}
-
-
 _encode = msgspec.json.Encoder().encode
 _ANSWER_BEGIN = b'{"candidates":[{"content":{"parts":['
 
@@ -139,7 +82,7 @@ _ANSWER_BEGIN = b'{"candidates":[{"content":{"parts":['
 class _CandidateWriter:
     """The state of one candidate: its open block, and the signature of the part that follows."""
 
-    def __init__(self, request: ChatRequest, answer_end: bytes) -> None:
+    def __init__(self, request: ChatRequest, answer_end: bytes = b"") -> None:
         self.answer_end = answer_end
         """The text of its answers behind the part."""
         self._request = request
@@ -158,7 +101,9 @@ class _CandidateWriter:
             self._arguments.append(text)
             return None
         elif isinstance(block, Reasoning):
-            return thought_part(text, self._request)
+            thinking = self._request.thinking
+            visible = thinking is not None and thinking.visible  # the caller wants to see them
+            return {"text": text, "thought": True} if text and visible else None
         part: Json = {"text": text}
         return part if self._signature is None else self._signed(part)
 
@@ -175,20 +120,34 @@ class _CandidateWriter:
                 return self._close()
         return None
 
-    def end(self, finish: Finish) -> Json:
-        """What the last piece has: an empty part, the reason and the sources."""
-        return {
-            "content": {"parts": [self._signed({"text": ""})], "role": "model"},
-            **write_finish(finish, has_refusal=self._has_refusal),
-            **self._grounding.members(),
-        }
+    def whole(self, block: Block) -> Iterator[Json]:
+        """The parts of a complete block."""
+        parts = [self._open(block)]
+        if isinstance(block, ToolCall):
+            self._arguments.append(block.arguments)
+        elif isinstance(block, Text | Refusal | Reasoning) and block.text:
+            parts.append(self.text(block.text))
+        if isinstance(block, Text):
+            for citation in block.citations:
+                self._grounding.cite(citation)
+        parts.append(self._close())
+        return (part for part in parts if part is not None)
+
+    def rest(self) -> list[Json]:
+        """An empty part with the signature that no part has followed; none without one."""
+        return [] if self._signature is None else [self._signed({"text": ""})]
+
+    def ending(self, finish: Finish) -> Json:
+        """The reason of the end and the sources."""
+        reason = write_finish(finish, has_refusal=self._has_refusal)
+        return {**reason, **self._grounding.members()}
 
     def _open(self, block: Block) -> Json | None:
         self._block = block
         if isinstance(block, Text | Refusal | Reasoning | ToolCall):
             self._has_refusal = self._has_refusal or isinstance(block, Refusal)
             return None
-        part = write_part(block)
+        part = _media(block) if isinstance(block, Media) else None
         return None if part is None else self._signed(part)
 
     def _sign(self, signature: Signature) -> None:
@@ -209,15 +168,18 @@ class _CandidateWriter:
         self._arguments = []
         if not are_object(block.arguments):  # cut off at the limit of tokens
             return None
-        part = write_part(block)
         if self._signature is None and not self._has_call:
             self._signature = NO_SIGNATURE  # newer models want one of the first call
         self._has_call = True
-        return None if part is None else self._signed(part)
+        call = {"id": block.id, "name": block.name, "args": arguments_object(block)}
+        return self._signed({"functionCall": call})
 
     def _signed(self, part: Json) -> Json:
+        """A part with the signature that stands before it."""
         signature, self._signature = self._signature, None
-        return with_signature(part, signature)
+        if signature is None:
+            return part
+        return {**part, "thoughtSignature": write_signature(signature)}
 
 
 class Writer:
@@ -268,15 +230,14 @@ class Writer:
         candidates = []
         for index, finish in sorted(event.finishes.items()):
             candidate = self._candidates.get(index) or self._add(index)
-            candidates.append({**candidate.end(finish), "index": index})
+            content = {"parts": candidate.rest() or [{"text": ""}], "role": "model"}
+            candidates.append({"content": content, **candidate.ending(finish), "index": index})
         answer = {"candidates": candidates, **write_usage(event.usage), **self._head}
         return self._answer(_encode(answer)) + (b"]\n" if self._request.as_list else b"")
 
     def _answer(self, data: bytes) -> bytes:
-        """An answer that may have JSON that is passed on: a line end in it would end the data."""
-        if not self._request.as_list and (b"\n" in data or b"\r" in data):
-            data = bytes(msgspec.json.format(data, indent=-1))
-        return self._item(data)
+        """An answer that may have JSON that is passed on."""
+        return self._item(data if self._request.as_list else on_one_line(data))
 
     def _item(self, data: bytes) -> bytes:
         begin = self._begin

@@ -25,6 +25,7 @@ from engine.translations.generate_content.fields import (
     read_signature,
 )
 from engine.translations.generate_content.partial_arguments import PartialArguments
+from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import (
     Block,
@@ -45,8 +46,7 @@ from engine.translations.neutral.events import (
     Tokens,
     interrupted,
 )
-from engine.translations.neutral.members import NULL, WrongType
-from engine.translations.neutral.shapes import is_blank, raw_at
+from engine.translations.neutral.json_members import NULL, WrongType
 
 _OMISSIBLE = (
     *("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "functionResponse"),
@@ -125,7 +125,7 @@ class CandidateReader:
     def _part(self, part: Part, at: tuple[int, int], data: bytes, events: list[Event]) -> None:
         text, call = part.thought_signature, part.function_call
         if self._partial is not None and call is None:
-            raise BrokenAnswer("the upstream's answer goes on inside a tool call")
+            raise BrokenAnswer("the upstream's answer has other content inside a tool call")
         if self._signature is not None:
             self._flush_signature(events)
         if part.thought and call is None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from engine.translations.neutral.calls import MAX_ARGUMENTS
 from engine.translations.neutral.content import Citation, Json
 from engine.translations.neutral.events import BrokenAnswer, Cite
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.json_members import Members
 
 MAX_RUNS = 250_000
 """Runs of characters with the same number of bytes whose places are kept, in 17 bytes each."""

@@ -35,9 +35,9 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
 )
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import ObjectReader, present
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.request import Message
+from engine.translations.neutral.request_json import ObjectReader, present
 
 
 class PendingCalls:

@@ -30,8 +30,8 @@ from engine.translations.neutral.content import (
     ToolResult,
     is_mark,
 )
+from engine.translations.neutral.json_members import value_of
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import value_of
 
 _OBJECT = msgspec.json.Decoder(dict)
 
@@ -121,7 +121,7 @@ class ContentWriter:
     def _result(self, block: ToolResult) -> tuple[Json, list[Json]]:
         _, name = self._calls.get(block.id, (0, ""))
         if not name:
-            self._losses.add(block.place, "it is the result of no call before it")
+            self._losses.add(block.place, "no call before it has this id")
         result: Json = {"id": block.id} if self._model.generation_3 else {}
         result["name"], result["response"] = name, _response(block)
         parts = []
@@ -176,7 +176,9 @@ class ContentWriter:
         if block.detail in ("", "auto"):
             return {}
         if not self._model.generation_3 or block.detail not in ("low", "high"):
-            self._losses.add(f"{block.place}.detail", "every image is looked at alike", hint=True)
+            self._losses.add(
+                f"{block.place}.detail", "the resolution of images cannot be chosen", hint=True
+            )
             return {}
         return {"mediaResolution": {"level": f"MEDIA_RESOLUTION_{block.detail.upper()}"}}
 

@@ -26,7 +26,7 @@ from engine.translations.neutral.content import (
     seal,
     unseal,
 )
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.json_members import Members
 from engine.values.json_edit import JsonPath
 from engine.values.proto_json import json_name
 

@@ -21,7 +21,7 @@ from msgspec import Raw
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.model_parameters import models, parameters
 from engine.translations.neutral.content import Json
-from engine.translations.neutral.members import with_values
+from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.parameters import (
     NO_REASONING,
     LimitedWriter,
@@ -147,7 +147,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if output is None:
             return {}
         if self._request.tools and not self._model.generation_3:
-            self._lose("output", "the model has no form of its answer beside tools")
+            self._lose("output", "the model supports no output format together with tools")
             return {}
         config: Json = {"responseMimeType": "application/json"}
         if output.schema is not None and output.kind == "json_schema":

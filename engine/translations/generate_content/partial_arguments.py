@@ -12,7 +12,7 @@ from msgspec import Raw
 from engine.translations.neutral.calls import MAX_ARGUMENTS
 from engine.translations.neutral.content import Json
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.json_members import Members
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]")
 _MAX_DEPTH = 64

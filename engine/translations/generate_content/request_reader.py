@@ -19,8 +19,7 @@ from engine.translations.generate_content.request_shapes import (
 from engine.translations.generate_content.schemas import to_json_schema
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Text
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import ObjectReader, present
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -32,6 +31,7 @@ from engine.translations.neutral.request import (
     ToolChoice,
     any_object,
 )
+from engine.translations.neutral.request_json import ObjectReader, present
 
 _JSON = "application/json"
 _PLACE = "generationConfig"

@@ -9,7 +9,7 @@ from msgspec import Raw, field
 
 from engine.translations.generate_content.fields import documented_names
 from engine.translations.language import Feature, Features, each_alone
-from engine.translations.neutral.objects import JsonObject
+from engine.translations.neutral.request_json import JsonObject
 
 
 class VendorObject(JsonObject, rename="camel"):
@@ -21,16 +21,12 @@ class VendorObject(JsonObject, rename="camel"):
 
 
 class Blob(VendorObject):
-    """Content inside the JSON."""
-
     mime_type: str | None = None
     data: str | None = None
     display_name: str | None = None
 
 
 class FileData(VendorObject):
-    """Content at a URI."""
-
     mime_type: str | None = None
     file_uri: str | None = None
     display_name: str | None = None
@@ -78,8 +74,6 @@ class PartObject(VendorObject):
 
 
 class ContentObject(VendorObject):
-    """A turn."""
-
     role: str | None = None
     parts: list[Raw] | None = None
 

@@ -15,8 +15,8 @@ from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames, lose_one_call
 from engine.translations.neutral.content import Json
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -38,7 +38,7 @@ def write_tools(
     functions = [tool for tool in request.tools if isinstance(tool, Tool)]
     searches = _searches(request, losses)
     if functions and searches and not model.generation_3:
-        losses.add(searches[0].place, "the model does not search the web beside functions")
+        losses.add(searches[0].place, "the model cannot search the web together with functions")
         searches = []
     tools: list[Json] = []
     if functions:

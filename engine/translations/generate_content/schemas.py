@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import Json
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 
 _CAPITALS = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 _COUNTS = ("maxItems", "minItems", "minProperties", "maxProperties", "minLength", "maxLength")

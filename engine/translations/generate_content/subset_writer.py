@@ -19,8 +19,8 @@ from engine.translations.generate_content.schemas import (
     too_deep,
 )
 from engine.translations.neutral.content import Json
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import TooLarge, most_bytes
-from engine.translations.neutral.members import WrongType
 
 _KNOWN = frozenset(
     (

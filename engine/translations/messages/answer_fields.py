@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.content import SEAL, Citation, Json, Signature, seal, unseal
 from engine.translations.neutral.events import Finish, Stop, UpstreamError, foreign_stop
-from engine.translations.neutral.members import NULL
+from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.shapes import Shape
 from engine.translations.refusals import AnswerErrors, error_of
 from engine.values.usage import Usage
 

@@ -26,7 +26,7 @@ from engine.translations.messages.answer_fields import (
 from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
-from engine.translations.neutral.members import NULL, WrongType
+from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader
 from engine.translations.refusals import is_error
 

@@ -22,7 +22,7 @@ from engine.translations.messages.answer_fields import (
 from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
-from engine.translations.neutral.members import NULL, WrongType
+from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import Part
 
 _BLOCKS: dict[str, type[Block]] = {

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import Json, read_cache_mark
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.request import Tool
 
 _TEXT: Json = {"type": "string"}

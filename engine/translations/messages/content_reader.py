@@ -45,9 +45,8 @@ from engine.translations.neutral.content import (
     objects,
     read_cache_mark,
 )
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import UnknownObject, content_reader, present
-from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.json_members import WrongType, read_shape
+from engine.translations.neutral.request_json import UnknownObject, content_reader, present
 from engine.values.json_edit import JsonPath
 
 _EMPTY_OBJECT = b"{}"

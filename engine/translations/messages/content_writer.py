@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from engine.translations.messages.answer_fields import NAME, write_reasoning
 from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
 from engine.translations.neutral.content import (
+    IMAGE_TYPES,
     NOT_WEB,
     Block,
     Foreign,
@@ -27,17 +28,8 @@ from engine.translations.neutral.content import (
     mark,
     mark_of,
 )
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import WrongType
-
-_IMAGES = {
-    "/9j/": "image/jpeg",
-    "iVBORw0KGgo": "image/png",
-    "R0lGOD": "image/gif",
-    "UklGR": "image/webp",
-}
-"""The media types of images by the beginnings of their base64: callers often name another."""
-
 
 _TEXT = {"type", "text"}
 
@@ -86,20 +78,21 @@ class ContentWriter:
         if block.kind == "document" and block.name:
             media["title"] = block.name
         if block.detail not in ("", "auto"):
-            self._losses.add(f"{block.place}.detail", "every image is looked at alike", hint=True)
+            self._losses.add(
+                f"{block.place}.detail", "the resolution of images cannot be chosen", hint=True
+            )
         return media
 
     def _image_source(self, block: Media) -> Json | str:
         """The source of an image, or the reason why there is none."""
         source = block.source
         if isinstance(source, Inline):
-            types = (kind for head, kind in _IMAGES.items() if source.data.startswith(head))
-            media_type = next(types, source.media_type)
-            if media_type not in _IMAGES.values():
+            media_type = source.image_type
+            if media_type not in IMAGE_TYPES:
                 return "images are JPEG, PNG, GIF or WebP"
             return {"type": "base64", "media_type": media_type, "data": source.data}
         if isinstance(source, PlainText):
-            return "an image is no text"
+            return "an image cannot be given as text"
         return _reference(source)
 
     def _document_source(self, block: Media) -> Json | str:
@@ -144,7 +137,7 @@ class ContentWriter:
         return result
 
     def _foreign(self, block: Foreign) -> None:
-        self._losses.add(block.place, f"'{block.kind}' is known to another vendor only")
+        self._losses.add(block.place, f"only another vendor has '{block.kind}' blocks")
 
 
 _WRITERS: dict[type[Block], Callable[[ContentWriter, Any], Any]] = {

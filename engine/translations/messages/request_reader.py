@@ -18,8 +18,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     read_cache_mark,
 )
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import ObjectReader, kind_of, present, raw_members
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.parameters import number
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -32,6 +31,7 @@ from engine.translations.neutral.request import (
     Tool,
     ToolChoice,
 )
+from engine.translations.neutral.request_json import ObjectReader, kind_of, present
 
 _ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 _MODES: dict[str, Literal["auto", "any", "none"]] = {"auto": "auto", "any": "any", "none": "none"}
@@ -46,7 +46,6 @@ _HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
 _REFERENCE = "tool_reference"
 _SEARCH = "tool_search_tool"
 _TRUE = Raw(b"true")
-_own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 _TOOL = ObjectReader(ToolObject)
 
@@ -131,8 +130,9 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
     if kind not in (None, "custom"):
         return _built_in(kind, raw, place, unread)
     tool = _TOOL.read(raw, place, unread)
-    own_members = _own_members(tool).items()
-    unread.extend(f"{place}.{name}" for name, each in own_members if each != _HARMLESS[name])
+    for name, harmless in _HARMLESS.items():
+        if (own := present(getattr(tool, name))) is not None and own != harmless:
+            unread.append(f"{place}.{name}")
     return Tool(
         name=tool.name or "",
         description=tool.description or "",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import Raw
 
 from engine.translations.language import Feature, Features, each_alone
-from engine.translations.neutral.objects import JsonObject, UnknownObject
+from engine.translations.neutral.request_json import JsonObject, UnknownObject
 
 
 class TextBlock(JsonObject, tag="text"):
@@ -44,8 +44,6 @@ class ThinkingBlock(JsonObject, tag="thinking"):
 
 
 class RedactedBlock(JsonObject, tag="redacted_thinking"):
-    """Encrypted thoughts."""
-
     data: str | None = None
 
 
@@ -78,8 +76,6 @@ Content = str | list[ContentBlock] | None
 
 
 class MessageObject(JsonObject):
-    """A turn."""
-
     role: str | None = None
     content: Content = None
 

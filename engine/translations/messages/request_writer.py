@@ -5,14 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.translations.anthropic_models import Model, ParameterWriter, metadata_of, model_called
+from engine.translations.anthropic_models import (
+    UNSENT_THOUGHTS,
+    Model,
+    ParameterWriter,
+    can_think_on,
+    metadata_of,
+    model_called,
+    strict_schema,
+)
 from engine.translations.language import TargetRequest
 from engine.translations.messages.content_writer import ContentWriter
-from engine.translations.messages.tool_writer import ToolWriter, blocks_of
-from engine.translations.neutral.calls import ToolNames
-from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json
+from engine.translations.neutral.calls import (
+    NO_ARGUMENTS,
+    LimitedToolWriter,
+    ToolNames,
+    arguments_schema,
+)
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json, mark
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.request import ChatRequest, Message, Tool, merged
+from engine.translations.neutral.parameters import read_web_search
+from engine.translations.neutral.request import (
+    BuiltInTool,
+    ChatRequest,
+    Message,
+    Tool,
+    callable_tools,
+    merged,
+)
 from engine.translations.neutral.turns import (
     from_user_to_user,
     lose_last_instructions,
@@ -65,13 +85,14 @@ def _without_end_space(content: Any) -> Any:
     """The content of a turn that is to be continued, which may not end with white space."""
     if isinstance(content, str):
         return content.rstrip()
-    if content and isinstance(content[-1], dict) and content[-1].get("type") == "text":
+    if content and content[-1]["type"] == "text":
         return [*content[:-1], {**content[-1], "text": content[-1]["text"].rstrip()}]
     return content
 
 
 _PATH = "/messages"
 _MAX_NAME = 128
+_THOUGHTS = ("thinking", "redacted_thinking")
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
@@ -99,12 +120,13 @@ def _write_parameters(
     the answer, "" for none."""
     parameters = ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
-    if "budget_tokens" in thinking.get("thinking", {}) and not _can_think_on(body["messages"]):
-        reason = "the thoughts before the last tool calls were not sent back"
-        losses.add(request.place_of("thinking"), reason, hint=True)
+    if "budget_tokens" in thinking.get("thinking", {}) and not can_think_on(
+        body["messages"], _kinds_of, thoughts=_THOUGHTS, result="tool_result"
+    ):
+        losses.add(request.place_of("thinking"), UNSENT_THOUGHTS, hint=True)
         del thinking["thinking"]
     thinks = "thinking" in thinking and thinking["thinking"]["type"] in ("enabled", "adaptive")
-    tools = ToolWriter(request, names, model, losses)
+    tools = ToolWriter(request, model, losses, names)
     body.update(tools.write(body["messages"]))
     output, answer_tool = thinking.pop("output_config", {}), ""
     form, schema = parameters.answer_form(thinks=thinks)
@@ -126,17 +148,6 @@ def _write_parameters(
     return answer_tool
 
 
-def _can_think_on(messages: list[Json]) -> bool:
-    """Whether thoughts on a budget are accepted: in the middle of a round of tool calls, the turn
-    that called them must begin with its thoughts."""
-    if len(messages) < 2 or messages[-2]["role"] != "assistant":
-        return True
-    if not any(block["type"] == "tool_result" for block in blocks_of(messages[-1])):
-        return True
-    kinds = [block["type"] for block in blocks_of(messages[-2])]
-    return bool(kinds) and kinds[0] in ("thinking", "redacted_thinking")
-
-
 MAX_MARKS = 4
 
 
@@ -153,4 +164,101 @@ def _markable(body: Json) -> Iterator[Json]:
     contents += [message["content"] for message in body["messages"]]
     for content in contents:
         if isinstance(content, list):
-            yield from (each for each in content if isinstance(each, dict))
+            yield from content
+
+
+_WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}
+
+
+class ToolWriter(LimitedToolWriter[Model]):
+    """Writes the members `tools` and `tool_choice` of one request, as this model accepts them.
+
+    Models that take no schema of their answer get it as the schema of a tool which they must call.
+    """
+
+    def write(self, messages: list[Json]) -> Json:
+        """The members, for a conversation of these written messages."""
+        tools = [
+            declaration
+            for tool in callable_tools(self._request)
+            if (declaration := self._tool(tool)) is not None
+        ]
+        if not tools:
+            return _called_tools(messages)
+        choice = self._choice() if self._request.tools else {}
+        return {"tools": tools, "tool_choice": choice} if choice else {"tools": tools}
+
+    def add_answer_tool(self, members: Json) -> str:
+        """Add the tool whose arguments are the answer, and demand that it or another one is called.
+        Returns its name, "" where no text is answered, since a call is demanded anyway."""
+        tools = members.get("tools", [])
+        tool, schema = self._answer_tool({each["name"] for each in tools})
+        if schema is None:
+            return ""
+        may_call = tools and members.get("tool_choice", {}).get("type") != "none"
+        demand: Json = {"type": "any"} if may_call else {"type": "tool", "name": tool["name"]}
+        members["tools"] = [*tools, {**tool, "input_schema": schema}]
+        members["tool_choice"] = {**demand, "disable_parallel_tool_use": True}
+        return str(tool["name"])
+
+    def _tool(self, tool: Tool | BuiltInTool) -> Json | None:
+        """A tool as it is declared; None for one that cannot be."""
+        if isinstance(tool, Tool):
+            return self._function(tool)
+        if tool.kind == "web_search":
+            return self._web_search(tool)
+        self._losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+        return None
+
+    def _function(self, tool: Tool) -> Json:
+        function: Json = {"name": self._names.legal(tool.name)}
+        if tool.description:
+            function["description"] = tool.description
+        function["input_schema"] = arguments_schema(tool)
+        if (schema := strict_schema(tool, self._model, self._losses)) is not None:
+            function.update(input_schema=schema, strict=True)
+        mark(function, tool.cache)
+        return function
+
+    def _web_search(self, tool: BuiltInTool) -> Json:
+        names = ("allowed_domains", "blocked_domains", "location")
+        options = read_web_search(tool).carry(self._losses, *names)
+        if location := options.pop("location", None):
+            options["user_location"] = {"type": "approximate", **location}
+        return {**_WEB_SEARCH, **options}
+
+    def _choice(self) -> Json:
+        """Which tools may be called, and whether several at once; empty for nothing said."""
+        choice, members = self._request.tool_choice, {}
+        if choice is not None and choice.mode == "any" and not self._model.forced_tools:
+            self._lose("tool_choice", "the model cannot be required to call a tool")
+            members = {"type": "auto"}
+        elif choice is not None and choice.mode == "any" and len(choice.names) == 1:
+            members = {"type": "tool", "name": self._names.legal(choice.names[0])}
+        elif choice is not None:
+            members = {"type": choice.mode}
+        if members.get("type") == "none" or self._request.parallel_calls is not False:
+            return members
+        return {"type": "auto", **members, "disable_parallel_tool_use": True}
+
+
+def _called_tools(messages: list[Json]) -> Json:
+    """The declarations of tools that were called before, which the vendor demands; they cannot be
+    called again."""
+    tools = {
+        block["name"]: {"name": block["name"], "input_schema": NO_ARGUMENTS}
+        for message in messages
+        for block in _blocks_of(message)
+        if block["type"] == "tool_use"
+    }
+    return {"tools": list(tools.values()), "tool_choice": {"type": "none"}} if tools else {}
+
+
+def _blocks_of(message: Json) -> list[Json]:
+    """The blocks of a written message, none of a text."""
+    content: Any = message["content"]
+    return [] if isinstance(content, str) else content
+
+
+def _kinds_of(message: Json) -> list[str]:
+    return [block["type"] for block in _blocks_of(message)]

@@ -43,8 +43,6 @@ class Candidate(Struct):
 
 
 class Answer(Struct, kw_only=True):
-    """An answer in one piece."""
-
     id: str
     model: str
     created: int

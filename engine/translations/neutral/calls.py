@@ -14,16 +14,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2s
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Text, ToolCall
+from engine.translations.neutral.content import Json, Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
+from engine.translations.neutral.json_members import OBJECT, WrongType, decode
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import OBJECT, WrongType, decode
-from engine.translations.neutral.request import ChatRequest, OutputFormat, Tool
+from engine.translations.neutral.parameters import LimitedWriter
+from engine.translations.neutral.request import ChatRequest, Tool
+
+_Model = TypeVar("_Model")
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]+")
@@ -125,21 +128,6 @@ def arguments_schema(tool: Tool) -> Any:
 _NAME = "json_tool_call"
 
 
-def answer_tool_name(names: set[str]) -> str:
-    """A name for the tool that none of the caller's tools has."""
-    name = _NAME
-    while name in names:
-        name += "_"
-    return name
-
-
-def answer_tool_description(output: OutputFormat) -> str:
-    """The description of the tool for the model."""
-    any_object = ", a JSON object with the members that were asked for"
-    default = f"Gives the answer to the user{any_object if output.kind == 'json' else ''}."
-    return output.description or default
-
-
 class AnswerTool:
     """Turns the calls of the tool `name` in an answer's events into texts."""
 
@@ -183,6 +171,29 @@ class AnswerTool:
         return finish
 
 
+class LimitedToolWriter(LimitedWriter[_Model]):
+    """Writes the tools of one request within the limits of a model."""
+
+    def __init__(
+        self, request: ChatRequest, model: _Model, losses: Losses, names: ToolNames
+    ) -> None:
+        super().__init__(request, model, losses)
+        self._names = names
+
+    def _answer_tool(self, names: set[str]) -> tuple[Json, Raw | None]:
+        """The name, which is none of `names`, and the description of the tool whose arguments are
+        the answer, and their schema: None where the answer is a call that is demanded anyway."""
+        choice, output = self._request.tool_choice, self._request.output
+        if output is None or (choice is not None and choice.mode == "any"):
+            return {}, None
+        any_object = ", a JSON object with the members that were asked for"
+        default = f"Gives the answer to the user{any_object if output.kind == 'json' else ''}."
+        name = _NAME
+        while name in names:
+            name += "_"
+        return {"name": name, "description": output.description or default}, output.schema
+
+
 def lose_one_call(request: ChatRequest, losses: Losses) -> bool:
     """Add a loss if the target may call more than the caller wants. Returns whether the first call
     of an answer is the wanted one instead."""
@@ -193,7 +204,7 @@ def lose_one_call(request: ChatRequest, losses: Losses) -> bool:
         return False
     if mode == "any":
         return True
-    reason = "the upstream cannot be held to one call at a time"
+    reason = "the upstream cannot be limited to one call at a time"
     losses.add(request.place_of("parallel_calls"), reason)
     return False
 

@@ -81,6 +81,22 @@ class Inline(Struct, frozen=True):
     media_type: str
     data: str
 
+    @property
+    def image_type(self) -> str:
+        """The media type of an image by the beginning of its base64, since callers often name
+        another; what the caller named where it is not known."""
+        begins = self.data.startswith
+        return next((kind for head, kind in _IMAGES.items() if begins(head)), self.media_type)
+
+
+_IMAGES = {
+    "/9j/": "image/jpeg",
+    "iVBORw0KGgo": "image/png",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp",
+}
+IMAGE_TYPES = frozenset(_IMAGES.values())
+
 
 class PlainText(Struct, frozen=True):
     """A document that is given as its text."""
@@ -183,9 +199,9 @@ _FORMS: dict[CacheMark, dict[str, str]] = {
 }
 
 
-def mark(written: Any, cache: CacheMark) -> None:
-    """Add `cache_control` to a part or a tool, unless its JSON is passed on unchanged (Raw)."""
-    if cache and isinstance(written, dict):
+def mark(written: Json | None, cache: CacheMark) -> None:
+    """Add `cache_control` to a part or a tool, None for none."""
+    if cache and written is not None:
         written["cache_control"] = _FORMS[cache]
 
 

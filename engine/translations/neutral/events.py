@@ -15,6 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from engine.translations.neutral.content import Block, Citation, Signature
+from engine.translations.neutral.json_members import WrongType
 from engine.values.usage import Usage
 
 Stop = Literal["end", "length", "tool_calls", "stop_sequence", "filter", "pause"]
@@ -131,6 +132,7 @@ class End(Struct, kw_only=True):
 Event = Start | Open | Delta | Sign | Cite | Tokens | Close | End
 
 
+_MAX_CANDIDATES = 128
 _MAX_MESSAGE = 4_000
 _MAX_WORD = 300
 
@@ -142,6 +144,12 @@ class BrokenAnswer(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(message[:_MAX_WORD])
+
+
+def check_candidate(index: int, place: str) -> None:
+    """Raise WrongType for a candidate that no request can ask for, at `place`."""
+    if not 0 <= index < _MAX_CANDIDATES:
+        raise WrongType(place, f"a number from 0 to {_MAX_CANDIDATES - 1}")
 
 
 def uncarried(kind: str) -> BrokenAnswer:

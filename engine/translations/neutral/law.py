@@ -222,7 +222,9 @@ def _carried(block: Foreign) -> Block:
 
 
 def _wrong_arguments(name: str) -> BrokenAnswer:
-    return BrokenAnswer(f"the upstream's answer has arguments of {name} that are no JSON object")
+    return BrokenAnswer(
+        f"the upstream's answer calls {name} with arguments that are not a JSON object"
+    )
 
 
 def _disorder(event: Event) -> BrokenAnswer:

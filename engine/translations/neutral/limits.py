@@ -17,7 +17,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import ChatRequest
 from engine.values.wildcard import Patterns
 

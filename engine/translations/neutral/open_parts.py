@@ -75,7 +75,9 @@ class OpenParts(Generic[_P]):
             self._size += _EVENT_SIZE + (len(event.text) if isinstance(event, Delta) else 0)
             part.waiting.append(event)
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} bytes to be kept")
+            raise BrokenAnswer(
+                f"the upstream's answer has over {MAX_ARGUMENTS} bytes that must be buffered"
+            )
         return ()
 
     def end(self, last: Callable[[int, _P], Iterable[Event]] | None = None) -> Iterator[Event]:

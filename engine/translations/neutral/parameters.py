@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from engine.translations.neutral.json_members import decode, value_of
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import decode, value_of
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking
 from engine.values.wildcard import Patterns
 
@@ -57,7 +57,7 @@ def nearest_effort(effort: str, efforts: tuple[str, ...]) -> str:
 
 def unknown_effort(effort: str) -> str:
     """Why a word for an effort is not carried: what it means here would be a guess."""
-    return f"'{effort[:40]}' is none of {', '.join(EFFORTS)}"
+    return f"'{effort[:40]}' is not one of {', '.join(EFFORTS)}"
 
 
 def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:

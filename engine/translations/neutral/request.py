@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, CacheMark, Extra, Text
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 
 Role = Literal["system", "user", "assistant"]
 _role = attrgetter("role")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.content import Citation, Json, Reasoning, Signature, unseal
-from engine.translations.neutral.shapes import Shape
 from engine.translations.openai_content import Token, UrlCitation, read_citation, write_citation
 from engine.values.usage import Usage
 
@@ -104,8 +104,6 @@ class StreamEvent(Struct):
 
 
 class TextDelta(Struct):
-    """More of a text, of arguments or of thoughts."""
-
     delta: str | None = None
     logprobs: list[Token] | None = None
 

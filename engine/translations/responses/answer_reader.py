@@ -32,7 +32,7 @@ from engine.translations.neutral.events import (
     Tokens,
     uncarried,
 )
-from engine.translations.neutral.members import NULL
+from engine.translations.neutral.json_members import NULL
 from engine.translations.openai_content import ERRORS, read_logprobs
 from engine.translations.refusals import is_error
 from engine.translations.responses.answer_fields import (

@@ -14,10 +14,10 @@ from msgspec import Raw
 
 from engine.translations.neutral.calls import arguments_object
 from engine.translations.neutral.content import Json, ToolCall
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import FACTOR
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import ObjectReader, kind_of, present
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
+from engine.translations.neutral.request_json import ObjectReader, kind_of, present
 from engine.translations.responses.request_shapes import FunctionObject, GroupFunction
 
 SEARCH = "tool_search"

@@ -19,16 +19,15 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import (
+from engine.translations.neutral.json_members import WrongType, read_shape
+from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
+from engine.translations.neutral.request_json import (
     JsonObject,
     ObjectReader,
     UnknownObject,
     content_reader,
     present,
 )
-from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
-from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_content import (
     AudioPart,
     RefusalPart,

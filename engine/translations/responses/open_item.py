@@ -18,7 +18,7 @@ from engine.translations.neutral.events import (
     Tokens,
     uncarried,
 )
-from engine.translations.neutral.members import NULL
+from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.open_parts import Part
 from engine.translations.openai_content import read_citation, read_logprobs
 from engine.translations.responses.answer_fields import (

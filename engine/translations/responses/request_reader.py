@@ -16,8 +16,7 @@ from msgspec import Raw
 
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Changes, Text, is_sealed, objects
-from engine.translations.neutral.members import Members
-from engine.translations.neutral.objects import ObjectReader, present, raw_members
+from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.request import (
     ChatRequest,
     Message,
@@ -25,6 +24,7 @@ from engine.translations.neutral.request import (
     Thinking,
     any_object,
 )
+from engine.translations.neutral.request_json import ObjectReader, present
 from engine.translations.openai_request_fields import other_members, read_schema, read_tool_choice
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
@@ -62,7 +62,6 @@ _PLACES = {
     "max_tokens": "max_output_tokens",
     "thinking": "reasoning",
 }
-_own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 
 
@@ -114,7 +113,7 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     """Note what only this language knows."""
-    others = other_members(_own_members(members), members.extra, _HARMLESS)
+    others = other_members(members, _HARMLESS)
     if not others:
         return
     request.unread.extend(others)

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from engine.translations.language import Feature, Features, each_alone
-from engine.translations.neutral.objects import JsonObject, UnknownObject
+from engine.translations.neutral.request_json import JsonObject, UnknownObject
 from engine.translations.openai_content import AudioPart, RefusalPart
 
 
@@ -36,16 +36,12 @@ class SummaryTextPart(TextPart, tag="summary_text"):
 
 
 class ImagePart(JsonObject, tag="input_image"):
-    """An image: by its URL, or else by the id of a file."""
-
     image_url: str | None = None
     file_id: str | None = None
     detail: str | None = None
 
 
 class FilePart(JsonObject, tag="input_file"):
-    """A document: by its URL, by its content, or else by the id of a file."""
-
     file_url: str | None = None
     file_data: str | None = None
     file_id: str | None = None
@@ -67,16 +63,12 @@ Content = str | list[Part] | None
 
 
 class ItemHead(Struct):
-    """What tells the kind of an item."""
-
     type: str | None = None
     role: Raw = Raw()
     namespace: Raw = Raw()
 
 
 class ItemObject(JsonObject):
-    """What most items have."""
-
     type: Raw = Raw()
     id: Raw = Raw()
     status: Raw = Raw()
@@ -124,8 +116,6 @@ class SearchResultItem(ResultItem):
 
 
 class ThoughtText(Struct):
-    """A piece of thoughts."""
-
     text: str | None = None
 
 

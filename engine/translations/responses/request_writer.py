@@ -8,13 +8,12 @@ from typing import Any
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import Json
+from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.openai_models import reasons, samples
 from engine.translations.openai_request_fields import (
-    has_shared,
     lose_logprobs,
     lose_penalties,
     write_effort,
@@ -55,8 +54,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     body["store"] = False
     if include := _include(model, logprobs=logprobs):
         body["include"] = include
-    if has_shared(request, _CHAT):
-        body |= write_shared(request, losses)
+    body |= write_shared(request, _CHAT, losses)
     return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 
@@ -122,7 +120,7 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
         losses.add(request.place_of("candidates"))
     limit = request.max_tokens
     if limit is not None and limit < _MIN_LIMIT:
-        losses.add(request.place_of("max_tokens"), "the least is 16", hint=True)
+        losses.add(request.place_of("max_tokens"), "the minimum is 16", hint=True)
         limit = _MIN_LIMIT
     reasoning = _reasoning(request, model, losses)
     effort = None if reasoning is None else reasoning.get("effort")

@@ -15,7 +15,7 @@ import msgspec
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Event
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
 from engine.translations.openai_content import ERRORS
 from engine.translations.responses.answer_fields import (

@@ -25,7 +25,7 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     Tokens,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType, on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_content import write_logprobs
 from engine.translations.responses.answer_fields import PREFIX
@@ -284,7 +284,7 @@ class Writer:
     def _event(self, kind: str, members: Json) -> bytes:
         document = {"type": kind, "sequence_number": self._sequence, **members}
         self._sequence += 1
-        return b"event: %b\ndata: %b\n\n" % (kind.encode(), _encode(document))
+        return b"event: %b\ndata: %b\n\n" % (kind.encode(), on_one_line(_encode(document)))
 
 
 def _summary(text: str) -> Json:

@@ -21,7 +21,7 @@ from engine.translations.chat_completions.thoughts import (
 )
 from engine.translations.neutral.content import Reasoning, Signature
 from engine.translations.neutral.events import Cite, Finish
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.json_members import Members
 from tests.support.each import each
 
 Json = dict[str, Any]

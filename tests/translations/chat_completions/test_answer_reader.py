@@ -18,7 +18,7 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     UpstreamError,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 
 Json = dict[str, Any]
@@ -73,7 +73,7 @@ def test_complete_streams(chunks: list[bytes]) -> None:
         ([chunk(text("Hi"))], "without a finish reason"),
         ([chunk(text("Hi")), b"[DONE]"], "without a finish reason"),  # the marker proves nothing
         ([chunk(text("Hi")), chunk(STOP, text("Ho", index=1))], "without a finish reason"),
-        ([chunk({**STOP, "finish_reason": "error"})], "broken off: error"),
+        ([chunk({**STOP, "finish_reason": "error"})], "aborted: error"),
     ],
 )
 def test_incomplete_streams(chunks: list[bytes], message: str) -> None:

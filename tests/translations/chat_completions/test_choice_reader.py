@@ -25,8 +25,8 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.law import Law
-from engine.translations.neutral.members import WrongType
 from tests.support.each import each
 
 Json = dict[str, Any]
@@ -237,7 +237,7 @@ def test_the_older_form_of_a_call() -> None:
                 *(calls(call(0, "{}", id="1", name="f")), calls(call(1, "{}", id="2", name="g"))),
                 calls(call(0, "{}")),
             ],
-            "goes on with a tool call that had ended",
+            "continues a tool call that had ended",
         ),
     ],
 )
@@ -373,7 +373,7 @@ def test_the_stop_sequence_that_was_met(
 
 @each("reason", ["error", "abort", "insufficient_system_resource"])
 def test_reasons_that_mean_a_failure(reason: str) -> None:
-    with pytest.raises(BrokenAnswer, match=f"broken off: {reason}"):
+    with pytest.raises(BrokenAnswer, match=f"aborted: {reason}"):
         finish({"content": "a"}, reason=reason)
 
 

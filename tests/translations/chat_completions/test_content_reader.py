@@ -23,7 +23,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 
 Json = dict[str, Any]

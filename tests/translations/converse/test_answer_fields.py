@@ -16,7 +16,7 @@ from engine.translations.converse.answer_fields import (
 )
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.neutral.members import NULL
+from engine.translations.neutral.json_members import NULL
 from tests.support import bedrock
 from tests.support.each import each
 

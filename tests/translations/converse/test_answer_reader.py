@@ -28,7 +28,7 @@ from engine.translations.neutral import content
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Close, Delta, Event, Open, Sign
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support import bedrock
 from tests.support.amazon_events import event
 from tests.support.each import each

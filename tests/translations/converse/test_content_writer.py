@@ -98,13 +98,13 @@ def test_a_text_stands_beside_a_document() -> None:
 def test_a_models_turn_has_no_media() -> None:
     image = Media(kind="image", source=Inline("image/png", "iVBORw0KGgo="), place="i")
     request = written(CLAUDE, HI, assistant(image, Text(text="a")), HI)
-    assert request.lost == {"i": "a model's turn has no media"}
+    assert request.lost == {"i": "an assistant's turn cannot contain media"}
 
 
 def test_a_block_of_another_vendor_is_lost() -> None:
     foreign = Foreign(kind="widget", place="w")
     assert written(CLAUDE, user(foreign, Text(text="a"))).lost == {
-        "w": "'widget' is known to another vendor only"
+        "w": "only another vendor has 'widget' blocks"
     }
 
 
@@ -152,7 +152,7 @@ def test_every_format_is_one_of_the_vendors_model(kind: str) -> None:
 
 
 LOSSES = [
-    ("image", Link("https://a.example/a.png"), "no links"),
+    ("image", Link("https://a.example/a.png"), "only links to Amazon S3"),
     ("image", Link("s3://bucket/a"), "unknown type"),
     ("image", Inline("image/tiff", "AAAA"), "no image/tiff"),
     ("image", PlainText("x"), "text"),

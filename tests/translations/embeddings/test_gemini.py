@@ -13,8 +13,8 @@ from engine.translations.embeddings.languages.gemini import (
     write_usage,
 )
 from engine.translations.generate_content.models import full_name, path_of
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import Members, WrongType
 from engine.values.wildcard import Patterns
 
 FULL_REQUEST = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from engine.translations.embeddings.language import as_base64, as_numbers
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 
 BROKEN = (b'"*"', b'"AAA"', b"3", b'["a"]', b"[1", b"{}")
 

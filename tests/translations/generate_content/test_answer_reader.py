@@ -10,7 +10,7 @@ from engine.translations.generate_content.answer_reader import Reader, read_answ
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import Foreign, Media, Reasoning, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Start, UpstreamError
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 from tests.translations.generate_content.documents import Json, events_of, piece, read, text
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.translations.generate_content.answer_fields import documented
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 
 SNAKE = {
     "candidates": [

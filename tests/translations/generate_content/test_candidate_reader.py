@@ -20,7 +20,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Close, Delta, Open, Sign
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 from tests.translations.generate_content.candidate_reading import (
     SEAL,
@@ -158,7 +158,10 @@ def test_arguments_may_come_value_by_value() -> None:
 @each(
     ("documents", "message"),
     [
-        ([piece(call(willContinue=True)), piece(text("a"))], "goes on inside a tool call"),
+        (
+            [piece(call(willContinue=True)), piece(text("a"))],
+            "has other content inside a tool call",
+        ),
         ([piece(call(willContinue=True), finish="STOP")], "ended inside a tool call"),
         ([piece({"functionCall": {"args": {}}}, finish="STOP")], "without a name"),
         ([piece(text("a"))], "without a finish reason"),

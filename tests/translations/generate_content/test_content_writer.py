@@ -18,7 +18,7 @@ from engine.translations.neutral.content import (
     Text,
     UploadedFile,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 from tests.translations.generate_content.request_writing import (
     FLASH,

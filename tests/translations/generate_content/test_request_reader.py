@@ -7,7 +7,7 @@ import json
 import pytest
 from msgspec import Raw
 
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import (
     BuiltInTool,
     OutputFormat,

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.translations.generate_content.request_shapes import Blob, FunctionCall
-from engine.translations.neutral.objects import ObjectReader
+from engine.translations.neutral.request_json import ObjectReader
 
 
 @pytest.mark.parametrize("name", ["mimeType", "mime_type"])

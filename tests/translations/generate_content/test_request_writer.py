@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from engine.translations.generate_content.request_writer import write_request
 from engine.translations.neutral.content import Text
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, ToolChoice
 from engine.values.wildcard import Patterns
 from tests.support.each import each

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.generate_content.schemas import to_json_schema
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 
 PLACE = "tools[3]"

@@ -10,8 +10,8 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.generate_content.subset_writer import SubsetWriter
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import TooLarge, most_bytes
-from engine.translations.neutral.members import WrongType
 from tests.support.each import each
 
 PLACE = "tools[3].function.parameters"

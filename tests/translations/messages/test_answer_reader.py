@@ -10,7 +10,7 @@ import pytest
 from engine.translations.messages.answer_reader import Reader
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 from tests.translations.messages.streams import (
     CALL,

@@ -23,7 +23,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, UpstreamError
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.usage import Usage
 from tests.support.each import each

@@ -13,8 +13,8 @@ from engine.translations.messages.request_shapes import (
     TextBlock,
 )
 from engine.translations.neutral.content import Foreign, Link, Text, ToolCall, ToolResult
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import UnknownObject
+from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.request_json import UnknownObject
 
 UNKNOWN = UnknownObject(mark=None, kind="novel")
 

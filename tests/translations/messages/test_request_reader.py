@@ -24,8 +24,8 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, ToolChoice
 from tests.support.each import each
 

@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from engine.translations.messages.request_writer import write_request
 from engine.translations.neutral.content import ToolCall, ToolResult
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -6,7 +6,6 @@ from engine.translations.neutral.answer import collect
 from engine.translations.neutral.calls import (
     AnswerTool,
     FirstCall,
-    answer_tool_name,
     lose_one_call,
 )
 from engine.translations.neutral.content import Text, ToolCall
@@ -46,11 +45,6 @@ def test_another_call_is_one() -> None:
 
 def test_an_answer_that_was_cut_off_says_so() -> None:
     assert answer("length", "json") == ([Text(text='{"a":1}')], "length")
-
-
-def test_a_name_is_not_that_of_another_tool() -> None:
-    assert answer_tool_name(set()) == "json_tool_call"
-    assert answer_tool_name({"json_tool_call", "json_tool_call_"}) == "json_tool_call__"
 
 
 @each(

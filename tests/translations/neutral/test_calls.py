@@ -16,7 +16,7 @@ from engine.translations.neutral.calls import (
     call_id,
 )
 from engine.translations.neutral.content import ToolCall
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import Tool
 from tests.support.each import each
 

@@ -134,7 +134,7 @@ def test_the_blocks_of_an_answer_are_bounded() -> None:
 @pytest.mark.parametrize("following", [Open(Text()), END, BOTH])
 def test_arguments_that_are_no_object_are_refused(arguments: str, following: Event) -> None:
     law = check(Start(), Open(CALL), *map(Delta, arguments), Close())
-    with pytest.raises(BrokenAnswer, match="arguments of f that are no JSON object"):
+    with pytest.raises(BrokenAnswer, match="calls f with arguments that are not a JSON object"):
         law.check(following)
 
 

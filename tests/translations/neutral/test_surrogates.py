@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from engine.translations.neutral.shapes import Surrogates
+from engine.translations.neutral.answer_json import Surrogates
 from tests.support.each import each
 
 

@@ -17,7 +17,7 @@ from engine.translations.neutral.content import (
     Text,
     UploadedFile,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_content import required
 from engine.translations.responses.content_reader import read_content

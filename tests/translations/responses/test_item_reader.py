@@ -20,7 +20,7 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
 )
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import Message
 from engine.translations.responses.request_reader import read_request
 from engine.translations.translation import LossRules, Translation

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Text
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import (
     ChatRequest,
     OutputFormat,

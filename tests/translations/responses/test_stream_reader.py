@@ -353,7 +353,7 @@ def test_a_text_waits_for_the_thoughts_before_it() -> None:
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_parts, "MAX_ARGUMENTS", 500)
-    with pytest.raises(BrokenAnswer, match="over 500 bytes to be kept"):
+    with pytest.raises(BrokenAnswer, match="over 500 bytes that must be buffered"):
         blocks_of(*_call(0, "{"), *_call(1, *"{" * 9))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw
 from msgspec.structs import replace
 
 from engine.translations.neutral.answer import Answer, collect
@@ -22,7 +23,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Stop, TokenLogprob
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import CallerTool, ChatRequest
 from engine.translations.responses import stream_writer
 from engine.translations.responses.answer_writer import write_answer
@@ -159,6 +160,19 @@ def test_indexes_and_ids_of_events_are_those_of_the_answer() -> None:
             assert event["content_index"] < len(item["content"])
     finished = [e["output_index"] for e in events if e["type"] == "response.output_item.done"]
     assert finished == [*range(len(output))]
+
+
+def test_every_event_is_on_one_line_also_where_json_is_passed_on() -> None:
+    request = replace(
+        REQUEST,
+        extra={"reasoning": Raw(b'{\n"effort":\r\nnull}'), "tools": Raw(b"[\n]")},
+        caller_tools={"tool_search": CallerTool("tool_search", "tool_search")},
+    )
+    call = ToolCall(id="c", name="tool_search", arguments='{\n"query": 1.0}')
+    stream = b"".join(map(Writer(request).write, events_of(answer(call))))
+    lines = [line for line in stream.splitlines() if line]
+    assert [line for line in lines if not line.startswith((b"event: ", b"data: "))] == []
+    assert b'"arguments":{"query":1.0}' in stream
 
 
 def test_the_sdk_comes_to_the_same_texts_and_arguments() -> None:

@@ -21,8 +21,8 @@ from engine.translations.generate_content.fields import Fields
 from engine.translations.generate_content.models import full_name, path_of
 from engine.translations.language import Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.content import Json
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import Members, WrongType
 
 _PIXEL = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 
@@ -103,7 +103,7 @@ def write_input(each: EmbeddingInput) -> Json:
 def lose_user(request: EmbeddingRequest, losses: Losses) -> None:
     """Note that nobody is told for whom a vector is."""
     if request.user:
-        losses.add("user", "the vendor is not told for whom a vector is", hint=True)
+        losses.add("user", "the vendor takes no user id for embeddings", hint=True)
 
 
 def read_vector(embedding: Members | None) -> Raw:

@@ -17,8 +17,8 @@ from engine.translations.embeddings.language import (
     encode_embeddings,
 )
 from engine.translations.language import Feature, Features, RequestLine, TargetRequest
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.members import Members, WrongType
 from engine.translations.openai_content import ERRORS, read_error
 from engine.values.wildcard import Patterns
 
@@ -75,11 +75,13 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
     inputs = request.inputs
     for each in inputs:
         if each.task_type:
-            losses.add(f"{each.place}taskType", "a vector has no purpose for this model")
+            losses.add(f"{each.place}taskType", "the model has no task types")
         if each.title:
-            losses.add(f"{each.place}title", "a text has no title for this model")
+            losses.add(f"{each.place}title", "the model takes no titles")
         if each.dimensions != inputs[0].dimensions:
-            losses.add(f"{each.place}outputDimensionality", "all vectors have one length")
+            losses.add(
+                f"{each.place}outputDimensionality", "all vectors of a request have one length"
+            )
     body: dict[str, Any] = {"model": model, "input": [each.text for each in inputs]}
     if inputs and inputs[0].dimensions is not None:
         body["dimensions"] = inputs[0].dimensions

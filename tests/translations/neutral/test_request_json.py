@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import (
+from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.request_json import (
     JsonObject,
     ObjectReader,
     UnknownObject,
     kind_of,
     present,
-    raw_members,
 )
 
 
@@ -192,19 +191,3 @@ class Marks(JsonObject):
     id: Raw = Raw()
     status: Raw = Raw()
     fixed_place: Raw = Raw()
-
-
-@pytest.mark.parametrize(
-    ("document", "present_members"),
-    [
-        (b"{}", {}),
-        (b'{"id": null}', {}),
-        (b'{"id": null, "status": 1.0}', {"status": Raw(b"1.0")}),
-        (b'{"fixed_place": {}, "id": ""}', {"id": Raw(b'""'), "fixedPlace": Raw(b"{}")}),
-    ],
-)
-def test_raw_members_are_those_that_are_present(
-    document: bytes, present_members: dict[str, Raw]
-) -> None:
-    members_of = raw_members("id", "status", fixed_place="fixedPlace")
-    assert members_of(ObjectReader(Marks).read(document, "", [])) == present_members

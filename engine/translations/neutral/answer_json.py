@@ -1,10 +1,7 @@
-"""JSON that is decoded at once into values of a known shape (`msgspec.Struct`).
+"""What upstreams answer, decoded at once into values of a known shape (`msgspec.Struct`).
 
-For values that are only read: members that a shape does not declare are ignored. Every member is
-optional and a null counts as absent, as in `Members`; errors are the same as there.
-
-What callers send is read as it is (`read_shape`). What upstreams answer is read by a `Shape`, which
-forgives odd values that cost the answer nothing.
+Members that a shape does not declare are ignored. Every member is optional and a null counts as
+absent. Odd values that cost the answer nothing are forgiven (`Shape`).
 
 A server that counts UTF-16 cuts a character outside of the basic plane into two deltas. Each has
 half of its pair, which is no character, and no reader of JSON accepts it: `Surrogates` joins them.
@@ -20,41 +17,25 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from engine.translations.neutral.members import NOT_OF_TYPE, NULL, WHOLE_TEXT, WrongType
+from engine.translations.neutral.json_members import (
+    NOT_OF_TYPE,
+    NULL,
+    PLACE,
+    TYPE,
+    WHOLE_TEXT,
+    WrongType,
+    wrong_type,
+)
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
-_PLACE = re.compile(r" - at `\$\.?(.*)`$")
-_TYPE = re.compile(r"Expected `(\w+)")
-_EXPECTED = {
-    "str": "a string",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "an object",
-}
-_IN_BOUNDS = "no number out of all bounds"
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _MEMBERS: Decoder[dict[str | int, Raw]] = Decoder(dict[str, Raw])
 _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
 _MAX_NUMBER = 2**53
 MAX_READ = 50_000_000
 """Bytes that the amendments of one text may read anew, which is about a second."""
-
-
-def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
-    """The value of a JSON text, which stands at `place` ("" for a text of its own).
-
-    Raises WrongType with the place of the first member of another type.
-    """
-    try:
-        return decoder.decode(text)
-    except msgspec.ValidationError as error:
-        raise _wrong_type(str(error), place) from error
-    except NOT_OF_TYPE as error:
-        raise WrongType(place or WHOLE_TEXT, "an object") from error
 
 
 class Reader(Protocol[_T_co]):
@@ -103,7 +84,7 @@ class Shape(Generic[_T]):
 
     def _read_odd(self, text: Raw, place: str, error: msgspec.ValidationError) -> _T:
         for _ in range(MAX_READ // (len(bytes(text)) + 1)):
-            path, kind = _PLACE.search(str(error)), _TYPE.match(str(error))
+            path, kind = PLACE.search(str(error)), TYPE.match(str(error))
             names = _STEP.findall("" if path is None else path[1])
             steps = [int(index) if index else name for index, name in names]
             try:
@@ -113,7 +94,7 @@ class Shape(Generic[_T]):
                 error = another
             except (_CannotAmend, LookupError, *NOT_OF_TYPE):  # LookupError: a member stands twice
                 break
-        raise _wrong_type(str(error), place) from error
+        raise wrong_type(str(error), place) from error
 
     def _amend(self, text: Raw, steps: Sequence[str | int], kind: str) -> Raw:
         """The text with the value at `steps` as one of a kind, or without it."""
@@ -193,15 +174,6 @@ def is_blank(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(is_blank, value.values()))
     return not value
-
-
-def _wrong_type(message: str, place: str) -> WrongType:
-    """The error that msgspec describes: "Expected `str | null`, got `int` - at `$.a[0].b`"."""
-    path, kind = _PLACE.search(message), _TYPE.match(message)
-    inner = "" if path is None else path[1]
-    dot = "." if place and inner and not inner.startswith("[") else ""
-    expected = _IN_BOUNDS if kind is None else _EXPECTED.get(kind[1], kind[1])
-    return WrongType(f"{place}{dot}{inner}" or WHOLE_TEXT, expected)
 
 
 _ESCAPE = re.compile(

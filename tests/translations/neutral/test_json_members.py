@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.json_members import Members, WrongType
 
 TEXT = b"""{"text": "a", "null": null, "number": 1.50, "list": [{"a": 1}, 2], "object": {"b": 3},
     "bad": "\xff"}"""

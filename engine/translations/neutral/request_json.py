@@ -1,4 +1,5 @@
-"""JSON objects decoded at once into structs that declare the members which a language documents.
+"""What callers send, decoded at once into structs that declare the members which a language
+documents.
 
 `ObjectReader` decodes a text in one step where it has no other members. Where it has, or where a
 value has another type, it reads that object member by member: unknown members are kept as `extra`
@@ -10,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
-from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Raw, Struct, inspect
 from msgspec.json import Decoder
 
 from engine.translations.neutral.content import Block, Extra, Foreign, Text, read_cache_mark
-from engine.translations.neutral.members import NOT_OF_TYPE, NULL, OBJECT, WrongType, decode
+from engine.translations.neutral.json_members import NOT_OF_TYPE, NULL, OBJECT, WrongType, decode
 
 _Read = Callable[[Raw, str, list[str]], Any]
 """Reads the JSON text of a value at a place, and notes the places of unknown members in a list."""
@@ -74,22 +74,6 @@ def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
 def present(raw: Raw) -> Raw | None:
     """A member's text, None for one that is absent."""
     return raw if raw and raw != NULL else None
-
-
-def raw_members(*names: str, **fields: str) -> Callable[[JsonObject], Extra]:
-    """A function for those members of an object that are present, out of two or more of type `Raw`.
-    They have these names, or these names of fields with those of the members."""
-    members = {**dict(zip(names, names, strict=True)), **fields}
-    values_of = attrgetter(*members)
-
-    def present_members(value: JsonObject) -> Extra:
-        values: tuple[Raw, ...] = values_of(value)
-        if not any(values):  # nearly always
-            return {}
-        pairs = zip(members.values(), values, strict=True)
-        return {name: raw for name, raw in pairs if raw and raw != NULL}
-
-    return present_members
 
 
 PartReader = Callable[[Any, str, list[str]], Block]

@@ -6,10 +6,10 @@ import pytest
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from engine.translations.neutral import shapes
-from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.shapes import Shape as AnswerShape
-from engine.translations.neutral.shapes import is_blank, raw_at, read_shape
+from engine.translations.neutral import answer_json
+from engine.translations.neutral.answer_json import Shape as AnswerShape
+from engine.translations.neutral.answer_json import is_blank, raw_at
+from engine.translations.neutral.json_members import WrongType, read_shape
 from tests.support.each import each
 
 
@@ -48,7 +48,7 @@ def test_unknown_members_and_nulls_are_passed_over() -> None:
         (b'{"inner":{}}', "inner", "a list"),
         (b'{"number":"1"}', "number", "a number"),
         (b'{"flag":0}', "flag", "true or false"),
-        (b'{"number":1e999}', "number", "no number out of all bounds"),
+        (b'{"number":1e999}', "number", "a smaller number"),
         (b"[]", "the JSON text", "an object"),
         (b"", "the JSON text", "an object"),
         (b"{", "the JSON text", "an object"),
@@ -134,7 +134,7 @@ def test_what_is_needed_and_says_nothing_is_named(text: bytes, place: str) -> No
 
 
 def test_the_amendments_of_a_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shapes, "MAX_READ", 1_000)
+    monkeypatch.setattr(answer_json, "MAX_READ", 1_000)
     odd = b'{"inner":[%b]}' % b",".join([b'{"text":1}'] * 20)
     with pytest.raises(WrongType, match=r"inner\[\d\]"):
         NAMED.read(odd)

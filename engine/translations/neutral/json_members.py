@@ -6,6 +6,7 @@ are passed on keep their JSON text, with number text and key order (`Raw`). A nu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, repeat
 from operator import is_not
@@ -49,6 +50,21 @@ class WrongType(ValueError):
     def __init__(self, place: str, expected: str) -> None:
         super().__init__(f"'{place}' must be {expected}")
         self.place, self.expected = place, expected
+
+
+PLACE = re.compile(r" - at `\$\.?(.*)`$")
+TYPE = re.compile(r"Expected `(\w+)")
+"""Where and what in msgspec's errors: "Expected `str | null`, got `int` - at `$.a[0].b`"."""
+
+_EXPECTED = {
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_IN_BOUNDS = "a smaller number"
 
 
 class Members:
@@ -197,3 +213,30 @@ def value_of(decoder: Decoder[_T], text: bytes | str | Raw) -> _T | None:
         return decoder.decode(text)
     except NOT_OF_TYPE:
         return None
+
+
+def on_one_line(text: bytes) -> bytes:
+    """A JSON text as the data of an event: a line end in JSON that is passed on would end it."""
+    return msgspec.json.format(text, indent=-1) if b"\n" in text or b"\r" in text else text
+
+
+def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
+    """The value of a JSON text, which stands at `place` ("" for a text of its own).
+
+    Raises WrongType with the place of the first member of another type.
+    """
+    try:
+        return decoder.decode(text)
+    except msgspec.ValidationError as error:
+        raise wrong_type(str(error), place) from error
+    except NOT_OF_TYPE as error:
+        raise WrongType(place or WHOLE_TEXT, "an object") from error
+
+
+def wrong_type(message: str, place: str) -> WrongType:
+    """The error that msgspec describes, of a text at `place`."""
+    path, kind = PLACE.search(message), TYPE.match(message)
+    inner = "" if path is None else path[1]
+    dot = "." if place and inner and not inner.startswith("[") else ""
+    expected = _IN_BOUNDS if kind is None else _EXPECTED.get(kind[1], kind[1])
+    return WrongType(f"{place}{dot}{inner}" or WHOLE_TEXT, expected)
