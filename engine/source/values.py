@@ -124,7 +124,9 @@ class Values:
                 self._note(name, "MW004", "a key must be a plain name")
                 continue
             if name.value in mapping:
-                self._note(name, "MW003", f"key '{name.value}' is repeated", "keep one of them")
+                first = next(key for key, _ in node.value if key.value == name.value)
+                hint = f"keep one of them; the other is in line {first.start_mark.line + 1}"
+                self._note(name, "MW003", f"key '{name.value}' is repeated", hint)
                 continue
             mapping[sys.intern(name.value)] = self.of(value)
         return merged | mapping if merged else mapping

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from openai import OpenAI
 
+from tests.support.blocks import block
 from tests.support.paths import ROOT
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Wire, ask, recorder, request
@@ -381,7 +382,7 @@ def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> No
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
-    with demo(tmp_path) as (running, _, _):
+    with demo(tmp_path) as (running, base, token):
         output = running.output()
         curl = output[output.index("  curl -N") : output.index("Python, with")]
         result = subprocess.run(
@@ -394,14 +395,20 @@ def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
         assert "data: [DONE]" in result.stdout, result.stderr
         python = output[output.index("  from openai") : output.index("Model names")]
         script = "\n".join(line[2:] for line in python.splitlines())
-        ran = subprocess.run(
-            [sys.executable, "-c", script],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            env=environment(),
-        )
-        assert ran.stdout.strip() == "Hello!", ran.stderr
+        assert printed_by(script) == "Hello!\n"
+        readme = block("README.md", "from openai").text
+        readme = readme.replace("http://127.0.0.1:PORT/v1", base).replace("mw-...", token)
+        assert printed_by(readme) == "Hello\n"
+
+
+def printed_by(script: str) -> str:
+    """What a program in Python prints."""
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, env=environment(), check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def test_demo_ends_cleanly_while_a_request_hangs(tmp_path: Path) -> None:

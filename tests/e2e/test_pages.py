@@ -75,7 +75,8 @@ def test_a_gateway_of_your_own(shell: Shell, page: str) -> None:
 def project(shell: Shell) -> Shell:
     """A project of `init`, with a token for alice and a database."""
     succeed(shell, "modelway init project > /dev/null && cd project")
-    succeed(shell, "modelway token new alice | grep -A9 '^  - ' >> gateway.yaml")
+    succeed(shell, "modelway token new alice > secret.txt")
+    succeed(shell, "grep -A9 '^  - ' secret.txt >> gateway.yaml")
     succeed(shell, "echo 'stores: {records: \"sqlite:///modelway.db\"}' >> gateway.yaml")
     succeed(shell, f"echo '{BODY}' > body.json")
     return shell
@@ -114,6 +115,26 @@ def test_a_gunicorn_of_your_own(project: Shell) -> None:
     project.run(f"{command} > gunicorn.txt 2>&1 &")
     assert "ok" in succeed(project, f"{WAIT} http://127.0.0.1:{port}/healthz || cat gunicorn.txt")
     project.run("kill %1; wait")
+
+
+def test_a_gateway_before_the_mock(project: Shell) -> None:
+    """The commands of the page, and a request."""
+    port, telemetry, upstream = free_port(), free_port(), free_port()
+    succeed(project, f"sed -i s/127.0.0.1:8080/127.0.0.1:{port}/ gateway.yaml")
+    succeed(project, f"sed -i s/127.0.0.1:9464/127.0.0.1:{telemetry}/ gateway.yaml")
+    mock, variables, serve = block("docs/reference/mock.md", "modelway mock").commands()
+    project.run(mock.replace("mock &", f"mock --port {upstream} > mock.txt 2>&1 &"))
+    succeed(project, variables.replace(":9000", f":{upstream}"))
+    project.run(f"{serve} > gateway.txt 2>&1 &")
+    assert succeed(project, f"{WAIT} http://127.0.0.1:{telemetry}/readyz || cat gateway.txt")
+    (secret,) = re.findall(r"mw-\w+", succeed(project, "cat secret.txt"))
+    answer = succeed(
+        project,
+        f"curl -s http://127.0.0.1:{port}/v1/chat/completions -d @body.json"
+        f" -H 'authorization: Bearer {secret}' -H 'content-type: application/json'",
+    )
+    assert "Hello" in answer
+    project.run("kill %1 %2; wait")
 
 
 def test_the_schema_of_the_page(project: Shell) -> None:

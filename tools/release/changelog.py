@@ -25,7 +25,7 @@ SUBJECTS = {
     ".": "Other changes",
 }
 """The folders of changes/, in the order of their headings."""
-MAX_WORDS = 1000
+MAX_WORDS = 900
 """The words of a section that is one page, which a user reads before an upgrade."""
 
 
@@ -56,7 +56,12 @@ def gather(root: Path, version: str, day: date) -> tuple[int, int]:
     changelog.write_text(_HEAD + section + before.removeprefix(_HEAD), "utf-8")
     for file in fragments:
         file.unlink()
-    return len(fragments), len(re.sub(r"\]\([^)]*\)", "]", section).split())
+    return len(fragments), words(section)
+
+
+def words(text: str) -> int:
+    """How many words a reader sees: no addresses of links, no marks of lists and headings."""
+    return len(re.findall(r"\S*\w\S*", re.sub(r"\]\([^)]*\)", "]", text)))
 
 
 def items(fragment: str) -> Iterator[str]:

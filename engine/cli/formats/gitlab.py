@@ -21,7 +21,7 @@ def render(report: Report) -> str:
 
 
 def _row(problem: Problem) -> dict[str, Any]:
-    text = f"{problem.message}. {problem.hint}" if problem.hint else problem.message
+    text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
     identity = f"{problem.code}\0{problem.file}\0{problem.message}"
     return {
         "description": text,

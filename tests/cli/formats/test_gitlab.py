@@ -13,7 +13,7 @@ def test_gitlab_gets_a_row_for_each_problem(folder):
     (row,) = json.loads(modelway("check", "--format", "gitlab", "bad.yaml").stdout)
     assert len(row.pop("fingerprint")) == 64
     assert row == {
-        "description": "unknown upstream 'mian'. did you mean 'main'?",
+        "description": "unknown upstream 'mian'; did you mean 'main'?",
         "check_name": "MW313",
         "severity": "blocker",
         "location": {"path": "bad.yaml", "lines": {"begin": 4}},

@@ -20,7 +20,17 @@ _WINDOWS |= {"year": "365d"}
 _UNITS = {"megabytes": "MiB", "kilobytes": "KiB", "bytes": "B"}
 _BY = {"consumer": "token", "credential": "token", "service": "all"}
 _ORIGIN = re.compile(r"\*|https?://[a-z0-9._-]+(:[0-9]{1,5})?")
-_REASONS = {"key-auth": "every route asks for a token; keys of consumers are under tokens"}
+_REASONS = {
+    "key-auth": "every route asks for a token; keys of consumers are under tokens",
+    "prometheus": "metrics are served at telemetry.listen",
+    "correlation-id": "each request has an x-request-id",
+    **dict.fromkeys(("opentelemetry", "zipkin"), "write telemetry.traces"),
+    **dict.fromkeys(("file-log", "http-log", "tcp-log", "udp-log"), "write telemetry.access_log"),
+    "ai-prompt-guard": "`deny` refuses by values of a request",
+    "ai-prompt-decorator": "`transform` prepends and appends messages",
+    "ai-rate-limiting-advanced": "write a token_budget or a spend_limit under policies",
+    "rate-limiting-advanced": "write a rate_limit under policies",
+}
 _NO_GUARDS = frozenset(
     {"key-auth", "cors", "request-transformer", "response-transformer", "correlation-id"}
     | {"prometheus", "opentelemetry", "zipkin", "datadog", "statsd", "syslog", "loggly"}

@@ -17,6 +17,7 @@ from engine.offline.importers.litellm.defaults import read_defaults
 from engine.offline.importers.litellm.deployment import Deployment
 from engine.offline.importers.litellm.vocabulary import (
     HARMLESS,
+    STRATEGIES,
     reason_for,
 )
 from engine.source.problem import Path
@@ -50,6 +51,7 @@ class _Reader:
             if len(model.value["to"]) == 1:
                 model.value["to"][0].pop("weight", None)
         read_defaults(self.draft, self.defaults)
+        self._strategy()
         self._aliases()
         self._fallbacks()
         self._policies()
@@ -119,6 +121,15 @@ class _Reader:
         per_million = {k: number_of(round(v * 1e6, 6)) for k, v in price.items() if v is not None}
         if per_million:
             self.draft.prices[name] = Entry(per_million, [line])
+
+    def _strategy(self) -> None:
+        """The strategy of the router, for each model that has a choice."""
+        choice = STRATEGIES.get(str(self.router.get("routing_strategy")), "weighted")
+        line = self.draft.line(("router_settings", "routing_strategy"))
+        for model in self.draft.models.values() if choice != "weighted" else ():
+            if len(model.value["to"]) > 1:
+                model.value["choose"] = choice
+                model.lines.append(line)
 
     def _aliases(self) -> None:
         for section in (self.router, self.settings):
@@ -191,8 +202,8 @@ class _Reader:
         imported |= {"default_max_parallel_requests"}
         for section, at in self._both():
             for key, value in section.items():
-                is_default = key == "routing_strategy" and value == "simple-shuffle"
-                if key not in imported | HARMLESS and not is_default:
+                is_known = key == "routing_strategy" and value in STRATEGIES
+                if key not in imported | HARMLESS and not is_known:
                     self.draft.skip((*at, key), reason_for(key))
 
     def _both(self) -> Iterator[tuple[Mapping[str, Any], Path]]:

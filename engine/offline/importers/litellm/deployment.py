@@ -12,6 +12,7 @@ from engine.config.providers import Provider
 from engine.offline.imported_config import ImportedConfig
 from engine.offline.imported_parameters import number_of
 from engine.offline.importers.litellm.vocabulary import (
+    AWS,
     GUESSES,
     HARMLESS,
     MODELS,
@@ -151,6 +152,8 @@ class Deployment:
     def _credential(self, provider: Provider) -> dict[str, Any]:
         """The credential in the form of the provider. A secret that is written out becomes a
         variable."""
+        if provider.name == "bedrock" and (keys := self._aws_keys()):
+            return {"aws": keys}
         form = provider.credential
         key = self._text("api_key")
         if form is None:
@@ -172,6 +175,20 @@ class Deployment:
         reason = f"it is a literal; set {name} to it"
         self.draft.skip((*self.at, "api_key"), reason, "the value of api_key")
         return f"${{{name}}}"
+
+    def _aws_keys(self) -> dict[str, str]:
+        """The keys of AWS, or the name of a profile; nothing where one of two keys is missing."""
+        present = {word for key, word in AWS.items() if self.parameters.get(key)}
+        if "profile" not in present and not {"access_key", "secret_key"} <= present:
+            return {}
+        values = {word: text for key, word in AWS.items() if (text := self._text(key))}
+        for key, word in AWS.items():
+            if word in values and word != "profile" and not values[word].startswith("${"):
+                variable = self.draft.variable(key.upper(), values[word])
+                reason = f"it is a literal; set {variable} to it"
+                self.draft.skip((*self.at, key), reason, f"the value of {key}")
+                values[word] = f"${{{variable}}}"
+        return values
 
     def _headers(self) -> dict[str, str]:
         headers: dict[str, str] = {}

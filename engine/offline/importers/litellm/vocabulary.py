@@ -63,6 +63,19 @@ SUFFIXES = {
 }
 """Suffixes that LiteLLM adds to an `api_base`, and that a URL of Modelway must contain."""
 WEIGHTS = ("weight", "rpm", "tpm")
+STRATEGIES = {
+    "simple-shuffle": "weighted",
+    "least-busy": "least_busy",
+    "latency-based-routing": "fastest",
+}
+"""Values of `choose` by LiteLLM's `routing_strategy`."""
+AWS = {
+    "aws_access_key_id": "access_key",
+    "aws_secret_access_key": "secret_key",
+    "aws_session_token": "session_token",
+    "aws_profile_name": "profile",
+}
+"""Members of the credential `aws` by LiteLLM's parameters."""
 HARMLESS = frozenset(
     {"id", "mode", "base_model", "description", "custom_llm_provider", "created_at", "updated_at"}
     | {"use_in_pass_through", "health_check_timeout", "db_model", "input_cost_per_token"}
@@ -87,6 +100,8 @@ REASONS = {
     "environment_variables": "set them in the environment of the gateway",
     "alerting": "alert on the metrics of telemetry",
     "rpm": "it weighs the targets; write a rate_limit, or `rate` of a token, as a limit",
+    "max_parallel_requests": "write max_in_flight at upstreams",
+    "global_max_parallel_requests": "write a policy, concurrency: {requests: ..., by: all}",
     "priority_reservation": "write `priority` at tokens or routes, and max_in_flight at upstreams",
     "default_priority": "write `priority` at tokens or routes, and max_in_flight at upstreams",
     "tpm": "it weighs the targets; write a token_budget as a limit",
