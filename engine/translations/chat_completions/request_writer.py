@@ -24,6 +24,7 @@ from engine.translations.openai_models import (
     takes_cache_control,
     takes_penalties,
 )
+from engine.translations.openai_parameters import write_parameters
 from engine.translations.openai_request_fields import (
     has_shared,
     lose_logprobs,
@@ -113,7 +114,7 @@ def _tool(tool: Tool, names: ToolNames, losses: Losses, *, same_language: bool) 
     if tool.description:
         function["description"] = tool.description
     if tool.schema is not None:
-        function["parameters"] = tool.schema
+        function["parameters"] = tool.schema if same_language else write_parameters(tool)
     strict = tool.strict
     if strict and not same_language:
         strict = write_strict(strict, tool.schema, tool.strict_place, losses)

@@ -13,6 +13,7 @@ from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.openai_models import reasons, samples
+from engine.translations.openai_parameters import write_parameters
 from engine.translations.openai_request_fields import (
     has_shared,
     lose_logprobs,
@@ -108,7 +109,7 @@ def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses, *, same_langu
     document: Json = {"type": "function", "name": legal(tool.name)}
     if tool.description:
         document["description"] = tool.description
-    document["parameters"] = tool.schema
+    document["parameters"] = tool.schema if same_language else write_parameters(tool)
     if same_language:
         own = {} if tool.strict is None else {"strict": tool.strict}
         return {**document, **own, **tool.extra}
