@@ -11,6 +11,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from engine import dialects
@@ -19,6 +20,7 @@ from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_place
 from engine.translations.neutral.members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.shapes import is_blank
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
 from engine.values.wildcard import Patterns
@@ -232,4 +234,5 @@ class AnswerErrors:
 
 def is_error(member: Raw) -> bool:
     """Whether the member `error` of an answer has one: some servers write it empty."""
-    return bytes(member).strip() not in _NO_ERRORS
+    text = bytes(member).strip()
+    return text not in _NO_ERRORS and not is_blank(msgspec.json.decode(text))

@@ -81,7 +81,10 @@ def test_members(document: Any, members: Json) -> None:
 
 @each(
     ("member", "expected"),
-    [(b"null", False), (b"{}", False), (b'""', False), (b'{"a":1}', True), (b'"x"', True)],
+    [
+        *((b"null", False), (b"{}", False), (b'""', False), (b'{"a":1}', True), (b'"x"', True)),
+        *((b'{"message":"","type":"","code":null}', False), (b'{"code":0}', False)),
+    ],
 )
 def test_an_empty_error_is_none(member: bytes, expected: bool) -> None:
     assert is_error(Raw(member)) is expected

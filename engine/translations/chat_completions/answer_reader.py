@@ -31,6 +31,7 @@ from engine.translations.neutral.events import (
     interrupted,
 )
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import is_blank
 from engine.translations.openai_content import ERRORS, read_logprobs
 
 _MAX_CANDIDATES = 128
@@ -94,7 +95,7 @@ class Reader:
 
     def read_chunk(self, chunk: Chunk | Completion, data: bytes) -> Iterable[Event]:
         """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
-        if chunk.error:
+        if chunk.error and not is_blank(chunk.error):
             raise ERRORS.inside(msgspec.json.decode(data))
         choices, self._last = chunk.choices, chunk
         if not choices:  # Azure judges the prompt in a first chunk without any
