@@ -36,7 +36,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.limits import SPARE, Losses, check_written
-from engine.translations.neutral.parameters import with_token_limit
+from engine.translations.neutral.parameters import check_token_limit, with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.shapes import Surrogates
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
@@ -93,6 +93,7 @@ class Translation:
             if request.language != self.target.name:
                 if request.missing_turns:
                     refuse_missing_turns(request)
+                check_token_limit(request)
                 adapted.messages = with_unique_calls(adapted.messages)
                 if len(adapted.tools) > 1:
                     adapted.tools = with_unique_tools(adapted.tools)
