@@ -231,6 +231,13 @@ class AnswerErrors:
         if reported_error(document) is not None:
             raise self.inside(document)
 
+    def refuse_whole(self, data: bytes) -> None:
+        """Raise UpstreamError if an answer in one piece, without content, reports an error or has
+        words in place of it, as proxies write them."""
+        self.refuse(data)
+        if words := error_text(json_or_none(data)):
+            raise UpstreamError(502, words)
+
 
 def is_error(member: Raw) -> bool:
     """Whether the member `error` of an answer has one: some servers write it empty."""

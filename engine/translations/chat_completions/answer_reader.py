@@ -42,8 +42,10 @@ _NO_USAGE = (b"", b"null", b"{}")
 def read_answer(body: bytes) -> Iterable[Event]:
     """The events of an answer in one piece, which is complete even if it has no finish reason.
     Raises WrongType, BrokenAnswer or UpstreamError."""
-    reader = Reader()
-    events = reader.read_chunk(COMPLETION.read(body), body)
+    reader, completion = Reader(), COMPLETION.read(body)
+    events = reader.read_chunk(completion, body)
+    if not completion.choices:
+        ERRORS.refuse_whole(body)
     return chain(events, reader.finish(Finish(stop="end")))
 
 
