@@ -32,6 +32,7 @@ from engine.values.usage import OutputFields, Usage
 _COUNTS = frozenset(
     {"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"}
 )
+_CACHE = frozenset({"cache_creation_input_tokens", "cache_read_input_tokens"})
 _DETAILS = {
     "cache_creation": ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
     "output_tokens_details": ("thinking_tokens",),
@@ -175,6 +176,8 @@ class _LastFields:
         if not (counts := _counts(document)):
             return
         self._is_read = False
+        if not _CACHE.isdisjoint(counts) and _CACHE.isdisjoint(self._counts):
+            self._exclude_cache(counts)
         for key in _COUNTS.intersection(counts):
             if number := count_in(counts, key):
                 self._counts[key] = number
@@ -186,6 +189,14 @@ class _LastFields:
             self._counts["iterations"] = iterations
         is_delta = document.get("type") == "message_delta"
         self.ended = self.ended or (is_delta and _usage_in(counts) is not None)
+
+    def _exclude_cache(self, counts: dict[str, Any]) -> None:
+        """The first report of the cache: the input before it included the cache. DashScope and Kimi
+        report it at the end, and there the input without it, which may be none."""
+        cache = sum(count_in(counts, key) or 0 for key in _CACHE & counts.keys())
+        if cache and (included := self._counts.pop("input_tokens", 0)):
+            is_told = count_in(counts, "input_tokens") is not None
+            self._counts["input_tokens"] = 0 if is_told else max(included - cache, 0)
 
     def usage(self) -> Usage | None:
         if not self._is_read:

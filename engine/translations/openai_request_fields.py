@@ -30,8 +30,9 @@ _MODES: dict[str, Literal["auto", "none", "any"]] = {
     "auto": "auto",
     "required": "any",
 }
-_READ = _MODES | {"validated": "auto"}
-"""`validated` is Gemini's mode, which Copilot CLI sends its models in chat completions."""
+_READ = _MODES | {"validated": "auto", "any": "any"}
+"""`validated` is Gemini's mode, which Copilot CLI sends its models in chat completions; `any` is
+Mistral's word."""
 
 _WORDS = {mode: word for word, mode in _MODES.items()}
 

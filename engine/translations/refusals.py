@@ -11,10 +11,12 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from engine import dialects
 from engine.dialects.interface.error_forms import error_text, reported_error, wait_in
+from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_place
@@ -229,7 +231,15 @@ class AnswerErrors:
         if reported_error(document) is not None:
             raise self.inside(document)
 
+    def refuse_whole(self, data: bytes) -> None:
+        """Raise UpstreamError if an answer in one piece, without content, reports an error or has
+        words in place of it, as proxies write them."""
+        self.refuse(data)
+        if words := error_text(json_or_none(data)):
+            raise UpstreamError(502, words)
+
 
 def is_error(member: Raw) -> bool:
     """Whether the member `error` of an answer has one: some servers write it empty."""
-    return bytes(member).strip() not in _NO_ERRORS
+    text = bytes(member).strip()
+    return text not in _NO_ERRORS and not is_blank(msgspec.json.decode(text))

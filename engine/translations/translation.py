@@ -37,7 +37,7 @@ from engine.translations.neutral.events import (
 from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.limits import SPARE, Losses, check_written
-from engine.translations.neutral.parameters import with_token_limit
+from engine.translations.neutral.parameters import check_token_limit, with_token_limit
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 from engine.translations.refusals import (
@@ -93,6 +93,7 @@ class Translation:
             adapted = with_substitutes(request)
             if request.missing_turns:
                 refuse_missing_turns(request)
+            check_token_limit(request)
             adapted.messages = with_unique_calls(adapted.messages)
             if len(adapted.tools) > 1:
                 adapted.tools = with_unique_tools(adapted.tools)

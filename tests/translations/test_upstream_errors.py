@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from engine.translations import target_languages
+from engine.translations import target_language, target_languages
 from engine.translations.language import TargetLanguage
 from engine.translations.neutral.events import UpstreamError
 from engine.translations.refusals import error_members, error_of, is_error
@@ -51,6 +51,14 @@ def test_an_error_in_a_stream_has_its_words_and_status(speaks: TargetLanguage, f
     assert streamed.value.status in (429, 502)
 
 
+@each("target", ["chat_completions", "messages", "responses"])
+def test_a_text_in_place_of_an_answer_is_told(target: str) -> None:
+    for document in ({"success": False, "message": "boom"}, {"detail": "boom"}, {"msg": "boom"}):
+        with pytest.raises(UpstreamError) as whole:
+            list(target_language(target).read_answer(json.dumps(document).encode()))
+        assert (whole.value.status, whole.value.message) == (502, "boom")
+
+
 @each("speaks", LANGUAGES, ids=name_of)
 def test_an_error_response_has_its_words_in_any_form(speaks: TargetLanguage) -> None:
     for document, words in FORMS.values():
@@ -81,7 +89,10 @@ def test_members(document: Any, members: Json) -> None:
 
 @each(
     ("member", "expected"),
-    [(b"null", False), (b"{}", False), (b'""', False), (b'{"a":1}', True), (b'"x"', True)],
+    [
+        *((b"null", False), (b"{}", False), (b'""', False), (b'{"a":1}', True), (b'"x"', True)),
+        *((b'{"message":"","type":"","code":null}', False), (b'{"code":0}', False)),
+    ],
 )
 def test_an_empty_error_is_none(member: bytes, expected: bool) -> None:
     assert is_error(Raw(member)) is expected

@@ -107,9 +107,13 @@ def reported_error(document: Any) -> dict[str, Any] | None:
         return None
     if _SIGNS.isdisjoint(document):  # nearly every event
         return _members(document) if document.get("type") == "error" else None
-    if error := document.get("error"):
-        return error if isinstance(error, dict) else _text_error(document)
-    if error := _groq_error(document.get("x_groq")):
+    error = document.get("error")
+    if isinstance(error, dict):
+        if any(error.values()):  # some servers write all members, with empty values
+            return error
+    elif error:
+        return _text_error(document)
+    if (error := _groq_error(document.get("x_groq"))) is not None:
         return error
     if document.get("type") == "error" or document.get("object") == "error":
         return _members(document)

@@ -83,6 +83,8 @@ class _Counts(Struct):
     total_tokens: Count = None
     cached_tokens: Count = None
     prompt_cache_hit_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    cache_creation_input_tokens: Count = None
     reasoning_tokens: Count = None
     citation_tokens: Count = None
     num_search_queries: Count = None
@@ -123,12 +125,15 @@ def _token_usage(holder: dict[str, Any], medium: str, images: int) -> Usage | No
             return token_usage(
                 prompt, output + reasoning, _input_parts(holder, counts), parts, images
             )
-    if total is not None and completion is not None and total > prompt + completion:
+    of_input = _input_parts(holder, counts)
+    if total is not None and total - prompt - output == of_input.cached + of_input.cache_write > 0:
+        prompt = total - output  # relays of Claude exclude the cache from the prompt
+    elif total is not None and completion is not None and total > prompt + completion:
         output = total - prompt
         parts = replace(parts, reasoning=max(parts.reasoning, output - completion))
     if medium and not parts.audio and not parts.image:
         parts = replace(parts, **{medium: output})
-    return token_usage(prompt, output, _input_parts(holder, counts), parts, images)
+    return token_usage(prompt, output, of_input, parts, images)
 
 
 def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
@@ -145,10 +150,14 @@ def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:
     if cached is None:
         cached = counts.cached_tokens
     if cached is None:
-        cached = counts.prompt_cache_hit_tokens or 0
+        cached = counts.prompt_cache_hit_tokens
+    if cached is None:
+        cached = counts.cache_read_input_tokens or 0
     write = details.cache_write_tokens
     if write is None:
-        write = details.cache_creation_input_tokens or 0
+        write = details.cache_creation_input_tokens
+    if write is None:
+        write = counts.cache_creation_input_tokens or 0
     audio, image = details.audio_tokens or 0, details.image_tokens or 0
     if not (cached or audio or image or write):
         return NO_PARTS
@@ -210,8 +219,12 @@ def _images(document: dict[str, Any]) -> int:
     )
 
 
+_ZEROS = Usage(source="upstream")
+
+
 class _UsageAndImages:
-    """The last event with usage replaces the earlier ones; each finished image is added."""
+    """The last event with usage replaces the earlier ones, unless it has only zeros; each finished
+    image is added."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -219,7 +232,7 @@ class _UsageAndImages:
 
     def take(self, document: Any) -> None:
         usage = usage_of(document)
-        if usage is None:
+        if usage is None or (usage == _ZEROS and self._usage is not None):
             return
         self.ended = True
         self._usage = self._usage + usage if self._usage and usage.images else usage

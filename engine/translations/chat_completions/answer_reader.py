@@ -20,6 +20,7 @@ from engine.translations.chat_completions.answer_fields import (
     Message,
 )
 from engine.translations.chat_completions.choice_reader import ChoiceReader
+from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -40,8 +41,10 @@ _NO_USAGE = (b"", b"null", b"{}")
 def read_answer(body: bytes) -> Iterable[Event]:
     """The events of an answer in one piece, which is complete even if it has no finish reason.
     Raises WrongType, BrokenAnswer or UpstreamError."""
-    reader = Reader()
-    events = reader.read_chunk(COMPLETION.read(body), body)
+    reader, completion = Reader(), COMPLETION.read(body)
+    events = reader.read_chunk(completion, body)
+    if not completion.choices:
+        ERRORS.refuse_whole(body)
     return chain(events, reader.finish(Finish(stop="end")))
 
 
@@ -93,7 +96,7 @@ class Reader:
 
     def read_chunk(self, chunk: Chunk | Completion, data: bytes) -> Iterable[Event]:
         """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
-        if chunk.error:
+        if chunk.error and not is_blank(chunk.error):
             raise ERRORS.inside(msgspec.json.decode(data))
         choices, self._last = chunk.choices, chunk
         if not choices:  # Azure judges the prompt in a first chunk without any

@@ -23,6 +23,7 @@ from engine.translations.openai_models import (
     takes_cache_control,
     takes_penalties,
 )
+from engine.translations.openai_parameters import write_parameters
 from engine.translations.openai_request_fields import (
     lose_logprobs,
     lose_penalties,
@@ -103,7 +104,7 @@ def _tool(tool: Tool, names: ToolNames, losses: Losses) -> Json:
     if tool.description:
         function["description"] = tool.description
     if tool.schema is not None:
-        function["parameters"] = tool.schema
+        function["parameters"] = write_parameters(tool)
     strict = write_strict(tool.strict, tool.schema, tool.strict_place, losses)
     if strict is not None:
         function["strict"] = strict

@@ -57,11 +57,23 @@ class Fields(Members):
         self._raw = documented_names(self._raw)
 
 
+_LISTS = frozenset(("parts", "tools", "functionDeclarations"))
+
+
 def documented_names(members: dict[str, Raw]) -> dict[str, Raw]:
     """The members of an object under the names of the vendor's document."""
     if "_" not in "".join(members):
         return members
     return {_documented(name, members): raw for name, raw in members.items()}
+
+
+def documented_lists(members: dict[str, Raw]) -> dict[str, Raw]:
+    """The members of an object; an item may stand for a list of it, as the vendor's examples do."""
+    for name in _LISTS.intersection(members):
+        text = bytes(members[name])
+        if text.startswith(b"{") and text != b"{}":
+            members = {**members, name: Raw(b"[%b]" % text)}
+    return members
 
 
 def _documented(name: str, names: Container[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw, field
 
-from engine.translations.generate_content.fields import documented_names
+from engine.translations.generate_content.fields import documented_lists, documented_names
 from engine.translations.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject
 
@@ -17,7 +17,7 @@ class VendorObject(JsonObject, rename="camel"):
 
     @classmethod
     def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
-        return documented_names(members)
+        return documented_lists(documented_names(members))
 
 
 class Blob(VendorObject):

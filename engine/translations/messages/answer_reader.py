@@ -39,7 +39,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
     if message.type == _ERROR or is_error(message.error):
         raise ERRORS.inside(msgspec.json.decode(body))
     if message.content is None:
-        ERRORS.refuse(body)
+        ERRORS.refuse_whole(body)
     name = name_of_answer(message.id, body)
     yield Start(id=message.id or "", model=message.model or "")
     for index, raw in enumerate(_blocks(message)):

@@ -34,6 +34,7 @@ _BLOCKS: dict[str, type[Block]] = {
 }
 """Kinds of deltas, in the order of their members: the block that they belong to."""
 
+_TEXTS = ("text_delta", "thinking_delta")
 _VENDORS = ("server_tool_use", "mcp_tool_use")
 """The types of calls of tools that the vendor runs."""
 
@@ -59,9 +60,8 @@ class BlockReader(Part):
 
     def open(self, raw: Raw, place: str) -> list[Event]:
         """The block begins with the contents that it has; in one piece these are all."""
-        if self._block is not None:
-            raise BrokenAnswer("the upstream's answer has a block out of order")
-        events: list[Event] = []
+        before, events = self._block, self._whole()
+        self._renew(None)
         members = KIND.read(raw, place)
         kind = members.type or ""
         opener = _OPENERS.get(kind)
@@ -75,6 +75,8 @@ class BlockReader(Part):
         else:
             self._block = Foreign(kind=kind, omissible=omissible)
             self._begin(events)
+        if before is not None and {type(before), type(self._block)} != {Text, Reasoning}:
+            raise BrokenAnswer("the upstream's answer has a block out of order")
         return events
 
     def _open_text(self, raw: Raw, place: str, events: list[Event]) -> None:
@@ -116,8 +118,9 @@ class BlockReader(Part):
         kind = delta.type or ""
         if kind not in _BLOCKS:
             kind = _kind_of_delta(delta) or kind
-        if self._block is None and kind in ("text_delta", "thinking_delta"):
-            self._block = _BLOCKS[kind]()
+        if kind in _TEXTS and not isinstance(self._block, ToolCall | _BLOCKS[kind]):
+            events += self._whole()
+            self._renew(_BLOCKS[kind]())
         if not isinstance(self._block, _BLOCKS.get(kind, Block)):
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a block of another kind")
         if kind == "text_delta":
@@ -140,6 +143,16 @@ class BlockReader(Part):
     def end(self) -> list[Event]:
         """The block is complete."""
         self.is_done = True
+        return self._whole()
+
+    def _renew(self, block: Block | None) -> None:
+        """Go on with another block: some servers have thoughts and text in one, or under one
+        index."""
+        self._block, self._signature, self._input = block, None, ""
+        self._is_written = False
+
+    def _whole(self) -> list[Event]:
+        """The last events of the block."""
         events: list[Event] = []
         if self._is_written:
             if self._input:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from engine.translations.neutral.json_members import decode, value_of
+from engine.translations.neutral.json_members import WrongType, decode, value_of
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking
 from engine.values.wildcard import Patterns
@@ -69,6 +69,13 @@ def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
     losses.add(request.place_of("thinking"), unknown_effort(thinking.effort))
     rest = msgspec.structs.replace(thinking, effort="")
     return rest if rest.adaptive or rest.budget is not None else None
+
+
+def check_token_limit(request: ChatRequest) -> None:
+    """Raise WrongType for a negative limit: it is no limit to local servers, which other vendors
+    refuse."""
+    if request.max_tokens is not None and request.max_tokens < 0:
+        raise WrongType(request.place_of("max_tokens"), "a number from 0")
 
 
 def with_token_limit(request: ChatRequest, limit: int | None, losses: Losses) -> ChatRequest:

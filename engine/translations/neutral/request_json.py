@@ -4,7 +4,8 @@ documents.
 `ObjectReader` decodes a text in one step where it has no other members. Where it has, or where a
 value has another type, it reads that object member by member: unknown members are kept as `extra`
 and their places noted, and a value of another type is named by its place. What is declared is read
-alike in both cases. A null counts as absent.
+alike in both cases. A null counts as absent, and so does an unknown member that is an empty text or
+list; 12.0 is a whole number.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _Read = Callable[[Raw, str, list[str]], Any]
 
 _TEXT: Decoder[str] = Decoder(str)
 _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
+_BLANK = (NULL, Raw(b"[]"), Raw(b'""'))
 
 
 class JsonObject(Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
@@ -133,7 +135,7 @@ class ObjectReader(Generic[_Object]):
         value = self._kind(**values)
         if tag := self._kind.__struct_config__.tag_field:
             members.pop(tag, None)
-        extra = {name: raw for name, raw in members.items() if raw != NULL}
+        extra = {name: raw for name, raw in members.items() if raw not in _BLANK}
         vars(value).update(extra=extra, raw=text)
         if self._kind.notes:
             unread.extend(inside + name for name in extra)
@@ -160,6 +162,8 @@ def _reader(kind: inspect.Type) -> _Read:
             readers[b"["] = _list(each.item_type)
         elif isinstance(each, inspect.RawType):
             return lambda raw, place, unread: raw
+        elif isinstance(each, inspect.IntType):
+            readers[b'"'] = _whole_number
         elif type(each) in _SCALARS:
             readers[b'"'] = _scalar(*_SCALARS[type(each)])
     if objects:
@@ -177,9 +181,10 @@ def _by_start(readers: dict[bytes, _Read], otherwise: _Read) -> _Read:
     return read
 
 
+_NUMBER: Decoder[int | float] = Decoder(int | float)
+_WHOLE_NUMBER = "a whole number"
 _SCALARS: dict[type[inspect.Type], tuple[Decoder[Any], str]] = {
     inspect.StrType: (Decoder(str), "a string"),
-    inspect.IntType: (Decoder(int), "a whole number"),
     inspect.FloatType: (Decoder(float), "a number"),
     inspect.BoolType: (Decoder(bool), "true or false"),
     inspect.LiteralType: (Decoder(str), "a string"),
@@ -188,6 +193,13 @@ _LISTS: dict[type[inspect.Type], tuple[Decoder[Any], str]] = {
     inspect.StrType: (Decoder(list[str]), "a list of strings"),
     inspect.IntType: (Decoder(list[int]), "whole numbers in a list"),
 }
+
+
+def _whole_number(raw: Raw, place: str, unread: list[str]) -> int:
+    number = decode(_NUMBER, raw, place, _WHOLE_NUMBER)
+    if isinstance(number, float) and not number.is_integer():
+        raise WrongType(place, _WHOLE_NUMBER)
+    return int(number)
 
 
 def _scalar(decoder: Decoder[Any], expected: str) -> _Read:

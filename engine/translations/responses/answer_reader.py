@@ -86,7 +86,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
     if response.status is None and is_error(response.error):
         raise ERRORS.inside(msgspec.json.decode(body))
     if response.output is None and not is_error(response.error):
-        ERRORS.refuse(body)
+        ERRORS.refuse_whole(body)
         raise BrokenAnswer("the upstream's answer has no output")
     head = HEAD.read(body)
     yield read_start(head)

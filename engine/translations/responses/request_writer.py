@@ -13,6 +13,7 @@ from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.openai_models import reasons, samples
+from engine.translations.openai_parameters import write_parameters
 from engine.translations.openai_request_fields import (
     lose_logprobs,
     lose_penalties,
@@ -99,7 +100,7 @@ def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
     document: Json = {"type": "function", "name": legal(tool.name)}
     if tool.description:
         document["description"] = tool.description
-    document["parameters"] = tool.schema
+    document["parameters"] = write_parameters(tool)
     strict = write_strict(tool.strict, tool.schema, tool.strict_place, losses)
     document["strict"] = strict or False  # the vendor's default would change the schema
     return document

@@ -75,6 +75,7 @@ def test_another_role_is_refused(role: str | None) -> None:
         ("none", ToolChoice("none")),
         ("required", ToolChoice("any")),
         ("validated", ToolChoice("auto")),
+        ("any", ToolChoice("any")),
         (function("f"), ToolChoice("any", ("f",))),
         (
             {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [function("f")]}},

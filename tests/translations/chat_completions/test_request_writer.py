@@ -74,7 +74,7 @@ def test_the_vendor_has_no_top_k(number: bytes, loss: str) -> None:
 
 
 def test_tools() -> None:
-    schema = Raw(b'{"type":"object","b":1.0,"additionalProperties":false}')
+    schema = Raw(b'{"type":"object","properties":{},"b":1.0,"additionalProperties":false}')
     tool = Tool(name="look", description="Looks.", schema=schema, strict=True)
     body, losses = write(tools=[tool, TIME], parallel_calls=False)
     function = {"name": "look", "description": "Looks.", "parameters": json.loads(bytes(schema))}

@@ -110,6 +110,7 @@ def test_marks_survive_a_gateway_between_two_of_anthropics_format() -> None:
     look = [{"type": "text", "text": "Look.", "cache_control": short}]
     result = {"type": "tool_result", "tool_use_id": "a", "content": "b", "cache_control": short}
     call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    schema = {"type": "object", "properties": {}}
     request = {
         "model": "claude-sonnet-4-5",
         "max_tokens": 9,
@@ -119,7 +120,7 @@ def test_marks_survive_a_gateway_between_two_of_anthropics_format() -> None:
             {"role": "assistant", "content": [call]},
             {"role": "user", "content": [result]},
         ],
-        "tools": [{"name": "f", "input_schema": {"type": "object"}, "cache_control": short}],
+        "tools": [{"name": "f", "input_schema": schema, "cache_control": short}],
     }
     body = json.dumps(request).encode()
     for source, target in (("messages", "chat_completions"), ("chat_completions", "messages")):

@@ -112,7 +112,7 @@ def test_thoughts_are_asked_of_models_that_have_them(
     assert write(model, thinking=thinking) == (body, losses)
 
 
-CLOSED = b'{"type":"object","additionalProperties":false}'
+CLOSED = b'{"type":"object","properties":{},"additionalProperties":false}'
 
 
 def test_tools() -> None:
@@ -125,7 +125,7 @@ def test_tools() -> None:
                 "type": "function",
                 "name": "look",
                 "description": "Looks.",
-                "parameters": {"type": "object", "additionalProperties": False},
+                "parameters": json.loads(CLOSED),
                 "strict": True,
             },
             {"type": "function", "name": "time", "parameters": None, "strict": False},

@@ -1,0 +1,61 @@
+"""The schemas of tools' arguments as OpenAI takes them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from engine.translations.neutral.members import WrongType
+from msgspec import Raw
+
+from engine.translations.neutral.request import Tool
+from engine.translations.openai_parameters import write_parameters
+from tests.support.each import each
+
+OBJECT = {"type": "object", "properties": {}}
+
+
+def written(schema: object) -> object:
+    parameters = write_parameters(Tool(name="f", schema=Raw(json.dumps(schema).encode())))
+    assert parameters is not None
+    return json.loads(bytes(parameters))
+
+
+@each(
+    "schema,expected",
+    [
+        ({}, OBJECT),
+        ({"type": "object"}, OBJECT),
+        ({"properties": {}, "required": []}, {**OBJECT, "required": []}),
+        ({"type": ["object", "null"]}, {"type": ["object", "null"]}),
+        ({"anyOf": [OBJECT]}, {**OBJECT, "anyOf": [OBJECT]}),
+        (
+            {**OBJECT, "properties": {"type": {"type": "array"}}},
+            {**OBJECT, "properties": {"type": {"type": "array", "items": {}}}},
+        ),
+        (
+            {**OBJECT, "properties": {"a": {"type": "array", "prefixItems": [OBJECT]}}},
+            {**OBJECT, "properties": {"a": {"type": "array", "prefixItems": [OBJECT]}}},
+        ),
+    ],
+)
+def test_a_schema_is_completed(schema: object, expected: object) -> None:
+    assert written(schema) == expected
+    assert written(expected) == expected
+
+
+def test_a_complete_schema_is_itself() -> None:
+    schema = Raw(b'{ "type":"object", "properties":{ "a":{"type":"array","items":{}} } }')
+    assert write_parameters(Tool(name="f", schema=schema)) is schema
+    assert write_parameters(Tool(name="f")) is None
+
+
+def test_a_long_schema_is_completed_each_time() -> None:
+    names = {f"property {number}": {"type": "array"} for number in range(900)}
+    items = {name: {"type": "array", "items": {}} for name in names}
+    assert written({**OBJECT, "properties": names}) == {**OBJECT, "properties": items}
+
+
+def test_a_schema_that_is_no_object_is_refused() -> None:
+    with pytest.raises(WrongType):
+        write_parameters(Tool(name="f", schema=Raw(b"[]")))
