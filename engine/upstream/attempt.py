@@ -24,7 +24,7 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.client.request import UpstreamRequest
-from engine.upstream.client.response import IncomingResponse
+from engine.upstream.client.response import UpstreamResponse
 from engine.upstream.edited_response import EditedResponse
 from engine.upstream.first_content import (
     EVENT_STREAM,
@@ -60,9 +60,8 @@ def attempt(
     timeout: float,
     translated: AnyExchange | None = None,
 ) -> AttemptResult:
-    """Send a request to a target and wait for the first content, `timeout` seconds in all.
-
-    The credential is added here. The response to a `translated` request is translated back."""
+    """Send a request to a target and wait for the first content, `timeout` seconds in all. Adds the
+    credential. The response to a `translated` request is translated back."""
     result = AttemptResult(target, path=request.path, number=exchange.record.attempt_count)
     if target.state.observers:
         result.open = OpenAttempt(target.state.observers, exchange.record, credential=credential)
@@ -75,27 +74,9 @@ def attempt(
         )
         if result.open is not None:
             result.open.headers = received.headers
-        # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other
-        # one when it is relayed.
-        if (
-            received.header("content-type") != JSON
-            or target.edits.responses
-            or (translated is not None and translated.request.stream)
-        ):
-            result.response = framed_for(target, received, exchange, dialect, translated, content)
-        events = _convert(result, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
-        try:
-            _read_beginning(result, result.response, exchange, dialect, events, content)
-        except Misframed as misframed:
-            received.unread(misframed.data)
-            content.first = b""
-            result.response = framed_for(
-                target, received, exchange, dialect, translated, content, misframed=True
-            )
-            events = _convert(result, request.method, exchange, dialect, translated)
-            _read_beginning(result, result.response, exchange, dialect, events, content)
+        _read(result, received, request.method, exchange, dialect, translated, content)
     except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
         _fail(result, failure, exchange, dialect, content)
     except BaseException as raised:
@@ -110,6 +91,39 @@ def attempt(
                 note_wait(received, result.response)
             _report_failure(result)
     return result
+
+
+def _read(
+    result: AttemptResult,
+    received: UpstreamResponse,
+    method: str,
+    exchange: Exchange,
+    dialect: Dialect,
+    translated: AnyExchange | None,
+    content: FirstContent,
+) -> None:
+    """Wrap a response for relaying, and read its first `content`; once more if it is not framed as
+    its head says."""
+    target = result.target
+    # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other
+    # one when it is relayed.
+    if (
+        received.header("content-type") != JSON
+        or target.edits.responses
+        or (translated is not None and translated.request.stream)
+    ):
+        result.response = framed_for(target, received, exchange, dialect, translated, content)
+    events = _convert(result, method, exchange, dialect, translated)
+    try:
+        _read_beginning(result, exchange, dialect, events, content)
+    except Misframed as misframed:
+        received.unread(misframed.data)
+        content.first = b""
+        result.response = framed_for(
+            target, received, exchange, dialect, translated, content, misframed=True
+        )
+        events = _convert(result, method, exchange, dialect, translated)
+        _read_beginning(result, exchange, dialect, events, content)
 
 
 def _fail(
@@ -196,13 +210,14 @@ def _editor(target: Target, exchange: Exchange) -> ResponseEditor:
 
 def _read_beginning(
     result: AttemptResult,
-    response: IncomingResponse,
     exchange: Exchange,
     dialect: Dialect,
     events: EventFilter | None,
     content: FirstContent,
 ) -> None:
     """Judge the status of a response, check its upgrade and read its first `content`."""
+    response = result.response
+    assert response is not None
     result.failure = "" if dialect.transparent else retry.status_class(response.status)
     if exchange.upgrade is not None and response.status < 300:
         exchange.upgrade.redact = result.target.upstream.redaction.redact
