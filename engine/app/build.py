@@ -13,13 +13,12 @@ from functools import partial
 from engine.app.alternatives import Alternatives
 from engine.app.own_pages import OwnPages
 from engine.app.parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
-from engine.app.route_handler import responder_of
+from engine.app.route_handler import outer_stages, responder_of
 from engine.app.stores import open_shared, services_of
 from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
-from engine.edge.endpoint import Responder, answer_errors
-from engine.edge.request_body import check_head
+from engine.edge.endpoint import Responder
 from engine.edge.resource import Resource, link_overlaps
 from engine.edge.router import Application, application
 from engine.exchange.exchange import Exchange
@@ -66,16 +65,12 @@ def build(
     pages = OwnPages(plan.config.telemetry, parts.services, parts.endpoints)
     app = application(
         parts.endpoints,
-        [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head],
+        outer_stages(parts),
         pages=pages.public(),
         cors=parts.cors,
         choose=Alternatives(plan.routes, parts).responder,
     )
-    places, resources = _places(plan), list[Resource]()
-    for number, route in enumerate(plan.routes):
-        tried = not parts.services.background and number < MAX_MADE
-        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
-    link_overlaps(resources)
+    _add_routes(app, plan, parts)
     for path, handler in console_pages(shown or plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
@@ -87,6 +82,14 @@ def build(
         parts.health.start()
         _end_revoked(parts)
     return app
+
+
+def _add_routes(app: Application, plan: Plan, parts: Parts) -> None:
+    places, resources = _places(plan), list[Resource]()
+    for number, route in enumerate(plan.routes):
+        tried = not parts.services.background and number < MAX_MADE
+        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
+    link_overlaps(resources)
 
 
 def _places(plan: Plan) -> dict[str, tuple[str, int]]:
