@@ -15,14 +15,13 @@ from engine.app.alternatives import Alternatives
 from engine.app.machine_stores import open_shared
 from engine.app.own_pages import OwnPages
 from engine.app.parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
-from engine.app.route_handler import responder_of
+from engine.app.route_handler import outer_stages, responder_of
 from engine.app.worker_services import services_of
 from engine.callers.revocation import sweep
 from engine.config.config import Config
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
-from engine.edge.endpoint import Responder, answer_errors
-from engine.edge.request_body import check_head
+from engine.edge.endpoint import Responder
 from engine.edge.resource import Resource, link_overlaps
 from engine.edge.router import Application, application
 from engine.exchange.exchange import Exchange
@@ -69,7 +68,7 @@ def build(
     pages = OwnPages(plan.config.telemetry, parts.services, parts.endpoints)
     app = application(
         parts.endpoints,
-        [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head],
+        outer_stages(parts),
         pages=pages.public(),
         cors=parts.cors,
         choose=Alternatives(plan.routes, parts).responder,

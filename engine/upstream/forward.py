@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import cast
+from typing import Any
 from urllib.parse import quote
 
 import gevent
@@ -89,14 +89,16 @@ class Forward:
         self._clock = clock
 
     def __call__(self, exchange: Exchange) -> Response:
-        selected = cast("Sequence[Target]", exchange.model.targets)  # by `select_model`
-        targets = selected or self._fixed.order(exchange)
+        selected: Sequence[Any] = exchange.model.targets  # Target, by `select_model`
+        targets: Sequence[Target] = selected or self._fixed.order(exchange)
         requests = carries = None
         if self._translations is not None and self._translations.translate_some:
             requests = TranslatedRequests(self._translations, exchange)
             carries = requests.carries
-        record, make_slots = exchange.record, partial(self._slots, exchange)
-        candidates = Candidates(targets, self._clock, self._services.dice, carries, make_slots)
+        candidates = Candidates(
+            targets, self._clock, self._services.dice, carries, partial(self._slots, exchange)
+        )
+        record = exchange.record
         result = None
         with self._watcher.watch(exchange.connection):
             while (candidate := candidates.next()) is not None:

@@ -163,20 +163,23 @@ def build_catalog(
 
     def make(name: str) -> ServedModel:
         groups = (group(name), *map(fallback_group, _fallbacks(models, name, {})))
-        targets = [target for each in groups for target in each.configured]
-        choices = {c.name: c for target in targets for c in target.upstream.choices}.values()
-        by_name = "*" in name and any(choice.model for choice in choices)
-        model = ServedModel(
-            name,
-            groups,
-            any(target.model == STAR for target in models[name].to),
-            tuple(choices),
-            always if by_name else may_choose(tuple(choices)),
-        )
-        watch(model.groups)
-        return model
+        watch(groups)
+        return _served_model(models[name], groups)
 
     return Catalog(models, make, listed)
+
+
+def _served_model(model: Model, groups: tuple[TargetGroup, ...]) -> ServedModel:
+    targets = [target for each in groups for target in each.configured]
+    choices = {c.name: c for target in targets for c in target.upstream.choices}.values()
+    by_name = "*" in model.name and any(choice.model for choice in choices)
+    return ServedModel(
+        model.name,
+        groups,
+        any(target.model == STAR for target in model.to),
+        tuple(choices),
+        always if by_name else may_choose(tuple(choices)),
+    )
 
 
 def _fallbacks(

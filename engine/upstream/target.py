@@ -229,12 +229,26 @@ def connect(
         upstream.redaction = Redaction((*secrets, *fetched))
 
     credentials = [open_credential(credential, redact) for credential in config.credentials]
-    upstream = Upstream(
+    upstream = _upstream(config, built, timeouts, Credentials(credentials), Gates(config, queues))
+    if config.resolve is not None:
+        upstream.replicas = Replicas(built, config.resolve.max_addresses)
+    redact()
+    return upstream
+
+
+def _upstream(
+    config: UpstreamConfig,
+    client: Client,
+    timeouts: Timeouts,
+    credentials: Credentials,
+    gates: Gates,
+) -> Upstream:
+    return Upstream(
         name=config.name,
         dialect=config.dialect,
-        client=built,
+        client=client,
         timeouts=timeouts,
-        credentials=Credentials(credentials),
+        credentials=credentials,
         retry=config.retry,
         budget=Budget(config.retry.budget),
         breaker=config.breaker,
@@ -247,13 +261,9 @@ def connect(
             *header_changes(config.headers, config.at),
             *compile_all(config.transform, upstream=True),
         ),
-        gates=Gates(config, queues),
+        gates=gates,
         choices=config.choices,
     )
-    if config.resolve is not None:
-        upstream.replicas = Replicas(built, config.resolve.max_addresses)
-    redact()
-    return upstream
 
 
 def _client_options(config: UpstreamConfig) -> dict[str, Any]:

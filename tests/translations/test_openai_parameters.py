@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from engine.translations.neutral.members import WrongType
 from msgspec import Raw
 
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import Tool
 from engine.translations.openai_parameters import write_parameters
 from tests.support.each import each
