@@ -1,3 +1,3 @@
-"""What gateway.yaml says, as typed values; one module per section. Whether names in it exist is
+"""gateway.yaml as typed values, one module per section. Whether names in it exist is
 decided in `plan/`. Read `config.py` first, then `load.py`.
 """

@@ -1,7 +1,7 @@
 """What callers of an upstream can choose besides the model, and what its config permits.
 
-It is known of the upstream's `provider`; without one, of the provider whose URL has its host. Where
-none or several have it, it is also known of the vendor of the dialect.
+The choices are those of the upstream's `provider`; without one, of the provider whose URL has the
+same host; if none or several have it, also of the vendor of the dialect.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ def listed_models(config: Config) -> Mapping[str, ListedModel]:
 
 
 class _ListedModels(Mapping[str, ListedModel]):
-    """Makes a model each time it is asked for: 10,000 take 15 ms, and a worker had 0.7 MB of
-    them, for lists that it makes once."""
+    """Makes each model when it is read: 10,000 take 15 ms, and would hold 0.7 MB in each worker,
+    for lists that it makes once."""
 
     def __init__(self, config: Config) -> None:
         self._config = config

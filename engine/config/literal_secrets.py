@@ -24,7 +24,7 @@ _BLOCK = re.compile(r"[|>][^\n]*\n(?:[ \t]+[^\n]*(?:\n|$)|\n)*")
 _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
 _NAME = re.compile(r"(?<![\w-])(?P<name>[\w-]+)[\"']?[ \t]*:[ \t]*(?=\S)")
-"""A name with a value on the same line of a text that is no YAML."""
+"""A name with a value on the same line of a text that is not YAML."""
 _MAPPING = re.compile(r"(?:\[[ \t]*)?\{[ \t]*[\"']?[\w-]+[\"']?[ \t]*:")
 """A mapping or a list of them: the value of a key such as `credential`, judged by its own names."""
 _HOLDER = re.compile(r"^(credentials?|value|tokens)$", re.IGNORECASE)
@@ -71,7 +71,7 @@ def literals(document: SourceDocument) -> list[Literal]:
 
 
 def _in_broken(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of what may be a secret in a text that is no YAML, by names and shapes alone."""
+    """The spans of what may be a secret in a text that is not YAML, by names and shapes alone."""
     hidden = 0  # up to where
     for match in _NAME.finditer(text):
         name, start = match["name"], match.end()

@@ -1,7 +1,7 @@
 """Importers: the config of another gateway -> gateway.yaml. ONE FILE OR FOLDER = ONE SOURCE: it
 defines `IMPORTER`, a value of `interface.py`.
 
-What cannot be carried over is noted with its place and a reason, never left out in silence.
+What cannot be imported is noted with its place and a reason; nothing is omitted silently.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class Upstream:
         try:
             url = urlsplit(base)
         except ValueError as error:
-            raise ValueError(f"its upstream_url '{text}' is no URL") from error
+            raise ValueError(f"its upstream_url '{text}' is not a URL") from error
         is_url = url.scheme in ("http", "https") and url.netloc and not url.query
         if not (is_url or base.startswith("${")):
             raise ValueError(f"its upstream_url '{text}' is not a URL that requests can be sent to")

@@ -251,7 +251,7 @@ def _any(names: str, model: str) -> bool:
 
 
 def _url(text: str) -> str:
-    """An `api_base` without a slash at its end. Raises ValueError for one that is no URL."""
+    """An `api_base` without a slash at its end. Raises ValueError for one that is not a URL."""
     if text.startswith("${"):
         return text.rstrip("/")
     try:
