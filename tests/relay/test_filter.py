@@ -70,7 +70,11 @@ def test_a_whole_body_is_bounded_and_its_parts_are_seen_before_it_fails() -> Non
     assert parts == [b"ab", b"c"]
 
 
-@pytest.mark.parametrize(("encoding", "data"), [("br", b"?"), ("gzip", gzip.compress(b"a")[:-4])])
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [("br", b"?"), ("gzip", gzip.compress(b"a")[:-4])],
+    ids=["unknown", "cut"],
+)
 def test_a_whole_body_that_cannot_be_decoded_is_unreadable(encoding: str, data: bytes) -> None:
     body, _ = whole(data, max_bytes=99, encoding=encoding)
     assert body.finish() == b""
