@@ -63,8 +63,7 @@ def translated_response(
     is_stream = media_type(response) == EVENT_STREAM
     usage_reader = reader(target.meter, *((EVENT_STREAM,) if is_stream else (JSON, encoding)))
     usage = usage_reader.usage
-    if cache_counted_twice:
-        usage = partial(_once_in_the_cache, usage)
+    usage = partial(_once_in_the_cache, usage) if cache_counted_twice else usage
     body: Filter
     if is_stream and encoding.strip().lower() not in ("", "identity"):
         body = unreadable(UNDECODABLE)
