@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.source.problem import Path, Source
+from engine.source.problem import MultiFileSource, Path, Source
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import near
 
@@ -42,7 +42,7 @@ class Origin:
 
 
 @dataclass(slots=True, kw_only=True)
-class JoinedDocument(SourceDocument):
+class JoinedDocument(SourceDocument, MultiFileSource):
     """Several files as one value. `origin` is the origin of the root; `files` are in the order of
     reading. `file` and `text` are those of the first file."""
 

@@ -7,10 +7,11 @@ values: they sort by place and are all shown at once.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 from engine.source.excerpt import excerpt, printable
 
@@ -95,13 +96,15 @@ class Source(Protocol):
     def redact(self, words: str) -> str: ...
 
 
-@runtime_checkable
-class MultiFileSource(Protocol):
-    """A source whose values are in several files."""
+class MultiFileSource(ABC):
+    """A source whose values are in several files: a base class, as to compare an object with a
+    protocol takes 60 us."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def part(self, path: Path) -> tuple[Source, Path]:
         """The file that holds a value, and the path of the value in it."""
-        ...
 
 
 class Place(NamedTuple):
@@ -174,9 +177,9 @@ class Findings:
     ) -> None:
         """Note a finding of any level at `path`."""
         message, hint = source.redact(message), source.redact(hint)
-        place = place_of(source, path, key=key)
-        source, _ = part_of(source, path)
+        source, at = part_of(source, path)
         self.texts.setdefault(source.file, source.text)
+        place = Place(source.file, *source.place(at, key=key))
         self.unsorted.append(Problem(*place, level, code, message, hint, path))
 
     @property
