@@ -143,7 +143,7 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
     if route.answer is not None:
         return parts.shared.policies([step for step in steps if isinstance(step, PolicyStep)])
     stages: list[Stage] = []
-    made = 0  # transforms whose edits have been made
+    skip = 0  # transforms whose edits have been made
     for is_transform, group in groupby(steps, lambda step: isinstance(step, TransformConfig)):
         run = [*group]
         if not is_transform:
@@ -152,8 +152,8 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
             stages.append(
                 _edit_stage([s for s in run if isinstance(s, TransformConfig)], route, parts)
             )
-            made += len(run)
-    return [*stages, *_transform_stage(route, parts, made)]
+            skip += len(run)
+    return [*stages, *_transform_stage(route, parts, skip)]
 
 
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
@@ -168,8 +168,8 @@ def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) 
     )
 
 
-def _transform_stage(route: Route, parts: Parts, made: int) -> list[Stage]:
-    """Makes the edits of policies and models, if the config has any. The first `made` transforms of
+def _transform_stage(route: Route, parts: Parts, skip: int) -> list[Stage]:
+    """Makes the edits of policies and models, if the config has any. The first `skip` transforms of
     policies have edited the request before."""
     models = parts.models_with_transform if route.model is not None else ()
     if not (models or route.guards.transforms):
@@ -182,10 +182,10 @@ def _transform_stage(route: Route, parts: Parts, made: int) -> list[Stage]:
     return [
         parts.shared.once_unhashable(
             "transform",
-            (strict, places, operation.parameters, operation.bodies, written, made),
+            (strict, places, operation.parameters, operation.bodies, written, skip),
             (of_route, of_models),
             lambda: transform(
-                of_route, of_models, operation, strict=strict, places=places, made=made
+                of_route, of_models, operation, strict=strict, places=places, skip=skip
             ),
         )
     ]

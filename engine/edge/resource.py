@@ -72,7 +72,7 @@ class Resource:
         """The operations that match most parameters of the query, each with its variables: the
         first, and its alternatives. `spans` are those of the variables of this template."""
         parameters = set(parse_qsl(query, keep_blank_values=True))
-        found = [
+        matches = [
             Candidate(v, dict(zip(v.names, spans.values(), strict=True)))
             for v in self.variants or (self,)
             if parameters.issuperset(v.query)
@@ -80,11 +80,13 @@ class Resource:
         for other in self.overlaps:
             match = other.pattern.fullmatch(path) if other.pattern is not None else None
             if match is not None and parameters.issuperset(other.query):
-                found.append(Candidate(other, dict(zip(other.names, match.regs[1:], strict=True))))
-        first = found[0].resource if found else self
+                matches.append(
+                    Candidate(other, dict(zip(other.names, match.regs[1:], strict=True)))
+                )
+        first = matches[0].resource if matches else self
         return [
             candidate
-            for candidate in found
+            for candidate in matches
             if (v := candidate.resource) is first
             or (len(v.query) == len(first.query) and v.is_alternative(first))
         ]

@@ -93,9 +93,9 @@ class Router:
             resource: Resource = match.value
             spans = match.variables
             if resource.variants or resource.query:
-                found = self._find_candidate(resource, spans, path, query, uri, req.method)
-                if found is not None:
-                    return found
+                candidate = self._find_candidate(resource, spans, path, query, uri, req.method)
+                if candidate is not None:
+                    return candidate
                 match = PathMiss((), ())
             else:
                 params = {

@@ -57,15 +57,15 @@ class Choice:
         trials = [Trial(*pair, n, exchange) for n, pair in enumerate(self._in_order(exchange))]
         entries: dict[Stage, Entry] = {}
         refusals: list[Explain] = []
-        left = [*_accepting(trials, lambda trial: trial.judge_head(entries), refusals)]
+        accepting = [*_accepting(trials, lambda trial: trial.judge_head(entries), refusals)]
         tolerant = next((t for t in trials if t.is_tolerant), None)
-        if len(left) == 1 and tolerant in (None, left[0]):
-            return self._serve_unjudged(left[0], exchange, following)
-        if left:
-            body, judged = _received(exchange), left[:MAX_TRIALS]
-            accepting = _accepting(judged, lambda trial: trial.judge_body(body), refusals)
-            if (trial := next(accepting, None)) is not None:
-                return self._serve_judged(trial, exchange, following, body, len(judged) > 1)
+        if len(accepting) == 1 and tolerant in (None, accepting[0]):
+            return self._serve_unjudged(accepting[0], exchange, following)
+        if accepting:
+            body, trials = _received(exchange), accepting[:MAX_TRIALS]
+            by_body = _accepting(trials, lambda trial: trial.judge_body(body), refusals)
+            if (trial := next(by_body, None)) is not None:
+                return self._serve_judged(trial, exchange, following, body, len(trials) > 1)
         if tolerant is not None:
             return self._serve_unjudged(tolerant, exchange, following)
         nearest = max((explain_() for explain_ in refusals), key=lambda refusal: refusal[:4])
@@ -78,9 +78,9 @@ class Choice:
 
     def _in_order(self, exchange: Exchange) -> list[tuple[Alternative, Candidate]]:
         """The alternatives; the WebSockets first if the request is one, else last."""
-        wanted = wants_websocket(exchange.environ)
+        is_handshake = wants_websocket(exchange.environ)
         return sorted(
-            self._alternatives, key=lambda pair: pair[0].operation.websocket is not wanted
+            self._alternatives, key=lambda pair: pair[0].operation.websocket is not is_handshake
         )
 
     def _serve_judged(

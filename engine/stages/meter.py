@@ -91,11 +91,11 @@ def _read_usage(
 
 
 def _end(
-    exchange: Exchange, passed: Reader, source: UsageReader, services: Services | None
+    exchange: Exchange, body_reader: Reader, source: UsageReader, services: Services | None
 ) -> None:
-    """Record the size of a response that has `passed`, and the usage that `source` has read, unless
-    `services` is None."""
-    exchange.record.bytes_out = passed.size
+    """Record the size of the response that `body_reader` has read, and the usage that `source` has,
+    unless `services` is None."""
+    exchange.record.bytes_out = body_reader.size
     if services is not None:
         _charge(exchange, _final_usage(exchange, source), services)
 

@@ -51,10 +51,10 @@ def transform(
     *,
     strict: bool,
     places: ModelPlaces | None,
-    made: int = 0,
+    skip: int = 0,
 ) -> Stage:
     """A stage that makes the edits of a route and of the entry under `models` that was requested.
-    Routes whose operations have the same parameters and bodies may share it. The first `made` of
+    Routes whose operations have the same parameters and bodies may share it. The first `skip` of
     the route have edited the request already.
 
     With `strict` the edited request is validated again: GatewayError 500 if it breaks the document,
@@ -67,7 +67,7 @@ def transform(
         transforms = by_entry.get(exchange.record.requested_entry, route_only)
         if not transforms:
             return following(exchange)
-        original = _edit(exchange, transforms[made:], operation, places)
+        original = _edit(exchange, transforms[skip:], operation, places)
         if strict:
             edited = _with_edited_headers(exchange, operation)
             try:

@@ -10,10 +10,10 @@ timeout of the first upstream.
 Theory of operation. A target moves down this list, and `next` looks for one in its order:
 
     waiting       not looked at yet; read lazily, in the order of attempts
-    little left   of the current group (`entry`), behind the rest of it
-    asked last    behind all groups
+    after group   of the current group (`entry`), behind the rest of it: little is left there
+    last          behind all groups
     full          it had no free slot: the request waits for one (`RequestSlots.full`)
-    passed        attempted, or not allowed then; looked at again for retries, fewest attempts first
+    retries       attempted, or not allowed then; looked at again for retries, fewest attempts first
 
 Invariants:
 
@@ -68,8 +68,8 @@ class Candidates:
 
     # Empty for most requests, so each is made at its first use.
     _rest: Iterator[Target] | None = None  # of `_waiting`, after one that was put back
-    _little_left: deque[Target] | None = None  # by group
-    _asked_last: deque[Target] | None = None
+    _after_group: deque[Target] | None = None  # by group
+    _last: deque[Target] | None = None
     _slots: RequestSlots | None = None
     _ready: Mapping[Target, float | None] = MappingProxyType({})  # when its Retry-After ends
     _renewed = False  # a refused token is fetched again once per request
@@ -89,7 +89,7 @@ class Candidates:
         self.attempts: dict[Target, int] = {}
         self._targets = targets
         self._waiting: Iterator[Target] = iter(targets)  # for their first attempt
-        self._passed: list[Target] = []
+        self._retries: list[Target] = []
         self._clock = clock
         self._dice = dice
         self._carries = carries
@@ -100,17 +100,17 @@ class Candidates:
         while True:
             if candidate := self.next_unattempted():
                 return candidate
-            deferred = self._little_left or self._asked_last
-            if not deferred:
+            later = self._after_group or self._last
+            if not later:
                 break
-            target = deferred.popleft()
-            self._passed.append(target)
+            target = later.popleft()
+            self._retries.append(target)
             if candidate := self._candidate(target, 0):
                 return candidate
         while self._slots is not None and self._slots.full:
             if candidate := self._after_queues(self._slots):
                 return candidate
-        for target in sorted(self._passed, key=lambda target: self.attempts.get(target, 0)):
+        for target in sorted(self._retries, key=lambda target: self.attempts.get(target, 0)):
             if candidate := self._candidate(target, self.attempts.get(target, 0)):
                 return candidate
         return None
@@ -124,15 +124,15 @@ class Candidates:
             if target.state.conditions:
                 if now is None:
                     now = self._clock()
-                deferred = self._little_left
-                if deferred and of_group and deferred[0].entry != target.entry:
+                later = self._after_group
+                if later and of_group and later[0].entry != target.entry:
                     self._rest = self._rest or self._waiting
                     self._waiting = chain([target], self._rest)  # of the next group
                     return None
                 if turn := target.state.turn(now):
                     self._defer(target, turn)
                     continue
-            self._passed.append(target)
+            self._retries.append(target)
             if candidate := self._candidate(target, 0):
                 return candidate
         return None
@@ -140,11 +140,11 @@ class Candidates:
     def _defer(self, target: Target, turn: int) -> None:
         """Ask a target after the others of its group, or after all."""
         if turn == AFTER_GROUP:
-            self._little_left = self._little_left or deque()
-            self._little_left.append(target)
+            self._after_group = self._after_group or deque()
+            self._after_group.append(target)
         else:
-            self._asked_last = self._asked_last or deque()
-            self._asked_last.append(target)
+            self._last = self._last or deque()
+            self._last.append(target)
 
     def hold_slots(self, candidate: Candidate) -> Slots | None:
         """Hold the slots for a candidate with bounds, after a wait if none is free; None if none

@@ -150,7 +150,7 @@ class Upstream:
         for key in [key for key in self.states if len(key) > 2 and key[2] not in current]:
             self.former_states[key] = now, self.states.pop(key)
         states = self.former_states.items()
-        for key in [key for key, (left, _) in states if now - left > _STATE_RETENTION]:
+        for key in [key for key, (since, _) in states if now - since > _STATE_RETENTION]:
             del self.former_states[key]
 
 
