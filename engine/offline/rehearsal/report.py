@@ -48,12 +48,7 @@ def report(plan_result: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str
     targets = _targets(rehearsal, route, config)
     return summary | {
         "operation": _operation(route, plan_result.plan),
-        "route": {
-            "place": str(place_of(config.source, route.at)),
-            "destination": route.destination,
-            "priority": _priority(rehearsal, route),
-            "hedge": None if route.hedge is None else route.hedge.after,
-        },
+        "route": _route(route, rehearsal, config),
         "authentication": _authentication(route, rehearsal),
         "policies": verdicts(route, rehearsal, config),
         "validation": _validation(route, rehearsal),
@@ -135,6 +130,15 @@ def _operation(route: Route, plan: Plan) -> Report:
         "method": operation.method,
         "path": operation.path,
         "place": str(place_of(operation.source, operation.at, key=True)),
+    }
+
+
+def _route(route: Route, rehearsal: Rehearsal, config: Config) -> Report:
+    return {
+        "place": str(place_of(config.source, route.at)),
+        "destination": route.destination,
+        "priority": _priority(rehearsal, route),
+        "hedge": None if route.hedge is None else route.hedge.after,
     }
 
 
