@@ -60,8 +60,8 @@ def attempt(
     timeout: float,
     translated: AnyExchange | None = None,
 ) -> AttemptResult:
-    """Send a request to a target and wait for the first content, `timeout` seconds in all. Adds the
-    credential. The response to a `translated` request is translated back."""
+    """Send a request to a target and wait for the first content, `timeout` seconds in all.
+    The credential is added here. The response to a `translated` request is translated back."""
     result = AttemptResult(target, path=request.path, number=exchange.record.attempt_count)
     if target.state.observers:
         result.open = OpenAttempt(target.state.observers, exchange.record, credential=credential)
