@@ -60,7 +60,6 @@ def attempt(
     translated: AnyExchange | None = None,
 ) -> AttemptResult:
     """Send a request to a target and wait for the first content, `timeout` seconds in all.
-
     The credential is added here. The response to a `translated` request is translated back."""
     result = AttemptResult(target, path=request.path, number=exchange.record.attempt_count)
     if target.state.observers:
