@@ -11,7 +11,6 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from engine import dialects
@@ -242,4 +241,7 @@ class AnswerErrors:
 def is_error(member: Raw) -> bool:
     """Whether the member `error` of an answer has one: some servers write it empty."""
     text = bytes(member).strip()
-    return text not in _NO_ERRORS and not is_blank(msgspec.json.decode(text))
+    if text in _NO_ERRORS:
+        return False
+    value = json_or_none(text)
+    return value is None or not is_blank(value)
