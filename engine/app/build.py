@@ -74,10 +74,7 @@ def build(
         choose=Alternatives(plan.routes, parts).responder,
     )
     _add_routes(app, plan, parts)
-    for path, handler in console_pages(shown or plan, parts.services):
-        page = partial(pages.responder, handler)
-        for method in ("GET", "HEAD"):
-            app.add_route(path, Resource(method, "", (), page))
+    _add_console(app, pages, shown or plan, parts.services)
     pages.add_listener(app)
     _connect_to_server(app, parts)
     _add_collectors(parts)
@@ -100,6 +97,13 @@ def _add_routes(app: Application, plan: Plan, parts: Parts) -> None:
         tried = not parts.services.background and number < MAX_MADE
         resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
     link_overlaps(resources)
+
+
+def _add_console(app: Application, pages: OwnPages, plan: Plan, services: Services) -> None:
+    for path, handler in console_pages(plan, services):
+        page = partial(pages.responder, handler)
+        for method in ("GET", "HEAD"):
+            app.add_route(path, Resource(method, "", (), page))
 
 
 def _places(plan: Plan) -> dict[str, tuple[str, int]]:

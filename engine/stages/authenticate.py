@@ -40,15 +40,13 @@ def authenticate(
     same_origin: SameOrigin | None = None,
 ) -> Stage:
     """A stage that sets `exchange.caller`: by the token of the request or, for one from inside of
-    this process, by its connection.
+    this process, by its connection. The contents of all `carriers` are removed from the request, so
+    that no token is forwarded or logged; on an `anonymous` route that is all.
 
     Raises GatewayError 401 without a valid token; 429 for an unknown token from an address that has
     tried many; 403 for a token that may not call this operation (unless `any_operation`) or not
     from this address, and for one that a browser attached to a request of a page that `same_origin`
     does not allow.
-
-    The contents of all `carriers` are removed from the request, so that no token is forwarded or
-    logged. On an `anonymous` route that is all.
     """
     remove_secrets = _secrets_remover(carriers)
     if anonymous:

@@ -27,8 +27,7 @@ counters_warning = LogThrottle(level=logging.ERROR)
 def limit(
     rules: Sequence[QuotaRule], services: Services, upstream: str = "", part: Part = Part.ALL
 ) -> Stage:
-    """A stage that enforces the quotas of a route and of the caller's token: one `part` of them,
-    all at once.
+    """A stage that enforces one `part` of the quotas of a route and of the caller's token at once.
 
     Raises GatewayError 429, for money 402, with `retry-after`; 503 when the counters are
     unavailable and the config says to deny. A request that never reaches an upstream is refunded.
@@ -49,11 +48,10 @@ def limit(
         try:
             result = counters.take(limits.limits, costs)
         except CountersAway as error:
-            exchange.record.uncounted = True
-            _without_counters(services, error)
+            _without_counters(exchange.record, services, error)
             return following(exchange)
-        headers = limits.headers(result.remaining, result.resets, exchange.head_take)
         record = exchange.record
+        headers = limits.headers(result.remaining, result.resets, exchange.head_take)
         if result.denied is not None:
             raise _denial(limits, costs, result, services.clock(), [*headers.items()], record)
         if is_first:
@@ -143,8 +141,9 @@ def _window_text(window: Window) -> str:
     return f"{window:g} seconds"
 
 
-def _without_counters(services: Services, error: CountersAway) -> None:
+def _without_counters(record: RequestRecord, services: Services, error: CountersAway) -> None:
     """Let a request pass or refuse it, as the config says; log that once a minute."""
+    record.uncounted = True
     effect = "pass uncounted" if services.allow_uncounted else "are refused"
     message = "the counters are unavailable (%s); requests with limits %s"
     counters_warning.log(message, error, effect)
