@@ -140,7 +140,7 @@ class BodyEditCheck:
     def _is_model(self, place: Place, at: Path) -> bool:
         for operation in self._operations:
             for expression in operation.models:
-                if expression.place == "body" and may_be(place.steps, expression.steps):
+                if expression.location == "body" and may_be(place.steps, expression.steps):
                     note_model(
                         place.text, (self._rules.side, "body", *at), operation.id, self._faults
                     )

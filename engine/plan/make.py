@@ -199,7 +199,7 @@ def _wide_variables(
     """The variables of a path that may have slashes."""
     if answer is not None and answer.has_wide_variables:
         return tuple(path_templates.variables(operation.path))
-    of_model = [model.steps[0]] if model is not None and model.place == "path" else []
+    of_model = [model.steps[0]] if model is not None and model.location == "path" else []
     return tuple({*of_model, *operation.wide})
 
 
@@ -215,8 +215,8 @@ def _note_unsent(operation: Operation, findings: Findings) -> None:
     """Warn of parameters that are checked but never forwarded, as they may have the caller's
     token."""
     for parameter in operation.parameters:
-        unsent_header = parameter.place == "header" and parameter.name.lower() in NEVER_SENT
-        if unsent_header or parameter.place == "cookie":
-            subject = f"{parameter.place} parameter '{parameter.name}' of {operation.id}"
+        unsent_header = parameter.location == "header" and parameter.name.lower() in NEVER_SENT
+        if unsent_header or parameter.location == "cookie":
+            subject = f"{parameter.location} parameter '{parameter.name}' of {operation.id}"
             message = f"{subject} is checked, but never forwarded"
             findings.note(operation.source, operation.at, Level.WARNING, "MW319", message, key=True)

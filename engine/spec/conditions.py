@@ -57,7 +57,7 @@ class Condition:
     pass. `members` are those that the schema names, `reading` is that of lenient parsers.
     """
 
-    place: str
+    location: str
     name: str
     expression: Expression | None
     schema: str
@@ -74,7 +74,7 @@ class Condition:
         else:
             value, at = self.expression.check(exchange)
             span = at or (0, 0)
-        if isinstance(value, dict | list) and self.place == "body":
+        if isinstance(value, dict | list) and self.location == "body":
             is_text = is_json(exchange.content.media_type)
             if is_text:
                 self._refuse_repeats(bytes(exchange.body.buffer[span[0] : span[1]]))
@@ -85,14 +85,14 @@ class Condition:
 
     def with_names(self, spellings: Spellings) -> Condition:
         """The condition with the documented names of members that have two spellings."""
-        if self.place != "body":
+        if self.location != "body":
             return self
         schema, name = json.loads(self.schema), self.name
         if self.expression is not None:
             steps = spellings.steps(self.expression.steps)
             name = expression.pointer(steps)
             spellings = spellings.at(steps)
-        return _compiled(self.place, name, spellings.schema(schema), required=self.required)
+        return _compiled(self.location, name, spellings.schema(schema), required=self.required)
 
     def holds(self, exchange: Exchange) -> bool:
         """Whether the request has the value, and the schema accepts it: all of its elements if it
@@ -100,7 +100,7 @@ class Condition:
         value = self.value(exchange)
         if value is MISSING:
             return False
-        values = self._readings(value) if self.place == "header" else (value,)
+        values = self._readings(value) if self.location == "header" else (value,)
         is_valid = self.validator.is_valid
         if self.required:
             return all(map(is_valid, values))
@@ -143,7 +143,7 @@ class Condition:
         return place([int(step) if step.isdigit() else step for step in self.expression.steps])
 
     def _is_json_member(self, exchange: Exchange) -> bool:
-        return self.place == "body" and is_json(exchange.content.media_type)
+        return self.location == "body" and is_json(exchange.content.media_type)
 
     def _refuse_repeats(self, text: bytes) -> None:
         """Refuse a JSON value in which an object repeats a name."""
@@ -192,38 +192,38 @@ _ABBREVIATIONS = {
 """Keywords of JSON Schema by the words that other programs have for them."""
 
 
-def compile_condition(place: str, name: str, value: Any, *, required: bool) -> Condition:
-    """The condition that a value of the config describes. `place` is body, query, header or path.
+def compile_condition(location: str, name: str, value: Any, *, required: bool) -> Condition:
+    """The condition that a value of the config describes; `location`: body, query, header, path.
 
     `required`: requests that meet the condition pass, so a keyword must not accept values of types
     to which it does not apply. Raises ConditionError for an invalid schema, ValueError for an
-    invalid place.
+    invalid location.
     """
     schema = _schema(value)
-    _check_keywords(schema, (place, name))
+    _check_keywords(schema, (location, name))
     schema = _with_type(schema) if required else schema
-    return _compiled(place, name, schema, required=required)
+    return _compiled(location, name, schema, required=required)
 
 
-def _compiled(place: str, name: str, schema: Any, *, required: bool) -> Condition:
-    """Raises ValueError for an invalid place or schema."""
+def _compiled(location: str, name: str, schema: Any, *, required: bool) -> Condition:
+    """Raises ValueError for an invalid location or schema."""
     try:
         text = json.dumps(schema, sort_keys=True, allow_nan=False)
         validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True, offline=True)
     except ValueError as error:  # also jsonschema_rs.ValidationError
         reason = str(error).splitlines()[0]
         path = getattr(error, "instance_path", ())
-        message = f"'{place}.{name}' is not a JSON Schema: {reason}"
-        raise ConditionError(message, (place, name, *path)) from error
+        message = f"'{location}.{name}' is not a JSON Schema: {reason}"
+        raise ConditionError(message, (location, name, *path)) from error
     as_scalar = bool(_types(schema) & _SCALARS)
-    at, members = _expression(place, name), NamedMembers(schema)
+    at, members = _expression(location, name), NamedMembers(schema)
     reading = LenientReading(schema)
-    return Condition(place, name, at, text, as_scalar, required, validator, members, reading)
+    return Condition(location, name, at, text, as_scalar, required, validator, members, reading)
 
 
-def _expression(place: str, name: str) -> Expression | None:
-    if place != "body":
-        return expression.parse(f"$request.{place}.{name}")
+def _expression(location: str, name: str) -> Expression | None:
+    if location != "body":
+        return expression.parse(f"$request.{location}.{name}")
     if name == WHOLE_BODY:
         return None
     pointer = name if name.startswith("/") else expression.pointer([name])

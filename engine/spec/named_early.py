@@ -22,7 +22,7 @@ def named_early(expression: Expression, exchange: Exchange) -> str:
     the time of parsing it; of a repeated member it is the last. Raises GatewayError 400 for a
     repeated query parameter.
     """
-    if expression.place != "body":
+    if expression.location != "body":
         value = expression.read(exchange)
     elif expression.member is None or not is_json(exchange.header(_CONTENT_TYPE) or ""):
         value = ""

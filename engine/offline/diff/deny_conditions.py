@@ -54,7 +54,7 @@ def _refuses_all_of(wide: Deny, narrow: Deny) -> bool:
 
 
 def _by_place(conditions: Sequence[Condition]) -> Conditions:
-    return {(condition.place, condition.name): condition for condition in conditions}
+    return {(condition.location, condition.name): condition for condition in conditions}
 
 
 def _hold_with(wide: Conditions, narrow: Conditions) -> bool:

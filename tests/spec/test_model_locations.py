@@ -5,12 +5,12 @@ import pytest
 
 from engine.exchange.body import Body
 from engine.spec.expression import parse
-from engine.spec.model_places import ModelPlaces
+from engine.spec.model_locations import ModelLocations
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 COPY = parse("$request.body#/model")
-BY_HEADER = ModelPlaces(parse("$request.header.x-model"), (COPY,), "models/")
+BY_HEADER = ModelLocations(parse("$request.header.x-model"), (COPY,), "models/")
 
 
 def exchange(body):
@@ -25,7 +25,7 @@ def exchange(body):
 
 def test_the_place_in_the_body_is_found():
     request = exchange(b'{"n": 1, "model": "m"}')
-    ModelPlaces(COPY).find(request)
+    ModelLocations(COPY).find(request)
     start, end = request.model.span
     assert request.body.in_memory[start:end] == b'"m"'
     assert request.model.copies == ()
@@ -49,9 +49,9 @@ def test_a_copy_may_have_the_prefix(name, prefix):
     ],
 )
 def test_a_copy_that_may_be_in_a_repeated_member_is_refused(copy, body):
-    places = ModelPlaces(BY_HEADER.model, (parse(f"$request.body#{copy}"),))
+    locations = ModelLocations(BY_HEADER.model, (parse(f"$request.body#{copy}"),))
     with pytest.raises(GatewayError) as excinfo:
-        places.find(exchange(body))
+        locations.find(exchange(body))
     assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")
 
 

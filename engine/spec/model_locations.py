@@ -10,23 +10,23 @@ from engine.spec.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)
-class ModelPlaces:
-    """The place of the model's name in requests of a route, and the places that repeat it, there
+class ModelLocations:
+    """Where the requests of a route name their `model`, and where a body may repeat the name, there
     with or without the `prefix`."""
 
     model: Expression
-    also: Sequence[Expression] = ()
+    copies: Sequence[Expression] = ()
     prefix: str = ""
 
     def find(self, exchange: Exchange) -> None:
-        """Find the places again after an edit of the body."""
+        """Find the locations again after an edit of the body."""
         exchange.model.span = self.model.check(exchange)[1]
-        if self.also:
+        if self.copies:
             self.find_copies(exchange)
 
     def find_copies(self, exchange: Exchange) -> None:
-        """Find the places that repeat the name. Raises GatewayError 400 for another name there."""
+        """Find the copies of the name. Raises GatewayError 400 for another name there."""
         name = exchange.model.name
         exchange.model.copies = [
-            span for copy in self.also for span in copy.repeats(exchange, name, self.prefix)
+            span for copy in self.copies for span in copy.repeats(exchange, name, self.prefix)
         ]

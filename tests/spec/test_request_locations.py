@@ -6,7 +6,7 @@ import yaml
 from engine.source.problem import Findings
 from engine.spec import expression
 from engine.spec.document.node import Node
-from engine.spec.request_places import find_place, may_match
+from engine.spec.request_locations import find_location, may_match
 from engine.spec.spec import read
 from tests.support import paths
 from tests.support.each import each
@@ -17,7 +17,7 @@ API = paths.CASES / "deny/api.yaml"
 def place(operation_id, text):
     specification = read("api", API, "api.yaml", (), Findings())
     operation = specification.operations[operation_id]
-    request_place = find_place(operation, specification.node(operation), expression.parse(text))
+    request_place = find_location(operation, specification.node(operation), expression.parse(text))
     return request_place.presence.value, [schema.value for schema in request_place.schemas]
 
 

@@ -1,4 +1,4 @@
-"""Whether a document describes a place of a request, and whether a value there can match a rule.
+"""Whether a document describes a location in a request, and whether a value there can match a rule.
 
 Only the keywords of a schema itself are read; whatever they leave open counts as possible.
 """
@@ -10,6 +10,7 @@ from enum import Enum
 from math import inf
 from typing import Any, NamedTuple
 
+from engine.source.problem import Level
 from engine.source.suggestion import near
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression
@@ -30,53 +31,72 @@ _BOUNDS = {
 """Keywords of the minimum and the maximum, each inclusive and exclusive, by type."""
 
 
+LOCATION_KINDS = {
+    "body": "member of the body",
+    "query": "query parameter",
+    "path": "path variable",
+}
+"""What the locations that a document must name are called in messages; headers need no name."""
+
+
 class Presence(Enum):
-    """Whether requests can have a place: `NAMED` if the document names it, or lets callers choose
-    the names there, `OPEN` if it only does not exclude it, else `NONE`."""
+    """Whether requests can have a location: `NAMED` if the document names it, or leaves its name to
+    callers, `OPEN` if it only does not exclude it, else `NONE`."""
 
     NAMED = "named"
     OPEN = "open"
     NONE = "none"
 
 
-class RequestPlace(NamedTuple):
-    """A place in a document: the schemas of its value, and the names that exist at its level."""
+class RequestLocation(NamedTuple):
+    """A location in a document: the schemas of its value, and the names that exist at its level."""
 
     presence: Presence
     schemas: Sequence[Node] = ()
     names: Sequence[str] = ()
 
 
-def find_place(operation: Operation, node: Node, expression: Expression) -> RequestPlace:
-    """The place of an expression in an operation; `node` is that of the operation."""
-    if expression.place == "body":
+def find_location(operation: Operation, node: Node, expression: Expression) -> RequestLocation:
+    """The location of an expression in an operation; `node` is that of the operation."""
+    if expression.location == "body":
         contents = node.get("requestBody").get("content").items()
         media = [media_type.get("schema") for _, media_type in contents]
         schemas = [schema for schema in media if schema.value is not None]
         return _in_body(schemas, expression.steps, media)
     name = expression.steps[0]
-    if expression.place == "path":
+    if expression.location == "path":
         names = variables(operation.path)
         presence = Presence.NAMED if name in names else Presence.NONE
-        return RequestPlace(presence, _parameter_schemas(node, name, "path"), names)
-    names = [p.name for p in operation.parameters if p.place == expression.place]
-    is_header = expression.place == "header"
+        return RequestLocation(presence, _parameter_schemas(node, name, "path"), names)
+    names = [p.name for p in operation.parameters if p.location == expression.location]
+    is_header = expression.location == "header"
     folded = [parameter.casefold() for parameter in names] if is_header else names
     presence = Presence.NAMED if name in folded else Presence.OPEN
-    return RequestPlace(presence, _parameter_schemas(node, name, expression.place), names)
+    return RequestLocation(presence, _parameter_schemas(node, name, expression.location), names)
 
 
-def _parameter_schemas(node: Node, name: str, place: str) -> list[Node]:
+def unnamed(
+    expression: Expression, locations: Sequence[RequestLocation]
+) -> tuple[Level, list[str]]:
+    """The level of a finding on an expression that none of `locations` names, and the names that
+    exist there: an error if one of these resembles its name, or if no request can have it."""
+    names = list(dict.fromkeys(name for location in locations for name in location.names))
+    absent = all(location.presence is Presence.NONE for location in locations)
+    is_error = absent or near(expression.steps[-1], names) is not None
+    return Level.ERROR if is_error else Level.WARNING, names
+
+
+def _parameter_schemas(node: Node, name: str, location: str) -> list[Node]:
     return [
         parameter.get("schema")
         for parameter in node.get("parameters").elements()
-        if parameter.text("in") == place and parameter.text("name").casefold() == name.casefold()
+        if parameter.text("in") == location and parameter.text("name").casefold() == name.casefold()
     ]
 
 
-def _in_body(schemas: list[Node], steps: Sequence[str], media: Sequence[Node]) -> RequestPlace:
+def _in_body(schemas: list[Node], steps: Sequence[str], media: Sequence[Node]) -> RequestLocation:
     if not media:
-        return RequestPlace(Presence.NONE)
+        return RequestLocation(Presence.NONE)
     for step in steps:
         children = [child for schema in schemas for child in _children(schema, step)]
         names = list(dict.fromkeys(name for s in schemas for name, _ in properties(s)))
@@ -84,9 +104,9 @@ def _in_body(schemas: list[Node], steps: Sequence[str], media: Sequence[Node]) -
             children = [s.get("additionalProperties") for s in schemas if _is_map(s)]
         if not children:
             closed = schemas and all(_is_closed(schema) for schema in schemas)
-            return RequestPlace(Presence.NONE if closed else Presence.OPEN, (), names)
+            return RequestLocation(Presence.NONE if closed else Presence.OPEN, (), names)
         schemas = children
-    return RequestPlace(Presence.NAMED, schemas)
+    return RequestLocation(Presence.NAMED, schemas)
 
 
 def _children(schema: Node, step: str) -> Iterator[Node]:
