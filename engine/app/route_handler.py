@@ -264,7 +264,7 @@ def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
 
 def _has_own_targets(route: Route) -> bool:
     """Whether the last handler keeps state that must not be mixed with that of other routes: the
-    answer times of a hedged route, and the waits for a place at a target of it."""
+    answer times of a hedged route, and the waits for a slot at a target of it."""
     return route.hedge is not None or any(to.max_in_flight is not None for to in route.to)
 
 
