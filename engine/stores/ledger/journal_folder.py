@@ -50,7 +50,7 @@ def ship_folder(folder: Path, writer: LedgerWriter) -> ShippedFolder:
     """Write all entries of a folder to the database; delete each file after all of it is written.
 
     Raises FolderInUse, before anything is written, if a running process owns one of the files.
-    Raises RecordsError and OSError; files that were not shipped stay for the next call.
+    Raises DatabaseError and OSError; files that were not shipped stay for the next call.
     """
     paths = files(folder)
     for path in paths:

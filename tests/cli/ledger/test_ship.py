@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from sqlalchemy import text
 
 from engine import cli
+from engine.stores.database.database import open_database
+from engine.stores.database.migrate import upgrade
 from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.journal import Journal
-from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
 
 _WRITER = """
 import os, signal, sys

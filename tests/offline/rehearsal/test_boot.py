@@ -15,7 +15,7 @@ from engine.plan.route import CannotServe
 from engine.policies import max_body
 from engine.policies.interface import PolicyKind
 from engine.process.runtime_dir import runtime_directory
-from engine.stores.records.database import open_database
+from engine.stores.database.database import open_database
 from engine.values.discovery import Plugins
 from tests.support.paths import ROOT
 from tests.support.recording import recorder
