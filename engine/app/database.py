@@ -21,10 +21,10 @@ from engine.stores.database.failures import DatabaseAway, DatabaseError
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.tokens import caller_lookup
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.entry import cancelled_entries, entry_of
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger.shipper import Shipper
+from engine.stores.ledger_entry import cancelled_entries, entry_of
 from engine.telemetry.health import StoreCheck
 
 _PING_TIMEOUT = 1.0

@@ -19,8 +19,8 @@ from engine.stores.database.migrate import upgrade
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import Total
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.ledger.journal import Journal
+from engine.stores.ledger_entry import Entry, decode, encode
 
 CONFIG = "version: 1\nstores: {records: sqlite:///usage.db}\n"
 RARE = (

@@ -17,9 +17,9 @@ import gevent
 
 from engine.stores.database.database import open_database
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper
+from engine.stores.ledger_entry import Entry
 
 
 def main() -> None:

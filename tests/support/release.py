@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from engine.stores.database import migrate
 from engine.stores.database.database import Database
-from engine.stores.ledger.entry import Entry
+from engine.stores.ledger_entry import Entry
 
 REVISION = "r0003"
 _COLUMNS = (

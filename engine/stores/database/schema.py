@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-from engine.stores.ledger.entry import SMALL, TYPES, Entry
+from engine.stores.ledger_entry import SMALL, TYPES, Entry
 from engine.values.usage import COUNTS, PIECES
 
 metadata = MetaData(

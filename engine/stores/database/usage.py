@@ -17,7 +17,7 @@ from engine.stores.database.partitions import create_months
 from engine.stores.database.schema import usage
 from engine.stores.database.unsummed import add_sums
 from engine.stores.database.upkeep import delete_before, fill, has_sums
-from engine.stores.ledger.entry import Entry
+from engine.stores.ledger_entry import Entry
 
 _POSTGRESQL_TYPES = {
     "TEXT": "text",

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.stores.ledger.entry import decode
 from engine.stores.ledger.journal import Segment, claim, files
 from engine.stores.ledger.writer import LedgerWriter
+from engine.stores.ledger_entry import decode
 
 _BATCH = 512
 

@@ -12,7 +12,7 @@ import orjson
 
 from engine.stores.database.failures import DatabaseAway
 from engine.stores.database.usage import RowsRefused, UsageTable
-from engine.stores.ledger.entry import Entry, repaired
+from engine.stores.ledger_entry import Entry, repaired
 
 log = logging.getLogger("modelway")
 

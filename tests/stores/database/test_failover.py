@@ -18,10 +18,10 @@ from engine.stores.database.schema import ledger
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import totals
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.journal import Journal, files
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.ledger.writer import LedgerWriter
+from engine.stores.ledger_entry import Entry
 from tests.support.journals import ENTRY
 from tests.support.paths import ROOT
 from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer

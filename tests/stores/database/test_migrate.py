@@ -15,7 +15,7 @@ from engine.stores.database.failures import (
 )
 from engine.stores.database.migrate import check_version, upgrade
 from engine.stores.database.migrations import HEAD
-from engine.stores.ledger.entry import Entry
+from engine.stores.ledger_entry import Entry
 from tests.support.records import TABLES, differences, table_names
 from tests.support.release import Release, at_revision
 

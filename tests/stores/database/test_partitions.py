@@ -11,7 +11,7 @@ from engine.stores.database.failures import DatabaseRefuses
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.partitions import create_months, drop_months
 from engine.stores.database.usage import RowsRefused, UsageTable
-from engine.stores.ledger.entry import Entry, repaired
+from engine.stores.ledger_entry import Entry, repaired
 
 
 def seconds(*date):

@@ -15,7 +15,7 @@ from engine.stores.database.migrate import upgrade
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import totals
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.ledger_entry import Entry, decode, encode
 from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer
 from tests.support.postgres import Postgres
 from tests.support.release import Release

@@ -5,7 +5,7 @@ from dataclasses import fields
 from engine.stores.database.migrate import check_version
 from engine.stores.database.schema import tokens, usage
 from engine.stores.database.tokens import Token
-from engine.stores.ledger.entry import Entry, repaired
+from engine.stores.ledger_entry import Entry, repaired
 from engine.values.usage import COUNTS
 from tests.support.records import TABLES, differences, table_names
 

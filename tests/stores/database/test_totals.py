@@ -14,7 +14,7 @@ from engine.stores.database.totals import (
     totals,
 )
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.ledger_entry import Entry, decode, encode
 from engine.values.usage import Usage
 
 DAY = 86_400.0

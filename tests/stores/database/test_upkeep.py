@@ -13,7 +13,7 @@ from engine.stores.database.schema import ledger_models, ledger_totals
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import deleted_before, totals
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.entry import Entry
+from engine.stores.ledger_entry import Entry
 from tests.support.ledger_rows import expected_totals, random_rows, without_average
 from tests.support.release import Release
 

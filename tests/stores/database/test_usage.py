@@ -10,7 +10,7 @@ from engine.stores.database.failures import DatabaseAway, DatabaseRefuses
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.schema import metadata, usage
 from engine.stores.database.usage import RowsRefused, UsageTable
-from engine.stores.ledger.entry import Entry, decode, encode, repaired
+from engine.stores.ledger_entry import Entry, decode, encode, repaired
 from tests.support.journals import ENTRY
 
 

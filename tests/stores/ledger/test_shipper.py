@@ -13,9 +13,9 @@ from engine.stores.database.failures import DatabaseAway
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.schema import usage
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.journal import Journal, claim, create, files
 from engine.stores.ledger.shipper import Lag, Shipper
+from engine.stores.ledger_entry import Entry
 from tests.support.journals import append_entries, unowned_file
 from tests.support.waiting import PATIENCE
 

@@ -6,8 +6,8 @@ import gevent
 import pytest
 
 from engine.stores.database.failures import DatabaseAway
-from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.writer import LedgerWriter, in_thread
+from engine.stores.ledger_entry import Entry
 
 ENTRIES = [Entry(id=f"req_{number}", time=1.0) for number in range(25)]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.exchange.record import CANCELLED, Attempt, Outcome
-from engine.stores.ledger.entry import Entry, cancelled_entries, decode, encode, entry_of, repaired
+from engine.stores.ledger_entry import Entry, cancelled_entries, decode, encode, entry_of, repaired
 from engine.values.caller import Caller
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
