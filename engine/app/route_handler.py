@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 
-from engine.app.parts import Parts
+from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
 from engine.config.transforms import TransformConfig
@@ -24,7 +24,7 @@ from engine.spec.model_locations import ModelLocations
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
 from engine.transforms.compile import compile_all
-from engine.transforms.for_operation import for_operation
+from engine.transforms.operation_edits import for_operation
 from engine.transforms.transform import Transform
 from engine.upstream import choose
 from engine.upstream.forward import Forward

@@ -31,7 +31,7 @@ from engine.transforms.faults import (
     UNFIT,
     Faults,
 )
-from engine.transforms.for_operation import body_schemas, has_unknown_body
+from engine.transforms.operation_edits import body_schemas, has_unknown_body
 from engine.transforms.template import Template
 from engine.transforms.transform import RequestEdits, Transform
 from engine.values.errors import GatewayError

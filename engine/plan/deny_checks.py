@@ -12,8 +12,8 @@ from engine.plan.route import Route
 from engine.policies.deny import Deny, read
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
-from engine.spec.conditions import Condition
 from engine.spec.document.node import Node
+from engine.spec.request_conditions import Condition
 from engine.spec.request_locations import (
     LOCATION_KINDS,
     Presence,

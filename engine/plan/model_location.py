@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.config.config import Config
-from engine.plan.assign import Claim
+from engine.plan.assign_operations import Claim
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean, near
 from engine.spec import expression, path_templates

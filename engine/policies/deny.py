@@ -17,8 +17,8 @@ from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.policies.interface import Moment, StagePolicy
-from engine.spec.conditions import Condition, ConditionError, compile_condition
 from engine.spec.member_spellings import Spellings
+from engine.spec.request_conditions import Condition, ConditionError, compile_condition
 from engine.values.errors import GatewayError
 
 _VALUE = "A JSON Schema; a value to be equal to; or a list of values, one of them to be equal to."

@@ -9,9 +9,9 @@ from typing import Any
 from engine.config.model_operations import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.exchange.requested_model import RequestedModel
+from engine.spec.early_model_name import early_model_name
 from engine.spec.expression import Expression
 from engine.spec.model_locations import ModelLocations
-from engine.spec.named_early import named_early
 from engine.upstream.caller_choices import check_choices
 from engine.upstream.model_catalog import Catalog, ModelsByOperation, ServedModel
 from engine.values.errors import GatewayError
@@ -79,7 +79,7 @@ class SelectModel:
     def _find_early(self, exchange: Exchange) -> tuple[str, ServedModel] | None:
         """The name that the request has before its body is parsed, and its model; None without a
         name. Raises GatewayError 403 or 404."""
-        name = named_early(self._expression, exchange)
+        name = early_model_name(self._expression, exchange)
         return (name, self._find(name, exchange)) if 0 < len(name) <= _MAX_NAME else None
 
     def _find(self, name: str, exchange: Exchange) -> ServedModel:

@@ -12,8 +12,8 @@ from engine.offline.diff.schema_comparison import Walk
 from engine.offline.diff.schema_keywords import BOUNDS
 from engine.policies.deny import Deny
 from engine.source.reader import SourceDocument
-from engine.spec.conditions import Condition
 from engine.spec.document.node import Library, Node
+from engine.spec.request_conditions import Condition
 
 _COMPARED = frozenset(
     {"type", "enum", "const", "pattern", "multipleOf", "required"}

@@ -19,8 +19,8 @@ import orjson
 
 from engine.app.build import build
 from engine.app.internal_call import send
-from engine.app.parts import MAX_MADE
 from engine.app.telemetry import telemetry_of
+from engine.app.worker_parts import MAX_MADE
 from engine.app.worker_services import prepare, services_of
 from engine.config.config import Config
 from engine.config.stores import SQLITE

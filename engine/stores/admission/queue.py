@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from struct import Struct
 
-from engine.machine import holders
+from engine.machine import worker_counts
 from engine.stores.admission.tickets import Ticket, Tickets
 
 STALL_SECONDS = 0.1
@@ -46,14 +46,14 @@ class QueueState:
         self.waiting = Tickets()
         if record:
             self.last, self.idle_since, count = _HEAD.unpack_from(record)
-            tickets = _HEAD.size + count * holders.PAIR.size
-            self.holders = holders.read(record[_HEAD.size : tickets])
+            tickets = _HEAD.size + count * worker_counts.PAIR.size
+            self.holders = worker_counts.read(record[_HEAD.size : tickets])
             self.waiting = Tickets(memoryview(record)[tickets:])
 
     def record(self) -> bytes:
         """The state as bytes."""
         head = _HEAD.pack(self.last, self.idle_since, len(self.holders))
-        return b"".join([head, holders.write(self.holders), *self.waiting.columns])
+        return b"".join([head, worker_counts.write(self.holders), *self.waiting.columns])
 
     @property
     def in_flight(self) -> int:
@@ -63,7 +63,7 @@ class QueueState:
         """Free the slots and tickets of dead workers, and the tickets whose time is over."""
         workers = {*self.holders, *self.waiting.workers}
         living = {worker for worker in workers if alive(worker)}
-        self.holders = holders.alive_counts(self.holders, living.__contains__)
+        self.holders = worker_counts.alive_counts(self.holders, living.__contains__)
         if living != workers or (self.waiting and self.waiting.first_end() <= now):
             self.waiting.keep(living, now)
 

@@ -10,7 +10,7 @@ import pytest
 from engine.app.internal_call import InternalResponse
 from engine.app.worker_services import prepare
 from engine.offline.rehearsal import boot as module
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.plan.route import CannotServe
 from engine.policies import max_body
 from engine.policies.interface import PolicyKind
