@@ -20,12 +20,12 @@ import gevent
 from sqlalchemy import text
 
 from engine.exchange.exchange import new_request_id
-from engine.stores.ledger.entry import Entry
+from engine.stores.database.database import open_database
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper
-from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.usage import UsageTable
+from engine.stores.ledger_entry import Entry
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 BURST = 500

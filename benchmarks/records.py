@@ -17,10 +17,10 @@ from itertools import islice
 from sqlalchemy import Connection, text
 
 from engine.callers.cache import TokenCache
-from engine.stores.records import tokens
-from engine.stores.records.database import Database, open_database
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.tokens import Token
+from engine.stores.database import tokens
+from engine.stores.database.database import Database, open_database
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.tokens import Token
 from tests.support.postgres import binaries, running
 
 LOOKUPS = 5_000

@@ -16,12 +16,12 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, text
 
-from engine.stores.records.database import Database, open_database
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.partitions import create_months
-from engine.stores.records.sums import UsageFilter
-from engine.stores.records.totals import KINDS, totals
-from engine.stores.records.usage import UsageTable
+from engine.stores.database.database import Database, open_database
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.partitions import create_months
+from engine.stores.database.sums import UsageFilter
+from engine.stores.database.totals import KINDS, totals
+from engine.stores.database.usage import UsageTable
 from tests.support.postgres import running
 
 DAY = 86_400

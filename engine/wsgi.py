@@ -17,7 +17,7 @@ from gunicorn.errors import AppImportError
 from engine.app.worker_services import prepare
 from engine.config.config_files import ConfigFiles
 from engine.edge.router import Application
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.plan.route import CannotConnect
 from engine.process.file_descriptors import raise_limit
 from engine.process.runtime_dir import use_for_temporary_files

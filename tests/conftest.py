@@ -5,8 +5,8 @@ import os
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
+from engine.stores.database.database import open_database
+from engine.stores.database.migrate import upgrade
 from tests.support.leaks import Leaks
 from tests.support.postgres import running
 from tests.support.thorough import THOROUGH

@@ -19,7 +19,7 @@ EXCEPTIONS = {
     "offline/rules/*.py": "tests/offline/test_audit.py requires a case in tests/cases/audit",
     "offline/diff/kinds/*.py": "tests/offline/diff/test_difference.py requires a case of each kind "
     "in tests/cases/diff",
-    "stores/records/migrations/*.py": "tests/stores/records/test_migrate.py runs every step",
+    "stores/database/migrations/*.py": "tests/stores/database/test_migrate.py runs every step",
     "translations/*/request_shapes.py": "tests/translations/test_features.py tests their functions",
     "translations/embeddings/languages/*.py": "tests/translations/embeddings/test_crossings.py "
     "requires a case of each",

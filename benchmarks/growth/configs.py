@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.stores.records import tokens
-from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.tokens import Token
+from engine.stores.database import tokens
+from engine.stores.database.database import open_database
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.tokens import Token
 from engine.values.caller import digest
 
 SPECS = 10

@@ -1,6 +1,6 @@
 """BUILD: a Plan -> a Falcon application. The only place where the parts meet.
 
-`parts.py` makes the parts that routes share, `route_handler.py` the stages of each route.
+`worker_parts.py` makes the parts that routes share, `route_handler.py` the stages of each route.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from engine import translations
-from engine.app.alternatives import Alternatives
+from engine.app.alternative_responders import AlternativeResponders
 from engine.app.machine_stores import open_shared
 from engine.app.own_pages import OwnPages
-from engine.app.parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import outer_stages, responder_of
+from engine.app.worker_parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.worker_services import services_of
 from engine.callers.revocation import sweep
 from engine.config.config import Config
@@ -71,7 +71,7 @@ def build(
         outer_stages(parts),
         pages=pages.public(),
         cors=parts.cors,
-        choose=Alternatives(plan.routes, parts).responder,
+        choose=AlternativeResponders(plan.routes, parts).responder,
     )
     _add_routes(app, plan, parts)
     _add_console(app, pages, shown or plan, parts.services)

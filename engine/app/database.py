@@ -16,15 +16,15 @@ from engine.callers.metrics import lookup_collector
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
 from engine.plan.route import CannotConnect
-from engine.stores.ledger.entry import cancelled_entries, entry_of
+from engine.stores.database.database import Database, open_database
+from engine.stores.database.failures import DatabaseAway, DatabaseError
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.tokens import caller_lookup
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger.shipper import Shipper
-from engine.stores.records.database import Database, open_database
-from engine.stores.records.failures import DatabaseAway, RecordsError
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.tokens import caller_lookup
-from engine.stores.records.usage import UsageTable
+from engine.stores.ledger_entry import cancelled_entries, entry_of
 from engine.telemetry.health import StoreCheck
 
 _PING_TIMEOUT = 1.0
@@ -43,7 +43,7 @@ def prepare(url: str, journal: Path) -> str:
             database.close()
     except DatabaseAway as error:
         return f"the database is unavailable: {error}"
-    except (RecordsError, JournalError) as error:
+    except (DatabaseError, JournalError) as error:
         raise CannotConnect(str(error)) from error
     return ""
 
@@ -57,18 +57,18 @@ def token_cache(config: Config, url: str, telemetry: WorkerTelemetry) -> TokenCa
     telemetry.collectors.append(lookup_collector(cache))
     # Until the first success, only the tokens of the config work.
     telemetry.health.checks["records"] = StoreCheck(
-        partial(_ping_records, database),
+        partial(_ping_database, database),
         lambda connected: not connected and cache.lookups == cache.failed,
     )
     return cache
 
 
-def _ping_records(database: Database) -> str:
+def _ping_database(database: Database) -> str:
     timeout = gevent.Timeout(_PING_TIMEOUT)
     try:
         with timeout:
             database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
-    except RecordsError as error:
+    except DatabaseError as error:
         return str(error)
     except gevent.Timeout as error:
         if error is not timeout:

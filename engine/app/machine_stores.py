@@ -61,7 +61,7 @@ def machine_state(config: Config, telemetry: WorkerTelemetry) -> MachineState:
 
 
 def admission_queues(plan: Plan, telemetry: WorkerTelemetry) -> AdmissionQueues | None:
-    """The queues of upstreams with `max_in_flight`; None in a rehearsal, which must not take places
+    """The queues of upstreams with `max_in_flight`; None in a rehearsal, which must not take slots
     from requests."""
     if not telemetry.background or not is_bounded(plan):
         return None

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 
-from engine.app.parts import Parts
+from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
 from engine.config.transforms import TransformConfig
@@ -20,11 +20,11 @@ from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
 from engine.spec import path_templates
-from engine.spec.model_places import ModelPlaces
+from engine.spec.model_locations import ModelLocations
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
 from engine.transforms.compile import compile_all
-from engine.transforms.for_operation import for_operation
+from engine.transforms.operation_edits import for_operation
 from engine.transforms.transform import Transform
 from engine.upstream import choose
 from engine.upstream.forward import Forward
@@ -96,16 +96,16 @@ def outer_stages(parts: Parts) -> list[Stage]:
 def _checks(route: Route) -> Checks:
     """The checks of the route's requests against its document."""
     return checks_of(
-        *(route.operation, route.validate, route.needs_body, route.unknown_fields, _places(route)),
+        *(route.operation, route.validate, route.needs_body, route.unknown_fields, _models(route)),
         readonly=route.readonly,
     )
 
 
-def _places(route: Route) -> ModelPlaces | None:
+def _models(route: Route) -> ModelLocations | None:
     """Where requests name the model, on routes to models."""
     if route.model is None:
         return None
-    return ModelPlaces(route.model, route.model_copies, route.dialects[-1].model_prefix)
+    return ModelLocations(route.model, route.model_copies, route.dialects[-1].model_prefix)
 
 
 def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:
@@ -113,26 +113,26 @@ def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]
     select = _select_stage(route, route.by_model, parts)
     if select is None or route.model is None:
         return [parts.shared.receive(checks)]
-    if route.model.place == "body":
+    if route.model.location == "body":
         return [parts.shared.receive(checks, select.check_early), select]
     return [select.check_head, parts.shared.receive(checks), select]
 
 
 def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> SelectModel | None:
     """Finds the requested model and its targets, on routes to models."""
-    places = _places(route)
-    if places is None:
+    locations = _models(route)
+    if locations is None:
         return None
     kind = parts.models.operations.kind(operation)
     select = partial(
         SelectModel,
-        places,
+        locations,
         default=route.default_model,
         operation=operation,
         models=parts.models,
         catalog=parts.catalog,
     )
-    return parts.shared.once("select", (places, route.default_model, kind), select)
+    return parts.shared.once("select", (locations, route.default_model, kind), select)
 
 
 def _written_stages(route: Route, parts: Parts) -> list[Stage]:
@@ -159,12 +159,12 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
     """Makes edits of requests before a policy judges them."""
     transforms, operation = _for_route(configs, route, parts), route.operation
-    places = _places(route)
+    locations = _models(route)
     return parts.shared.once_unhashable(
         "edit",
-        (places, operation.bodies),
+        (locations, operation.bodies),
         transforms,
-        lambda: edit(transforms, operation, places),
+        lambda: edit(transforms, operation, locations),
     )
 
 
@@ -176,16 +176,16 @@ def _transform_stage(route: Route, parts: Parts, skip: int) -> list[Stage]:
         return []
     of_models = {model.name: _for_route(model.transform, route, parts) for model in models}
     of_route = _for_route(route.guards.transforms, route, parts)
-    places = _places(route)
+    locations = _models(route)
     strict, operation = route.validate == "strict", route.operation
     written = tuple(config.at for config in route.guards.transforms)  # the log names them
     return [
         parts.shared.once_unhashable(
             "transform",
-            (strict, places, operation.parameters, operation.bodies, written, skip),
+            (strict, locations, operation.parameters, operation.bodies, written, skip),
             (of_route, of_models),
             lambda: transform(
-                of_route, of_models, operation, strict=strict, places=places, skip=skip
+                of_route, of_models, operation, strict=strict, locations=locations, skip=skip
             ),
         )
     ]
@@ -232,7 +232,7 @@ def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     tables = None if route.model is None else parts.translations
     translations = RouteTranslations(operation, tables, parts.services.clock)
     dialect = route.dialects[-1]
-    declared = tuple(p.name for p in route.operation.parameters if p.place == "header")
+    declared = tuple(p.name for p in route.operation.parameters if p.location == "header")
 
     def build() -> Forward:
         choice = choose.build(parts.services, route.choose)
@@ -264,7 +264,7 @@ def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
 
 def _has_own_targets(route: Route) -> bool:
     """Whether the last handler keeps state that must not be mixed with that of other routes: the
-    answer times of a hedged route, and the waits for a place at a target of it."""
+    answer times of a hedged route, and the waits for a slot at a target of it."""
     return route.hedge is not None or any(to.max_in_flight is not None for to in route.to)
 
 

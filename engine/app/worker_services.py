@@ -12,7 +12,7 @@ from engine.app.limit_counters import counters_of
 from engine.app.machine_stores import admission_queues, machine_state
 from engine.app.plan_needs import is_limited
 from engine.app.telemetry import WorkerTelemetry
-from engine.callers.revocation import EndedTokens, TokenValidity
+from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
@@ -38,7 +38,7 @@ def prepare(config: Config) -> str:
 
 
 def services_of(
-    plan: Plan, telemetry: WorkerTelemetry | None = None, ended: EndedTokens = dict
+    plan: Plan, telemetry: WorkerTelemetry | None = None, ended: RemovedTokens = dict
 ) -> Services:
     """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
 
@@ -80,7 +80,7 @@ def services_of(
 
 
 def _token_validity(
-    config: Config, recorded: TokenCache | None, ended: EndedTokens
+    config: Config, recorded: TokenCache | None, ended: RemovedTokens
 ) -> TokenValidity | None:
     if not config.stores.end_revoked:
         return None

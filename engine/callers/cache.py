@@ -16,7 +16,7 @@ import gevent
 from cachetools import LRUCache
 
 from engine.callers.batch_lookup import Batches
-from engine.stores.records.failures import DatabaseAway, RecordsError
+from engine.stores.database.failures import DatabaseAway, DatabaseError
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 
@@ -24,7 +24,7 @@ log = logging.getLogger("modelway")
 
 Records = Callable[[Sequence[str]], Mapping[str, Caller | ValueError]]
 """Looks up digests: returns a caller for each that exists, or a ValueError if its record is
-invalid. Raises RecordsError."""
+invalid. Raises DatabaseError."""
 
 _CACHE_SIZE = 10_000
 _WARNING_INTERVAL = 60.0
@@ -142,7 +142,7 @@ class TokenCache:
         self.lookups += len(digests)
         try:
             callers = self._within_timeout(digests)
-        except RecordsError as error:
+        except DatabaseError as error:
             self.failed += len(digests)
             self._backoff.lookup_failed(error)
             return {}
@@ -206,7 +206,7 @@ class _Backoff:
             self._end = self._clock() + self._max_lookup  # no second lookup before its result
         return True
 
-    def lookup_failed(self, error: RecordsError) -> None:
+    def lookup_failed(self, error: DatabaseError) -> None:
         now = self._clock()
         self.away = True
         self._pause = min(self._max_pause, self._pause * 2 or 1.0)

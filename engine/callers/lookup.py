@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engine.source.files import is_file
 from engine.source.suggestion import did_you_mean
-from engine.stores.records import tokens
-from engine.stores.records.database import Database, open_database
-from engine.stores.records.failures import RecordsError
-from engine.stores.records.migrate import check_version
+from engine.stores.database import tokens
+from engine.stores.database.database import Database, open_database
+from engine.stores.database.failures import DatabaseError
+from engine.stores.database.migrate import check_version
 from engine.values.caller import Caller
 
 
@@ -23,16 +23,16 @@ def caller(url: str, name: str, currency: str) -> Caller:
             return _caller(database, name, currency)
         finally:
             database.close()
-    except RecordsError as error:
+    except DatabaseError as error:
         raise TokenNotFound(f"token '{name}' is not in the config, and {error}") from error
 
 
 def _caller(database: Database, name: str, currency: str) -> Caller:
     file = database.file
     if file is not None and not is_file(file):
-        raise RecordsError(f"there is no database {file} yet: `modelway token create` creates it")
+        raise DatabaseError(f"there is no database {file} yet: `modelway token create` creates it")
     if not check_version(database):
-        raise RecordsError(
+        raise DatabaseError(
             f"the tables of {database.display_url} are not up to date: `modelway serve` and "
             "`modelway token` migrate them"
         )
@@ -41,6 +41,6 @@ def _caller(database: Database, name: str, currency: str) -> Caller:
         return token.caller(token.sha256, currency)
     except tokens.UnknownToken as error:
         hint = did_you_mean(name, tokens.names_near(database, name)) or "it has no tokens yet"
-        raise RecordsError(f"not in {database.display_url}; {hint}") from error
+        raise DatabaseError(f"not in {database.display_url}; {hint}") from error
     except ValueError as error:
-        raise RecordsError(f"its record in {database.display_url} is invalid: {error}") from error
+        raise DatabaseError(f"its record in {database.display_url} is invalid: {error}") from error

@@ -25,7 +25,7 @@ REMOVED = 0.0
 
 _NEVER = float("inf")
 
-EndedTokens = Callable[[], Mapping[str, float]]
+RemovedTokens = Callable[[], Mapping[str, float]]
 """Returns the digests of config tokens that a later config has removed, or lets expire earlier,
 each with the end of its validity in Unix seconds."""
 
@@ -38,7 +38,7 @@ class TokenValidity:
         configured: Mapping[str, Caller],
         records: TokenCache | None,
         ttl: float,
-        ended: EndedTokens,
+        ended: RemovedTokens,
         clock: Callable[[], float],
     ) -> None:
         self._configured = configured

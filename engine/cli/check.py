@@ -26,7 +26,7 @@ from engine.offline.ignores import Ignores, of_documents
 from engine.offline.plugin_findings import note_plugins
 from engine.offline.translation_limits import note_limits
 from engine.offline.unreached_parts import lower_unreached
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.process.gc_pause import no_collection
 from engine.source.problem import Findings, Level, Problem
@@ -254,7 +254,7 @@ def _status(text: str) -> Iterator[Callable[[str], None]]:
 def _boot(result: PlanResult, file: str) -> None:
     """Start a plan on trial. Its problems have no line: their cause is outside the file."""
     from engine.offline.rehearsal.boot import boot  # the whole gateway, which only this needs
-    from engine.server.trial import try_out
+    from engine.server.config_trial import try_out
 
     trial = try_out(lambda: result, lambda plan, folder: boot(plan, folder).warning)
     for level, message in ((Level.ERROR, trial.error), (Level.WARNING, trial.warning)):

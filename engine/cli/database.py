@@ -18,11 +18,11 @@ from engine.source.files import is_file
 from engine.source.problem import Findings, render
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import did_you_mean
-from engine.stores.records import tokens
-from engine.stores.records.database import Database, open_database
-from engine.stores.records.failures import RecordsError
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.tokens import UnknownToken
+from engine.stores.database import tokens
+from engine.stores.database.database import Database, open_database
+from engine.stores.database.failures import DatabaseError
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.tokens import UnknownToken
 from engine.values.caller import Caller
 
 
@@ -76,7 +76,7 @@ def location_of(config: ConfigFiles, database_url: str | None) -> DatabaseLocati
 def database_at(location: DatabaseLocation, *, create: bool = False) -> Iterator[Database]:
     """The database, with its tables up to date; `create` allows a new file.
 
-    Every RecordsError inside becomes one line on the terminal and exit status 1.
+    Every DatabaseError inside becomes one line on the terminal and exit status 1.
     """
     try:
         database = open_database(location.url)
@@ -93,7 +93,7 @@ def database_at(location: DatabaseLocation, *, create: bool = False) -> Iterator
             raise click.ClickException(_unknown_token(error, database, location)) from error
         finally:
             database.close()
-    except RecordsError as error:
+    except DatabaseError as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -16,9 +16,9 @@ from engine.cli.config_file import config_option, plan_or_exit
 from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
 from engine.process.runtime_dir import runtime_directory
+from engine.server.config_trial import SECONDS
 from engine.server.master import BOOT_SECONDS
 from engine.server.master_state import State, read_all
-from engine.server.trial import SECONDS
 from engine.server.worker_states import Phase, WorkerState
 
 _TIMEOUT = 2 * SECONDS + BOOT_SECONDS

@@ -20,10 +20,10 @@ from engine.offline.rehearsal.boot import boot
 from engine.plan.route import Plan
 from engine.process.gc_pause import no_collection
 from engine.process.runtime_dir import runtime_directory
+from engine.server.config_trial import try_out
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import PassedSockets
 from engine.server.reload import Gateway, Plans
-from engine.server.trial import try_out
 from engine.source.child_process import return_memory
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.listen_address import ListenAddress

@@ -21,11 +21,10 @@ from engine.cli.terminal import has_colour, is_terminal
 from engine.config.config_files import ConfigFiles
 from engine.source.excerpt import printable
 from engine.source.suggestion import did_you_mean
-from engine.stores.ledger.journal_folder import count_unshipped
-from engine.stores.records.database import Database
-from engine.stores.records.schema import SUMMED_COUNTS
-from engine.stores.records.sums import UsageFilter
-from engine.stores.records.totals import (
+from engine.stores.database.database import Database
+from engine.stores.database.schema import SUMMED_COUNTS
+from engine.stores.database.sums import UsageFilter
+from engine.stores.database.totals import (
     KINDS,
     Total,
     deleted_before,
@@ -33,6 +32,7 @@ from engine.stores.records.totals import (
     existing_ids,
     totals,
 )
+from engine.stores.ledger.journal_folder import count_unshipped
 from engine.values import units
 from engine.values.calendar import PERIODS, SECOND, Calendar
 from engine.values.units import format_count, format_nano

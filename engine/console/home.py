@@ -11,7 +11,7 @@ from engine import dialects
 from engine.console.asset import Asset, respond
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import snippets
-from engine.edge.origin import base_of
+from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
 

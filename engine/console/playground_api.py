@@ -14,7 +14,7 @@ from engine.config.server import Server
 from engine.console.asset import GUARDS
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import programs
-from engine.edge.origin import base_of
+from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.services import Services
 from engine.plan.route import Plan

@@ -15,7 +15,7 @@ import swagger_ui_bundle
 
 from engine.console.asset import Asset, respond
 from engine.console.document_components import Components
-from engine.edge.origin import base_of
+from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.dialects.interface import message_events
+from engine.dialects.interface import claude_events
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_forms import message_in
 from engine.dialects.interface.model_list import ModelCard, ModelList
@@ -80,7 +80,7 @@ def _has_content(document: Any) -> bool:
     """False for the events that begin an answer, of Converse or of Claude's own API."""
     if isinstance(document, dict) and not _OPENING_EVENTS.isdisjoint(document):
         return False
-    return message_events.has_content(document)
+    return claude_events.has_content(document)
 
 
 def _ends(documents: Sequence[Any]) -> bool | None:
@@ -89,7 +89,7 @@ def _ends(documents: Sequence[Any]) -> bool | None:
     names = {name for document in documents if isinstance(document, dict) for name in document}
     if not names.isdisjoint(_LAST_EVENTS):
         return True
-    return message_events.ends(documents) if names.isdisjoint(_STREAM_EVENTS) else False
+    return claude_events.ends(documents) if names.isdisjoint(_STREAM_EVENTS) else False
 
 
 class _Counts(Struct, rename="camel"):

@@ -97,7 +97,7 @@ class RequestExamples:
     def _of_parameters(
         self, item: Node, node: Node, operation: Operation, is_strict: bool
     ) -> Iterator[RefusedExample]:
-        parameters = {(p.place, p.name): p for p in operation.parameters}
+        parameters = {(p.location, p.name): p for p in operation.parameters}
         subject = f"this example of {operation.id} would be refused"
         for declared in declared_parameters(item, node):
             parameter = parameters.get((declared.text("in"), declared.text("name")))
@@ -255,10 +255,10 @@ def _parameter_refusal(parameter: Parameter, value: Any) -> str | None:
 def _accepts(parameter: Parameter, text: str) -> bool:
     """Whether a request with a parameter of this text is accepted."""
     try:
-        if parameter.place == "query":
+        if parameter.location == "query":
             return parameter.accepts(Query.parse(f"{quote(parameter.name)}={text}"))
         return parameter.accepts(
-            f"{parameter.name}={text}" if parameter.place == "cookie" else text
+            f"{parameter.name}={text}" if parameter.location == "cookie" else text
         )
     except Malformed:
         return False

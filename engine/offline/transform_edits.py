@@ -13,7 +13,7 @@ from engine.plan.route import Route
 from engine.policies import transform_of
 from engine.source.problem import Path
 from engine.spec.document.node import Node
-from engine.transforms.for_operation import body_schemas, has_place
+from engine.transforms.operation_edits import body_schemas, has_place
 from engine.transforms.places import parse_place, steps_of
 
 

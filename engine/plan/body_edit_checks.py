@@ -21,8 +21,8 @@ from engine.spec.schema_types import types_of
 from engine.spec.spec import Specification
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.faults import RESERVED, Faults
-from engine.transforms.for_operation import has_place
 from engine.transforms.json_values import JsonValue
+from engine.transforms.operation_edits import has_place
 from engine.transforms.places import ANY, ANY_DEPTH, Place
 from engine.values.errors import GatewayError
 
@@ -140,7 +140,7 @@ class BodyEditCheck:
     def _is_model(self, place: Place, at: Path) -> bool:
         for operation in self._operations:
             for expression in operation.models:
-                if expression.place == "body" and may_be(place.steps, expression.steps):
+                if expression.location == "body" and may_be(place.steps, expression.steps):
                     note_model(
                         place.text, (self._rules.side, "body", *at), operation.id, self._faults
                     )

@@ -31,7 +31,7 @@ from engine.transforms.faults import (
     UNFIT,
     Faults,
 )
-from engine.transforms.for_operation import body_schemas, has_unknown_body
+from engine.transforms.operation_edits import body_schemas, has_unknown_body
 from engine.transforms.template import Template
 from engine.transforms.transform import RequestEdits, Transform
 from engine.values.errors import GatewayError
@@ -119,11 +119,11 @@ def _faults(
     for operation in served:
         check_parameters(request, operation, REQUESTS, faults)
         for expression in operation.models:
-            if expression.place in ("query", "header"):
-                part = request.query if expression.place == "query" else request.header
+            if expression.location in ("query", "header"):
+                part = request.query if expression.location == "query" else request.header
                 names = {*part.remove, *part.set, *part.rename, *part.rename.values()}
                 if expression.steps[0] in names:
-                    at = ("request", expression.place)
+                    at = ("request", expression.location)
                     note_model(expression.steps[0], at, operation.id, faults)
     yield REQUESTS, faults
     faults = Faults()
@@ -142,11 +142,11 @@ def check_parameters(
         "header": ({*header.remove, *header.rename}, {"add": header.add, "set": header.set}),
     }
     for parameter in operation.parameters:
-        if parameter.place not in edits:
+        if parameter.location not in edits:
             continue
-        removals, values = edits[parameter.place]
-        at = ("request", parameter.place)
-        name = parameter.name.lower() if parameter.place == "header" else parameter.name
+        removals, values = edits[parameter.location]
+        at = ("request", parameter.location)
+        name = parameter.name.lower() if parameter.location == "header" else parameter.name
         if rules.required and parameter.required and name in removals:
             message = f"'{parameter.name}' is required by {operation.id}"
             faults.add(at, rules.required, message, "remove this edit")
@@ -163,7 +163,7 @@ def _refusal(parameter: Parameter, template: Template | None) -> str:
     text = template.constant
     source = f"{quote(parameter.name, safe='')}={quote(text, safe='')}"
     try:
-        parameter.check(Query.parse(source) if parameter.place == "query" else text)
+        parameter.check(Query.parse(source) if parameter.location == "query" else text)
     except GatewayError as error:
         return without_value(error.message)
     return ""

@@ -9,12 +9,10 @@ from engine.config.default_prices import default_prices
 from engine.config.models import Choice, TargetConfig
 from engine.plan.route import Route, ServedConfig
 from engine.source.problem import Findings, Level, Path
-from engine.source.suggestion import did_you_mean, near
-from engine.spec.request_places import Presence, find_place
+from engine.source.suggestion import did_you_mean
+from engine.spec.request_locations import LOCATION_KINDS, Presence, find_location, unnamed
 from engine.upstream import choose
 from engine.values.price import Prices
-
-_KINDS = {"body": "member of the body", "query": "query parameter", "path": "path variable"}
 
 
 def check_choices(served: ServedConfig, findings: Findings) -> None:
@@ -44,23 +42,23 @@ def _check_location(
 ) -> None:
     """Note a location that no operation names, unless it is a header."""
     options = choose.compiled(choice)
-    location = options.place if options is not None else None
-    if location is None or location.place == "header" or not routes:
+    expression = options.expression if options is not None else None
+    if expression is None or expression.location == "header" or not routes:
         return
-    places = [
-        find_place(route.operation, served.node(route), location)
+    locations = [
+        find_location(route.operation, served.node(route), expression)
         for route in routes
-        if not (location.place == "body" and route.websocket is not None)
+        if not (expression.location == "body" and route.websocket is not None)
     ]
-    if any(place.presence is Presence.NAMED for place in places):
+    if any(location.presence is Presence.NAMED for location in locations):
         return
-    names = list(dict.fromkeys(name for place in places for name in place.names))
-    has_near_name = near(location.steps[-1], names) is not None
-    is_error = has_near_name or all(place.presence is Presence.NONE for place in places)
-    message = f"no operation of {owner} has a {_KINDS[location.place]} '{location.param}'"
+    level, names = unnamed(expression, locations)
+    kind = LOCATION_KINDS[expression.location]
+    message = f"no operation of {owner} has a {kind} '{expression.param}'"
     remedy = "requests without it go to the less busy target"
-    hint = did_you_mean(location.steps[-1], names, "name another location" if is_error else remedy)
-    level = Level.ERROR if is_error else Level.WARNING
+    if level is Level.ERROR:
+        remedy = "name another location"
+    hint = did_you_mean(expression.steps[-1], names, remedy)
     findings.note(served.config.source, choice.at, level, "MW382", message, hint)
 
 

@@ -145,8 +145,8 @@ def _store_problems(stores: Stores) -> list[tuple[Path, str]]:
 
 
 def _records_problem(url: str) -> str:
-    from engine.stores.records.database import open_database
-    from engine.stores.records.failures import BadUrl
+    from engine.stores.database.database import open_database
+    from engine.stores.database.failures import BadUrl
 
     try:
         open_database(url).close()

@@ -11,15 +11,21 @@ from engine.config.routes import Policy
 from engine.plan.route import Route
 from engine.policies.deny import Deny, read
 from engine.source.problem import Findings, Level, Path
-from engine.source.suggestion import did_you_mean, near
-from engine.spec.conditions import Condition
+from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
-from engine.spec.request_places import Presence, RequestPlace, find_place, may_match
+from engine.spec.request_conditions import Condition
+from engine.spec.request_locations import (
+    LOCATION_KINDS,
+    Presence,
+    RequestLocation,
+    find_location,
+    may_match,
+    unnamed,
+)
 from engine.spec.spec import Specification
 from engine.values.units import format_names
 
 _MAX_NAMED = 3
-_KINDS = {"body": "member of the body", "query": "query parameter", "path": "path variable"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ def _uses(routes: Iterable[Route]) -> Iterator[_Use]:
             continue
         for word, conditions in (("if", deny.conditions), ("unless", deny.exceptions)):
             for condition in conditions:
-                at = (*policy.at, word, condition.place, condition.name)
+                at = (*policy.at, word, condition.location, condition.name)
                 alone = word == "unless" and not deny.conditions
                 yield _Use(condition, at, word == "unless", alone, guarded_routes)
 
@@ -85,22 +91,22 @@ class _Check:
         self.findings = findings
 
     def run(self) -> None:
-        if self.use.condition.place == "body":
+        if self.use.condition.location == "body":
             self._check_bodies()
         expression = self.use.condition.expression
         if expression is None:
             return
-        places = [
-            (route, find_place(route.operation, self._node(route), expression))
+        locations = [
+            (route, find_location(route.operation, self._node(route), expression))
             for route in self.use.routes
-            if not (expression.place == "body" and route.websocket is not None)
+            if not (expression.location == "body" and route.websocket is not None)
         ]
-        if not places:
+        if not locations:
             return
-        if not any(place.presence is Presence.NAMED for _, place in places):
-            self._note_unnamed(places)
+        if not any(location.presence is Presence.NAMED for _, location in locations):
+            self._note_unnamed(locations)
             return
-        possible = [(route, self._is_possible(route, place)) for route, place in places]
+        possible = [(route, self._is_possible(route, location)) for route, location in locations]
         impossible = [route for route, is_possible in possible if not is_possible]
         if len(impossible) == len(possible):
             self._note_no_effect(impossible)
@@ -124,28 +130,26 @@ class _Check:
             hint = "write the policy at the routes whose bodies have this member"
             self._note(Level.WARNING, "MW373", message, hint)
 
-    def _note_unnamed(self, places: Sequence[tuple[Route, RequestPlace]]) -> None:
+    def _note_unnamed(self, locations: Sequence[tuple[Route, RequestLocation]]) -> None:
         """Note a location that no operation names."""
         condition, expression = self.use.condition, self.use.condition.expression
         assert expression is not None
-        if condition.place == "header":
+        if condition.location == "header":
             return
-        names = list(dict.fromkeys(name for _, place in places for name in place.names))
-        owners = _names([route for route, _ in places])
-        message = f"{owners} has no {_KINDS[condition.place]} '{expression.param}'"
-        is_similar = near(expression.steps[-1], names) is not None
-        is_error = is_similar or all(place.presence is Presence.NONE for _, place in places)
+        level, names = unnamed(expression, [location for _, location in locations])
+        owners = _names([route for route, _ in locations])
+        message = f"{owners} has no {LOCATION_KINDS[condition.location]} '{expression.param}'"
         hint = did_you_mean(expression.steps[-1], names, "correct the name, or remove it")
-        self._note(Level.ERROR if is_error else Level.WARNING, "MW371", message, hint)
+        self._note(level, "MW371", message, hint)
 
-    def _is_possible(self, route: Route, place: RequestPlace) -> bool:
+    def _is_possible(self, route: Route, location: RequestLocation) -> bool:
         """Whether a valid request can meet the condition."""
-        if place.presence is not Presence.NAMED:
-            return place.presence is Presence.OPEN
+        if location.presence is not Presence.NAMED:
+            return location.presence is Presence.OPEN
         if route.validate != "strict":
             return True
         rule, accepts = json.loads(self.use.condition.schema), self.use.condition.validator.is_valid
-        schemas = [schema for schema in place.schemas if schema.value is not None]
+        schemas = [schema for schema in location.schemas if schema.value is not None]
         return not schemas or any(may_match(schema, rule, accepts) for schema in schemas)
 
     def _note_no_effect(self, routes: Sequence[Route]) -> None:

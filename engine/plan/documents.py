@@ -9,13 +9,13 @@ from pathlib import Path as FilePath
 from engine import dialects
 from engine.config.config import Config
 from engine.config.specs import Spec
-from engine.plan.assign import Claim
+from engine.plan.assign_operations import Claim
 from engine.source.failure_place import reading
 from engine.source.files import is_file, names_in
 from engine.source.problem import Findings, Level, Place
 from engine.source.suggestion import did_you_mean
+from engine.spec.json_schema_files import Purpose
 from engine.spec.operation import Operation
-from engine.spec.plain_files import Purpose
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.spec import Specification, read
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.config.config import Config
-from engine.plan.assign import Claim
+from engine.plan.assign_operations import Claim
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean, near
 from engine.spec import expression, path_templates
@@ -22,58 +22,58 @@ def model_expression(
         return None
     at: Path = (*route.at, "model")
     try:
-        location = expression.parse(route.model)
+        model = expression.parse(route.model)
     except ValueError as error:
         findings.error(config.source, at, "MW305", str(error))
         return None
     names = path_templates.variables(operation.path)
-    if location.place == "path" and location.steps[0] not in names:
-        hint = did_you_mean(location.steps[0], names) or "its path has no variables"
-        message = f"{operation.id} has no path variable '{location.steps[0]}'"
+    if model.location == "path" and model.steps[0] not in names:
+        hint = did_you_mean(model.steps[0], names) or "its path has no variables"
+        message = f"{operation.id} has no path variable '{model.steps[0]}'"
         findings.error(config.source, at, "MW305", message, hint)
         return None
-    if location.place == "body" and not operation.bodies.media_types:
+    if model.location == "body" and not operation.bodies.media_types:
         message = f"{operation.id} has no request body that could name a model"
         findings.error(config.source, at, "MW305", message)
         return None
-    if location.place == "body":
-        _check_member(claim, location, at, node, config, findings)
-    if location.place == "body" and len(location.steps) > 1:
+    if model.location == "body":
+        _check_member(claim, model, at, node, config, findings)
+    if model.location == "body" and len(model.steps) > 1:
         if claim.route.default_model:
             message = "a default model needs a top-level member of the body: $request.body#/name"
             findings.error(config.source, (*at, "default"), "MW305", message)
         if any("form" in media_type for media_type in operation.bodies.media_types):
             message = f"{operation.id} accepts a form, which has only top-level fields"
             findings.error(config.source, at, "MW305", message, "write $request.body#/name")
-    return _documented(location, claim)
+    return _documented(model, claim)
 
 
-def _documented(location: Expression, claim: Claim) -> Expression:
+def _documented(model: Expression, claim: Claim) -> Expression:
     """A location in the body with the documented names of members that have two spellings."""
     spellings = claim.operation.bodies.spellings
-    if spellings is None or location.place != "body":
-        return location
-    return expression.of_body(spellings.steps(location.steps))
+    if spellings is None or model.location != "body":
+        return model
+    return expression.of_body(spellings.steps(model.steps))
 
 
 def _check_member(
-    claim: Claim, location: Expression, at: Path, node: Node, config: Config, findings: Findings
+    claim: Claim, model: Expression, at: Path, node: Node, config: Config, findings: Findings
 ) -> None:
     """Note a member of the body that the schemas do not name, although they name others.
 
     It is an error only if they have a similar name: a document need not name all members.
     """
     schemas = [media.get("schema") for _, media in node.get("requestBody").get("content").items()]
-    for depth, step in enumerate(location.steps):
+    for depth, step in enumerate(model.steps):
         if any(step in property_names(schema) for schema in schemas):
-            if depth + 1 < len(location.steps):
+            if depth + 1 < len(model.steps):
                 pairs = [pair for schema in schemas for pair in properties(schema)]
                 schemas = [child for name, child in pairs if name == step]
             continue
         members = dict(pair for schema in schemas for pair in properties(schema))
         if not members or step.isdigit() or step == "*":
             return
-        place = ".".join(location.steps[: depth + 1])
+        place = ".".join(model.steps[: depth + 1])
         message = f"no schema of the request body of {claim.operation.id} names '{place}'"
         close = near(step, members)
         level = Level.WARNING if close is None else Level.ERROR
@@ -83,11 +83,11 @@ def _check_member(
 
 
 def copies(
-    claim: Claim, location: Expression | None, config: Config, findings: Findings
+    claim: Claim, model: Expression | None, config: Config, findings: Findings
 ) -> tuple[Expression, ...]:
     """The locations in a JSON body that may repeat the name of the model (`also`)."""
     at: Path = (*claim.route.at, "model", "also")
-    if claim.route.model_copies and location is not None and location.place == "body":
+    if claim.route.model_copies and model is not None and model.location == "body":
         message = "'also' needs a model in the path, the query or a header, not in the body"
         findings.error(config.source, at, "MW305", message, key=True)
         return ()

@@ -22,7 +22,7 @@ from engine.plan.transform_checks import check_transforms_of_callers
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
-from engine.spec.conditions import ConditionError
+from engine.spec.request_conditions import ConditionError
 from engine.upstream import choose
 from engine.upstream.choose.interface import StrategyKind, StrategyOptions
 from engine.values.discovery import HINT, Plugins

@@ -83,7 +83,7 @@ class Route:
         """Whether a stage needs the parsed body: it names the model, or a policy or the choice of a
         target depends on it."""
         names_model = self.model is not None and (
-            self.model.place == "body" or bool(self.model_copies)
+            self.model.location == "body" or bool(self.model_copies)
         )
         reads_body = self.guards.reads_body or self.chosen_by_body or self.has_choices
         return names_model or reads_body

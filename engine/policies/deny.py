@@ -17,8 +17,8 @@ from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.policies.interface import Moment, StagePolicy
-from engine.spec.conditions import Condition, ConditionError, compile_condition
 from engine.spec.member_spellings import Spellings
+from engine.spec.request_conditions import Condition, ConditionError, compile_condition
 from engine.values.errors import GatewayError
 
 _VALUE = "A JSON Schema; a value to be equal to; or a list of values, one of them to be equal to."
@@ -26,7 +26,7 @@ _VALUE = "A JSON Schema; a value to be equal to; or a list of values, one of the
 
 def _conditions(description: str) -> dict[str, Any]:
     of_body = "Members of the body by name or JSON pointer; a schema of all of it under `schema`."
-    places = {
+    locations = {
         "body": of_body,
         "query": "Query parameters by name.",
         "header": "Headers by name.",
@@ -38,13 +38,13 @@ def _conditions(description: str) -> dict[str, Any]:
         "additionalProperties": False,
         "minProperties": 1,
         "properties": {
-            place: {
+            location: {
                 "description": text,
                 "type": "object",
                 "minProperties": 1,
                 "additionalProperties": {"description": _VALUE},
             }
-            for place, text in places.items()
+            for location, text in locations.items()
         },
     }
 
@@ -81,7 +81,7 @@ class Deny:
 
     @property
     def reads_body(self) -> bool:
-        return any(condition.place == "body" for condition in self.all)
+        return any(condition.location == "body" for condition in self.all)
 
     def with_names(self, spellings: Spellings) -> Deny:
         """The options with the documented names of members that have two spellings."""
@@ -104,17 +104,19 @@ def read(options: dict[str, Any]) -> Deny:
 
 
 def _compiled(options: dict[str, Any], word: str, *, required: bool) -> Iterator[Condition]:
-    for place, conditions in options.get(word, {}).items():
+    for location, conditions in options.get(word, {}).items():
         for name, value in conditions.items():
             try:
-                yield compile_condition(place, name, value, required=required)
+                yield compile_condition(location, name, value, required=required)
             except ConditionError as error:
                 error.at = (word, *error.at)
                 raise
 
 
 def _build(options: Deny, services: Services) -> Stage:
-    headers = [condition.name.lower() for condition in options.all if condition.place == "header"]
+    headers = [
+        condition.name.lower() for condition in options.all if condition.location == "header"
+    ]
 
     def deny(exchange: Exchange, following: Handler) -> Response:
         if options.reads_body:

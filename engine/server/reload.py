@@ -38,13 +38,13 @@ from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
 from engine.process.gc_pause import no_collection
 from engine.process.log_throttle import LogThrottle
-from engine.server.ended_tokens import EndedTokens
+from engine.server.config_trial import SECONDS, Boot, Trial, try_out
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.listen_addresses import listen_addresses, why_unavailable
 from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
 from engine.server.master_state import Publication, State, read_all
+from engine.server.removed_tokens import RemovedTokens
 from engine.server.serving import serving
-from engine.server.trial import SECONDS, Boot, Trial, try_out
 from engine.server.worker_states import WorkerState
 from engine.source.child_process import release_memory, return_memory
 from engine.telemetry.health import ConfigStatus
@@ -82,7 +82,7 @@ class Plans:
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
         self._publication = Publication(folder)
-        self._ended_tokens = EndedTokens(folder, self.plan.config.tokens)
+        self._ended_tokens = RemovedTokens(folder, self.plan.config.tokens)
         self._throttle = LogThrottle()
         self._tried_hash = first.hash
         self._next_trial: Trial | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.app.build import build
 from engine.app.telemetry import telemetry_of
 from engine.app.worker_services import services_of
-from engine.callers.revocation import EndedTokens
+from engine.callers.revocation import RemovedTokens
 from engine.edge.router import Application
 from engine.plan.route import Plan
 from engine.process.gc_pause import no_collection
@@ -33,7 +33,7 @@ def serving(
     folder: Path | None,
     status: ConfigStatus,
     loggers: Sequence[str] = LOGGERS,
-    ended: EndedTokens = dict,
+    ended: RemovedTokens = dict,
 ) -> Application:
     """The application of one worker, made in its process, after the fork. Raises CannotConnect.
 

@@ -28,18 +28,18 @@ from engine.values.json_edit import Ambiguous, Edit, span, spans
 _FORMS = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 _TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _EXPRESSION = re.compile(
-    rf"\$request\.(?:(?P<body>body)#(?P<pointer>(?:/[^/]*)+)|(?P<place>path|query)\.(?P<name>.+)"
+    rf"\$request\.(?:(?P<body>body)#(?P<pointer>(?:/[^/]*)+)|(?P<location>path|query)\.(?P<name>.+)"
     rf"|header\.(?P<header>{_TCHAR}))"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """The place of a value: `place` is body, path, query or header; `steps` is its JSON Pointer, or
+    """The place of a value: `location` is body, path, query or header; `steps` its JSON Pointer, or
     its name alone; `member` is set for a top-level member of the body."""
 
     text: str
-    place: str
+    location: str
     steps: tuple[str, ...]
     member: str | None = None
     _readings: tuple[tuple[str, Callable[[str], str]], ...] = field(
@@ -65,12 +65,12 @@ class Expression:
         if self.member is not None and isinstance(node, dict):
             return node.get(self.member, MISSING)
         name = self.steps[0]
-        if self.place == "path":
+        if self.location == "path":
             return unquote(exchange.variable(name))
-        if self.place == "header":
+        if self.location == "header":
             value = exchange.header(environ_key(name))
             return MISSING if value is None else value
-        if self.place == "query":
+        if self.location == "query":
             query = Query.parse(exchange.query)
             if query.names().count(name) > 1:
                 raise self._repeated_value()
@@ -100,8 +100,8 @@ class Expression:
             self._refuse_look_alikes(member, body, self._readings[0][1])
             return (body[member], self._span(exchange)) if member in body else (MISSING, None)
         value = self.read(exchange)
-        if self.place != "body":
-            if self.place == "query" and exchange.query:
+        if self.location != "body":
+            if self.location == "query" and exchange.query:
                 names = Query.parse(exchange.query).names()
                 self._refuse_look_alikes(self.steps[0], names, lenient_name)
             return value, None
@@ -186,7 +186,7 @@ class Expression:
 
     def accepts(self, exchange: Exchange) -> bool:
         """Whether a value can be written here: a body must be an object."""
-        return self.place != "body" or isinstance(exchange.content.value, dict)
+        return self.location != "body" or isinstance(exchange.content.value, dict)
 
     def replace(
         self,
@@ -198,12 +198,12 @@ class Expression:
         """Replace the value by `new`, or add it. `at` is the span that `check` returned; `edits`
         are others of a body of JSON or of multipart, made together with this one."""
         name = self.steps[0]
-        if self.place == "path":
+        if self.location == "path":
             start, end = exchange.variables[name]
             exchange.path = exchange.path[:start] + quote(new, safe="") + exchange.path[end:]
-        elif self.place == "query":
+        elif self.location == "query":
             exchange.query = Query.parse(exchange.query).replace(name, new)
-        elif self.place == "header":
+        elif self.location == "header":
             exchange.environ = {**exchange.environ, environ_key(name): new}
         elif exchange.content.media_type == "application/x-www-form-urlencoded":
             changed = Query.parse(_form_text(exchange)).replace(name, new).encode("latin-1")
@@ -302,4 +302,4 @@ def parse(text: str) -> Expression:
         return Expression(text, "body", unescaped, member)
     if match["header"]:
         return Expression(text, "header", (match["header"].lower(),))
-    return Expression(text, match["place"], (match["name"],))
+    return Expression(text, match["location"], (match["name"],))

@@ -26,14 +26,14 @@ from engine.values.errors import GatewayError, Malformed
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A declared parameter: its place, reader and validator.
+    """A declared parameter: its location, reader and validator.
 
     `read_decoded` treats percent-encoded commas as separators; it is used if `read` gives no valid
     value.
     """
 
     name: str
-    place: str
+    location: str
     required: bool
     read: Callable[[Any], Any]
     validator: SchemaValidator | None
@@ -52,7 +52,7 @@ class Parameter:
                 raise GatewayError(
                     400,
                     "missing_required_parameter",
-                    f"Missing required {self.place} parameter: '{self.name}'.",
+                    f"Missing required {self.location} parameter: '{self.name}'.",
                     param=self.name,
                 )
         elif self.validator is not None and not self.validator.is_valid(value):
@@ -74,13 +74,13 @@ class Parameter:
 
     def source(self, exchange: Exchange, query: Query | None) -> Query | str | None:
         """The part of a request that holds the parameter, as `read` expects it."""
-        if self.place == "query":
+        if self.location == "query":
             return query
-        if self.place == "path":
+        if self.location == "path":
             return exchange.variable(self.name)
-        if self.place == "header":
+        if self.location == "header":
             return exchange.header(environ_key(self.name))
-        return exchange.header("HTTP_COOKIE") if self.place == "cookie" else exchange.query
+        return exchange.header("HTTP_COOKIE") if self.location == "cookie" else exchange.query
 
     def _decoded(self, source: Any) -> Any:
         """The value with encoded commas as separators; MISSING if it is not valid either."""
@@ -100,7 +100,7 @@ def check_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> Non
     """Read and check every declared parameter. Raises GatewayError 400."""
     query: Query | None = None
     for parameter in parameters:
-        if parameter.place == "query" and query is None:
+        if parameter.location == "query" and query is None:
             query = Query.parse(exchange.query) if exchange.query else _NO_QUERY
         parameter.check(parameter.source(exchange, query))
 
@@ -109,7 +109,7 @@ def accepts_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> b
     """Whether `check_parameters` accepts them. Raises GatewayError for what takes too long."""
     query: Query | None = None
     for parameter in parameters:
-        if parameter.place == "query" and query is None:
+        if parameter.location == "query" and query is None:
             try:
                 query = Query.parse(exchange.query)
             except Malformed:
@@ -126,19 +126,19 @@ def compile_parameters(
     parameters: dict[tuple[str, str], Parameter] = {}
     names = path_templates.variables(template)
     for declared in declared_parameters(item, node):
-        name, place = intern(declared.text("name")), intern(declared.text("in"))
-        if not isinstance(declared.value, dict) or not name or not place:
+        name, location = intern(declared.text("name")), intern(declared.text("in"))
+        if not isinstance(declared.value, dict) or not name or not location:
             continue  # of a reference without a target, which has a warning
-        if place == "path" and name not in names:
+        if location == "path" and name not in names:
             message = f"path parameter '{name}' is not in the path '{template}'; it is left out"
             findings.note(declared.source, declared.path, Level.WARNING, "MW207", message)
             continue
-        if place == "header" and name.lower() in ("accept", "content-type", "authorization"):
+        if location == "header" and name.lower() in ("accept", "content-type", "authorization"):
             continue
         try:
-            parameters[place, name] = schemas.once(
+            parameters[location, name] = schemas.once(
                 ("parameter", declared.uri, dumps(declared.value)),
-                partial(_parameter, declared, name, place, schemas),
+                partial(_parameter, declared, name, location, schemas),
             )
         except ValueError as error:
             message = f"parameter '{name}' is not validated: {error}"
@@ -146,22 +146,22 @@ def compile_parameters(
     return schemas.first(tuple(parameters.values()))
 
 
-def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter:
+def _parameter(node: Node, name: str, location: str, schemas: Schemas) -> Parameter:
     contents = list(node.get("content").items())
     media_type, schema, required = None, node.get("schema"), node.value.get("required") is True
     if contents:
         media_type, schema = contents[0][0], contents[0][1].get("schema")
-    if place == "querystring":
+    if location == "querystring":
         if not contents:
             raise ValueError("in: querystring needs 'content'")
         validator = schemas.validator(schema) if schema.value is not None else None
-        return Parameter(name, place, required, compile_query(*contents[0]), validator)
+        return Parameter(name, location, required, compile_query(*contents[0]), validator)
     style, explode = node.text("style") or None, node.value.get("explode")
     shape, resolve = schema.value or {}, schema.follow
     compile_read = partial(
         compile_reader,
         name=name,
-        location=place,
+        location=location,
         schema=shape,
         resolve=resolve,
         style=style,
@@ -170,7 +170,7 @@ def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter
         allow_empty_value=node.value.get("allowEmptyValue") is True,
     )
     read = compile_read()
-    splits = media_type is None and splits_at_commas(place, style, explode, shape, resolve)
+    splits = media_type is None and splits_at_commas(location, style, explode, shape, resolve)
     validator = schemas.validator(schema) if schema.value is not None else None
     read_decoded = compile_read(decoded=True) if splits and validator is not None else None
-    return Parameter(name, place, required or place == "path", read, validator, read_decoded)
+    return Parameter(name, location, required or location == "path", read, validator, read_decoded)

@@ -48,7 +48,7 @@ class WrittenRequest:
 
 class RequestWriter:
     """Writes the requests of one operation. What its document does not declare is written in the
-    default style of its place, and judged by the gateway as in any request."""
+    default style of its location, and judged by the gateway as in any request."""
 
     def __init__(
         self, operation: Operation, item: Node, node: Node, wide: Collection[str] = ()
@@ -68,18 +68,18 @@ class RequestWriter:
                 self._writers[key] = parameter_writer(name, "path", wide=name in wide)
 
     def _declare(self, declared: Node, wide: Collection[str]) -> None:
-        name, place = declared.text("name"), declared.text("in")
+        name, location = declared.text("name"), declared.text("in")
         media_type = next((key for key, _ in declared.get("content").items()), "")
-        if place == "querystring":
+        if location == "querystring":
             self._query_type = media_type
-        elif name and place:
+        elif name and location:
             explode = declared.value.get("explode")
             style = declared.text("style") or None
-            if style not in STYLES.get(place, ()):
+            if style not in STYLES.get(location, ()):
                 style = None  # nor is such a parameter validated; `check` warns of it
-            if place in STYLES:
-                self._writers[place, _folded(name, place)] = parameter_writer(
-                    name, place, style, explode, media_type, wide=name in wide
+            if location in STYLES:
+                self._writers[location, _folded(name, location)] = parameter_writer(
+                    name, location, style, explode, media_type, wide=name in wide
                 )
 
     def write(self, values: RequestValues) -> WrittenRequest:
@@ -122,13 +122,13 @@ class RequestWriter:
             return quote(json.dumps(values), safe="")
         return "&".join(_second(self._texts("query", values)))
 
-    def _texts(self, place: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """The names and texts of the values of a place; nothing for a value that no text has."""
+    def _texts(self, location: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """The names and texts of the values of a location; nothing for a value that no text has."""
         for name, value in values.items():
             if value is None:
                 continue
-            known = self._writers.get((place, _folded(name, place)))
-            text = (known or parameter_writer(name, place)).write(value)
+            known = self._writers.get((location, _folded(name, location)))
+            text = (known or parameter_writer(name, location)).write(value)
             if text is not None:
                 yield name, text
 
@@ -164,9 +164,9 @@ _UNQUOTED = string.punctuation
 """Characters of a path that are not quoted: also `%`, as a path may be quoted already."""
 
 
-def _folded(name: str, place: str) -> str:
+def _folded(name: str, location: str) -> str:
     """The name of a parameter, to compare it: those of headers have no case."""
-    return name.lower() if place == "header" else name
+    return name.lower() if location == "header" else name
 
 
 def _concrete(media_range: str) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from engine.source.problem import Path
 from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import pointer_steps, target_of
-from engine.spec.plain_files import EXACT_SUFFIX, PlainFile
+from engine.spec.json_schema_files import EXACT_SUFFIX, JsonSchemaFile
 from engine.spec.schema_validator import SchemaPart
 
 _REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)":("(?:[^"\\]|\\.)*")')
@@ -29,7 +29,7 @@ class _Part(NamedTuple):
 class SchemaParts:
     """The parts of files by URI."""
 
-    def __init__(self, files: Mapping[str, PlainFile]) -> None:
+    def __init__(self, files: Mapping[str, JsonSchemaFile]) -> None:
         self._files = files
         self._paths = {uri: FilePath(target_of(uri, FilePath())[0]) for uri in files}
         self._parts: dict[_Place, _Part] = {}

@@ -1,6 +1,6 @@
 """The schemas of a document: their validators, made on demand.
 
-OpenAPI's keywords are first translated to plain JSON Schema: see `plain_files.py`.
+OpenAPI's keywords are first translated to plain JSON Schema: see `json_schema_files.py`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from engine.source.problem import Path
 from engine.spec import broken_keyword
 from engine.spec.broken_keyword import BrokenKeyword
 from engine.spec.document.node import Library, Node
-from engine.spec.plain_files import Purpose, plain_files
+from engine.spec.json_schema_files import Purpose, json_schema_files
 from engine.spec.schema_cost import Place, SchemaCost
 from engine.spec.schema_parts import SchemaParts
 from engine.spec.schema_validator import SchemaPart, SchemaValidator, validator_of
-from engine.values.shared_values import SharedValues
+from engine.values.build_cache import BuildCache
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Schemas:
         self._uris = {path: path.as_uri() for path in library.files}
         self._parts: SchemaParts | None = None
         self._validators: dict[tuple[FilePath, Path], SchemaValidator] = {}
-        self._shared = SharedValues()
+        self._shared = BuildCache()
 
     def validator(self, node: Node) -> SchemaValidator:
         """The validator of the schema at `node`. Raises ValueError for a broken schema, and
@@ -72,7 +72,7 @@ class Schemas:
     def _sound_validator(self, uri: str, path: Path) -> SchemaValidator:
         """The compiled validator of a schema, without the keywords that cannot be compiled."""
         if self._parts is None:
-            self._parts = SchemaParts(plain_files(self._library, self._purpose))
+            self._parts = SchemaParts(json_schema_files(self._library, self._purpose))
         for _ in range(_MAX_BROKEN):
             text, parts = self._parts.of(uri, path)
             validator = validator_of(self.is_30, uri, text, parts)

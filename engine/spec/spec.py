@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 from engine.source.problem import Findings, Problem
 from engine.spec.broken_keyword import BrokenKeyword
-from engine.spec.document import misspelt_keys, reference_siblings, structure
+from engine.spec.document import misspelt_keys, reference_siblings, unreadable_parts
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.item_schemas import describe_items
 from engine.spec.document.load import load, repair
@@ -16,9 +16,9 @@ from engine.spec.document.node import Library, Node
 from engine.spec.document.references import remove_lost
 from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
+from engine.spec.json_schema_files import NestedTooDeeply, Purpose
 from engine.spec.operation import Operation, recompile
 from engine.spec.operation_reader import OperationReader
-from engine.spec.plain_files import NestedTooDeeply, Purpose
 from engine.spec.request_writer import RequestWriter
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schema_validator import SchemaValidator
@@ -200,9 +200,9 @@ def _load_and_repair(
     if library.is_32:
         describe_items(library)
     references = remove_self_references(library, findings)
-    walked = structure.check(library, findings)
+    walked = unreadable_parts.remove(library, findings)
     while findings.unsorted and not findings.errors and remove_lost(library, references, findings):
-        walked = structure.check(library, findings)
+        walked = unreadable_parts.remove(library, findings)
     if findings.errors:
         return None
     reference_siblings.apply(walked, findings)

@@ -11,7 +11,7 @@ from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import Exchange, Handler, RequestEdits, Response, Stage
 from engine.exchange.push_stream import PushStream
 from engine.spec.media_types import is_json
-from engine.spec.model_places import ModelPlaces
+from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
 from engine.spec.refusal_messages import without_value
@@ -32,13 +32,13 @@ log = logging.getLogger("modelway")
 
 
 def edit(
-    transforms: Sequence[Transform], operation: Operation, places: ModelPlaces | None
+    transforms: Sequence[Transform], operation: Operation, locations: ModelLocations | None
 ) -> Stage:
     """A stage that makes edits of requests between two policies. It needs the stage `transform`
     behind it."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        _edit(exchange, transforms, operation, places)
+        _edit(exchange, transforms, operation, locations)
         return following(exchange)
 
     return stage
@@ -50,7 +50,7 @@ def transform(
     operation: Operation,
     *,
     strict: bool,
-    places: ModelPlaces | None,
+    locations: ModelLocations | None,
     skip: int = 0,
 ) -> Stage:
     """A stage that makes the edits of a route and of the entry under `models` that was requested.
@@ -67,7 +67,7 @@ def transform(
         transforms = by_entry.get(exchange.record.requested_entry, route_only)
         if not transforms:
             return following(exchange)
-        original = _edit(exchange, transforms[skip:], operation, places)
+        original = _edit(exchange, transforms[skip:], operation, locations)
         if strict:
             edited = _with_edited_headers(exchange, operation)
             try:
@@ -89,7 +89,7 @@ def _edit(
     exchange: Exchange,
     transforms: Sequence[Transform],
     operation: Operation,
-    places: ModelPlaces | None,
+    locations: ModelLocations | None,
 ) -> Exchange:
     """Edit a request. Templates have the values of the original request, which is returned."""
     if exchange.edits is None:
@@ -97,8 +97,8 @@ def _edit(
     original = exchange.edits.original
     if edit_request(exchange, transforms, TemplateValues(original)):
         _parse_again(exchange, operation)
-        if places is not None:
-            places.find(exchange)
+        if locations is not None:
+            locations.find(exchange)
     return original
 
 
@@ -178,7 +178,7 @@ def _validate(exchange: Exchange, operation: Operation, original: Exchange) -> N
 def _with_edited_headers(exchange: Exchange, operation: Operation) -> Exchange:
     """The request with its declared headers after the edits. Raises GatewayError 400 for a value
     that is not valid in a header."""
-    names = [p.name.lower() for p in operation.parameters if p.place == "header"]
+    names = [p.name.lower() for p in operation.parameters if p.location == "header"]
     return with_edited_headers(exchange, names)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.spec.model_places import ModelPlaces
+from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter, check_parameters
 from engine.spec.refusal_messages import place
@@ -30,7 +30,7 @@ class Checks(NamedTuple):
 
     `bodies` is None if bodies are not parsed. `unknown` is what happens to members of a JSON body
     that the document does not have: pass, reject or drop. Mode `report` rejects them too.
-    `readonly` is what happens to read-only members: accept, strip or refuse. `places` name the
+    `readonly` is what happens to read-only members: accept, strip or refuse. `locations` name the
     model in requests of which members are removed.
     """
 
@@ -38,7 +38,7 @@ class Checks(NamedTuple):
     bodies: Bodies | None
     mode: str
     unknown: str
-    places: ModelPlaces | None = None
+    locations: ModelLocations | None = None
     readonly: str = "accept"
 
     @property
@@ -55,7 +55,7 @@ def checks_of(
     mode: str,
     needs_body: bool = False,
     unknown: str = "pass",
-    places: ModelPlaces | None = None,
+    locations: ModelLocations | None = None,
     readonly: str = "accept",
 ) -> Checks:
     """The checks of an operation. With mode `off` nothing is checked; the body is parsed only if a
@@ -67,7 +67,7 @@ def checks_of(
         operation.bodies if parses else None,
         mode,
         unknown,
-        places if unknown == "drop" or readonly == "strip" else None,
+        locations if unknown == "drop" or readonly == "strip" else None,
         readonly,
     )
 
@@ -91,7 +91,7 @@ def validate_parameters(checks: Checks) -> list[Stage]:
 def validate_body(checks: Checks) -> list[Stage]:
     """A stage that checks the parsed body, if there may be one; a refusal names the place in it.
     Raises GatewayError 400."""
-    _, bodies, mode, unknown, places, readonly = checks
+    _, bodies, mode, unknown, locations, readonly = checks
     validates, refuse = checks.validates, refusal_of(mode)
     edits = unknown != "pass" or readonly != "accept"
     if bodies is None or not bodies.media_types or not (validates or edits):
@@ -108,9 +108,9 @@ def validate_body(checks: Checks) -> list[Stage]:
         if exchange.content.value is not MISSING:
             rule = rules.get(exchange.content.media_type) or bodies.rule(exchange)
             if unknown == "drop":
-                drop_unknown(exchange, rule, places)
+                drop_unknown(exchange, rule, locations)
             if readonly == "strip":
-                strip_read_only(exchange, rule, places)
+                strip_read_only(exchange, rule, locations)
             if readonly == "refuse":
                 refuse_read_only(exchange, rule, refuse)
             if validates:
@@ -149,16 +149,16 @@ def reject_unknown(exchange: Exchange, rule: BodyRule) -> None:
         raise GatewayError(400, "unknown_parameter", message, param=name)
 
 
-def drop_unknown(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
+def drop_unknown(exchange: Exchange, rule: BodyRule, locations: ModelLocations | None) -> None:
     """Remove the members that the document does not have."""
     if rule.names is not None:
-        _remove(exchange, rule.names.unknown(exchange.content.value), places)
+        _remove(exchange, rule.names.unknown(exchange.content.value), locations)
 
 
-def strip_read_only(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
+def strip_read_only(exchange: Exchange, rule: BodyRule, locations: ModelLocations | None) -> None:
     """Remove the read-only members."""
     if rule.read_only is not None:
-        _remove(exchange, rule.read_only.paths(exchange.content.value), places)
+        _remove(exchange, rule.read_only.paths(exchange.content.value), locations)
 
 
 def refuse_read_only(exchange: Exchange, rule: BodyRule, refuse: Refuse = _raise) -> None:
@@ -172,7 +172,7 @@ def refuse_read_only(exchange: Exchange, rule: BodyRule, refuse: Refuse = _raise
         return
 
 
-def _remove(exchange: Exchange, members: Iterable[Path], places: ModelPlaces | None) -> None:
+def _remove(exchange: Exchange, members: Iterable[Path], locations: ModelLocations | None) -> None:
     """Remove members, by their paths, from the body and its value. The model then stands elsewhere
     in it."""
     paths = list(members)
@@ -185,5 +185,5 @@ def _remove(exchange: Exchange, members: Iterable[Path], places: ModelPlaces | N
             holder = holder[step]
         del holder[path[-1]]
     exchange.body = body
-    if places is not None:
-        places.find(exchange)
+    if locations is not None:
+        locations.find(exchange)

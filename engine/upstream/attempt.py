@@ -35,12 +35,12 @@ from engine.upstream.first_content import (
     read_first_content,
 )
 from engine.upstream.framing import framed_for
+from engine.upstream.retry_after_in_body import note_wait, set_wait
 from engine.upstream.stream_judge import ReportedError
 from engine.upstream.target import Target
 from engine.upstream.target_state import OpenAttempt
 from engine.upstream.translated_response import translated_response
 from engine.upstream.unused_answers import note_unused
-from engine.upstream.wait_in_body import note_wait, set_wait
 from engine.values.errors import EventTooLarge
 from engine.values.upstream_request import UpstreamRequest
 

@@ -73,7 +73,7 @@ class Forward:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         model_header = (
-            expression.steps if expression is not None and expression.place == "header" else ()
+            expression.steps if expression is not None and expression.location == "header" else ()
         )
         self._headers = headers.requests(dialect, (*model_header, *declared))
         self._response_headers = headers.responses(dialect, tuple(declared_responses))

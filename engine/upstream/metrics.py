@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from engine.upstream.client.dial_order import LookupStatus
 from engine.upstream.target import Upstream
-from engine.upstream.target_state import target_label
-from engine.values.metric import Collector, Sample, counter, gauge
+from engine.values.metric import Collector, Sample, counter, gauge, target_label
 
 BREAKER = gauge(
     "modelway_breaker_state",

@@ -146,7 +146,7 @@ def _rename_model(
     renamed = copy.copy(exchange)
     if not unchanged:
         expression.replace(renamed, requested.span, name, edits)
-    if unchanged or expression.place != "body":
+    if unchanged or expression.location != "body":
         repeats = () if unchanged else requested.copies
         copies = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
         if copies or edits:

@@ -9,9 +9,9 @@ from typing import Any
 from engine.config.model_operations import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.exchange.requested_model import RequestedModel
+from engine.spec.early_model_name import early_model_name
 from engine.spec.expression import Expression
-from engine.spec.model_places import ModelPlaces
-from engine.spec.named_early import named_early
+from engine.spec.model_locations import ModelLocations
 from engine.upstream.caller_choices import check_choices
 from engine.upstream.model_catalog import Catalog, ModelsByOperation, ServedModel
 from engine.values.errors import GatewayError
@@ -24,7 +24,7 @@ class SelectModel:
     """A stage that sets `exchange.model` with its targets: those that have the operation, targets
     without a translation first.
 
-    `places` are those of the model's name in a request, `default` is the model of a request that
+    `locations` are those of the model's name in a request, `default` is the model of a request that
     names none. `operation` stands for all of its kind (see `ModelOperations.kind`). Bodies are
     parsed, but not validated yet.
 
@@ -35,13 +35,13 @@ class SelectModel:
 
     def __init__(
         self,
-        places: ModelPlaces,
+        locations: ModelLocations,
         default: str,
         operation: ModelOperation,
         models: ModelsByOperation,
         catalog: Catalog,
     ) -> None:
-        self._places, self._expression = places, places.model
+        self._locations, self._expression = locations, locations.model
         self._default = default
         self._operations = models.operations
         self._models = models.of(operation)
@@ -59,8 +59,8 @@ class SelectModel:
         exchange.record.requested_entry = served.name
         if served.choices and served.may_choose(exchange):
             check_choices(exchange, served, self._catalog)
-        if self._places.also:
-            self._places.find_copies(exchange)
+        if self._locations.copies:
+            self._locations.find_copies(exchange)
         model.targets = served.order(exchange)
         return following(exchange)
 
@@ -72,14 +72,14 @@ class SelectModel:
     def check_head(self, exchange: Exchange, following: Handler) -> Response:
         """A stage before the body is received, on routes whose head names the model."""
         early = self._find_early(exchange)
-        if self._expression.place == "path":  # there the name stands once
+        if self._expression.location == "path":  # there the name stands once
             exchange.model = RequestedModel(early=early)
         return following(exchange)
 
     def _find_early(self, exchange: Exchange) -> tuple[str, ServedModel] | None:
         """The name that the request has before its body is parsed, and its model; None without a
         name. Raises GatewayError 403 or 404."""
-        name = named_early(self._expression, exchange)
+        name = early_model_name(self._expression, exchange)
         return (name, self._find(name, exchange)) if 0 < len(name) <= _MAX_NAME else None
 
     def _find(self, name: str, exchange: Exchange) -> ServedModel:
@@ -100,13 +100,13 @@ class SelectModel:
 def _name(name: Any, expression: Expression, default: str, exchange: Exchange) -> str:
     """The name of the model in the request, or the default. Raises GatewayError 400 or 404."""
     if isinstance(name, str) and 0 < len(name) <= _MAX_NAME:
-        if expression.place == "header" and "," in name:
+        if expression.location == "header" and "," in name:
             message = f"'{expression.param}' is given twice; send it once."
             raise GatewayError(400, "invalid_value", message, param=expression.param)
         return name
     if name is MISSING or name is None or name == "":
         body = exchange.content.value
-        if expression.place == "body" and not (body is MISSING or isinstance(body, dict)):
+        if expression.location == "body" and not (body is MISSING or isinstance(body, dict)):
             message = "Invalid type for the request body: expected an object."
             raise GatewayError(400, "invalid_type", message)
         if default and expression.accepts(exchange):

@@ -11,7 +11,7 @@ Every result of an attempt is reported here. A part of the gateway that needs th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from engine.credentials.interface.credential import LiveCredential
@@ -133,12 +133,6 @@ class Condition(Protocol):
     def turn(self, now: float, /) -> int:
         """FIRST, AFTER_GROUP or LAST at a time."""
         ...
-
-
-def target_label(parts: Iterable[str]) -> str:
-    """The label `target` of a target: its entry under `models`, its name for the model and its
-    address, those of them that it has."""
-    return "/".join(filter(None, parts))
 
 
 class TargetState:

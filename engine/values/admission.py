@@ -1,4 +1,4 @@
-"""How many requests an upstream or a target gets at one time, and which ones wait for a place."""
+"""How many requests an upstream or a target gets at one time, and which ones wait for a slot."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def rank_of(priority: str) -> int:
 
 
 class Figures(NamedTuple):
-    """Requests that hold a place, and requests that wait for one, of all workers of a machine."""
+    """Requests that hold a slot, and requests that wait for one, of all workers of a machine."""
 
     in_flight: int
     waiting: int
 
 
 class Served(NamedTuple):
-    """The result of `serve`: tickets that have a place now, and tickets that ended because a
+    """The result of `serve`: tickets that have a slot now, and tickets that ended because a
     request of higher priority replaced them or their time ran out. All others still wait."""
 
     admitted: Sequence[int]
@@ -38,11 +38,11 @@ class Served(NamedTuple):
 
 
 class AdmissionQueue(Protocol):
-    """A bounded number of places and the queue of requests that wait for one, shared by the workers
-    of a machine. A ticket is the number of a waiting request. A dead worker's places are free."""
+    """A bounded number of slots and the queue of requests that wait for one, shared by the workers
+    of a machine. A ticket is the number of a waiting request. A dead worker's slots are free."""
 
     def enter(self, rank: int, bound: int) -> bool:
-        """Take one of at most `bound` places. False if none is free or waiting requests come
+        """Take one of at most `bound` slots. False if none is free or waiting requests come
         first."""
         ...
 
@@ -52,7 +52,7 @@ class AdmissionQueue(Protocol):
         ...
 
     def serve(self, tickets: Sequence[int], bound: int) -> Served:
-        """Give places to those of this worker's tickets whose turn it is."""
+        """Give slots to those of this worker's tickets whose turn it is."""
         ...
 
     def leave(self, ticket: int) -> None:
@@ -60,7 +60,7 @@ class AdmissionQueue(Protocol):
         ...
 
     def release(self) -> None:
-        """Give a place back."""
+        """Give a slot back."""
         ...
 
     def figures(self) -> Figures: ...

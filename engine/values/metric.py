@@ -48,3 +48,9 @@ def gauge(
 def histogram(name: str, labels: str, help: str, buckets: tuple[float, ...]) -> Metric:  # noqa: A002
     """A histogram with these upper bounds; `labels` are separated by spaces."""
     return Metric(name, "histogram", tuple(labels.split()), help, buckets)
+
+
+def target_label(parts: Iterable[str]) -> str:
+    """The label `target` of a target: its entry under `models`, its name for the model and its
+    address, those of them that it has."""
+    return "/".join(filter(None, parts))

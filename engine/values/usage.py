@@ -22,7 +22,7 @@ class Usage:
     gateway), or `none`.
 
     It is the one list of counts: the log, the sums of the ledger and its reports follow it, and a
-    new count needs a column of the ledger (`stores/ledger/entry.py`, with a migration).
+    new count needs a column of the ledger (`stores/ledger_entry.py`, with a migration).
 
     Treat it as immutable; freezing it would make construction three times as slow.
     """

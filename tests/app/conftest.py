@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.app.worker_services import services_of
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.plan.route import Plan
 from tests.support.small import project
 

@@ -10,7 +10,7 @@ from engine.app.worker_services import prepare, services_of
 from engine.callers.cache import TokenCache
 from engine.plan.route import CannotConnect, Plan
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.records.database import open_database
+from engine.stores.database.database import open_database
 from tests.support.exchanges import new_exchange
 from tests.support.tcp_proxy import TcpProxy
 

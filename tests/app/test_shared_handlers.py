@@ -8,9 +8,9 @@ import yaml
 from falcon.testing import TestClient
 
 from engine.app.build import build
-from engine.app.parts import identity, parts_of
 from engine.app.route_handler import handler_of, responder_of
-from engine.app.shared_stages import SharedStages
+from engine.app.stage_cache import StageCache
+from engine.app.worker_parts import identity, parts_of
 from engine.app.worker_services import services_of
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import placeholder, recorder
@@ -350,7 +350,7 @@ def affinity(header):
 def test_a_step_is_not_shared_by_routes_that_differ_in_what_it_uses(
     tmp_path, monkeypatch, name, a, b, of_document, more
 ):
-    made, once = {}, SharedStages.once
+    made, once = {}, StageCache.once
 
     def note(shared, kind, settings, build):
         result = once(shared, kind, settings, build)
@@ -358,7 +358,7 @@ def test_a_step_is_not_shared_by_routes_that_differ_in_what_it_uses(
             made[id(result)] = result
         return result
 
-    monkeypatch.setattr(SharedStages, "once", note)
+    monkeypatch.setattr(StageCache, "once", note)
     assert Project(tmp_path, a, b, of_document, **more).handlers
     assert len(made) == 2
 

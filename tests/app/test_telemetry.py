@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.app.telemetry import telemetry_of
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from tests.support.small import project

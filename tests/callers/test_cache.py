@@ -10,11 +10,11 @@ import pytest
 from gevent.event import Event
 
 from engine.callers.cache import TokenCache
-from engine.stores.records import tokens
-from engine.stores.records.database import open_database
-from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.tokens import Token
+from engine.stores.database import tokens
+from engine.stores.database.database import open_database
+from engine.stores.database.failures import DatabaseAway, DatabaseRefuses
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.tokens import Token
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
 from tests.support.clock import Clock
@@ -377,8 +377,8 @@ monkey.patch_all()
 import gevent, resource
 from engine.callers.cache import TokenCache
 from engine.values.errors import GatewayError
-from engine.stores.records import tokens
-from engine.stores.records.database import open_database
+from engine.stores.database import tokens
+from engine.stores.database.database import open_database
 from engine.values.caller import digest
 from tests.support.waiting import PATIENCE
 

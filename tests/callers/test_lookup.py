@@ -10,10 +10,10 @@ from sqlalchemy import text, update
 
 from engine.callers import lookup
 from engine.callers.lookup import TokenNotFound
-from engine.stores.records import tokens
-from engine.stores.records.database import Database, open_database
-from engine.stores.records.schema import tokens as table
-from engine.stores.records.tokens import Token
+from engine.stores.database import tokens
+from engine.stores.database.database import Database, open_database
+from engine.stores.database.schema import tokens as table
+from engine.stores.database.tokens import Token
 
 
 def refusal_of(url: str, name: str = "alice", currency: str = "USD") -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from engine.callers.cache import TokenCache
 from engine.callers.revocation import REMOVED, TokenValidity, sweep
-from engine.stores.records.failures import DatabaseAway
+from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller
 from tests.support.clock import Clock
 from tests.support.exchanges import new_exchange

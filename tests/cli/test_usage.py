@@ -14,13 +14,13 @@ from click.testing import CliRunner
 
 from engine import cli
 from engine.cli.usage import UsageReport, print_table
-from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.database.database import open_database
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.sums import UsageFilter
+from engine.stores.database.totals import Total
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal
-from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.sums import UsageFilter
-from engine.stores.records.totals import Total
-from engine.stores.records.usage import UsageTable
+from engine.stores.ledger_entry import Entry, decode, encode
 
 CONFIG = "version: 1\nstores: {records: sqlite:///usage.db}\n"
 RARE = (

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.console.reference import merged
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from tests.console.conftest import openapi_errors
 
 CONFIG = """

@@ -2,7 +2,7 @@
 
 from engine.console import reference
 from engine.console.reference import merged
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from tests.console.conftest import openapi_errors, planned
 from tests.support.exchanges import new_exchange
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from engine.cli import main
 from engine.config.server import Server
+from engine.server.config_trial import SECONDS
 from engine.server.master import BOOT_SECONDS
-from engine.server.trial import SECONDS
 from tests.support.blocks import blocks
 from tests.support.how_to import Page
 from tests.support.paths import ROOT

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from engine import policies
-from engine.app.parts import parts_of
 from engine.app.route_handler import handler_of
+from engine.app.worker_parts import parts_of
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import stage_name
 from engine.offline.rehearsal.stand_ins import placeholder, recorder

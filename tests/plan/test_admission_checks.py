@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 
 DOCUMENT = """
 openapi: 3.1.0

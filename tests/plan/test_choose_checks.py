@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.source.files import DOCUMENTS
 from tests.support.rehearsing import CONFIG, ENVIRON, patched, planned, write
 

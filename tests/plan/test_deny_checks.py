@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from tests.support import paths
 
 FOLDER = paths.CASES / "deny"

@@ -21,7 +21,7 @@ import orjson
 import pytest
 
 from engine.app.build import build
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.source.problem import Level
 from engine.values.caller import digest
 from tests.support import paths

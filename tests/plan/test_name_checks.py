@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine import dialects
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Level
 

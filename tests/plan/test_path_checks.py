@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 
 
 def planned(tmp_path, path, more=""):

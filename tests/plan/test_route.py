@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.config.schema_check import gateway_validator
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.plan.route import PlanResult
 from tests.test_staircase import ENGINE
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from tests.plan.test_name_checks import DOCUMENT
 
 WRONG = "transform: {request: {header: {remove: [host]}}}"

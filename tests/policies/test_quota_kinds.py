@@ -12,7 +12,7 @@ from engine.config.routes import Policy
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.offline.diff.restrictions import quota_text
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.policies.interface import PolicyKind
 from engine.stages.limit import limit
 from engine.stores.counters.memory import MemoryCounters

@@ -74,7 +74,7 @@ def replaced(request: Exchange, text: str, new: str) -> bytes:
 )
 def test_an_expression_says_where(text: str, place: str, steps: Any, param: str) -> None:
     expression = parse(text)
-    assert (expression.place, expression.steps, expression.param) == (place, steps, param)
+    assert (expression.location, expression.steps, expression.param) == (place, steps, param)
 
 
 @each(

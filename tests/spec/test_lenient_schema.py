@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec.plain_files import Purpose
+from engine.spec.json_schema_files import Purpose
 from engine.spec.schemas import Schemas
 from tests.support.documents import document, library, read
 from tests.support.each import each

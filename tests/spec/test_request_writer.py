@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.spec.request_writer import RequestValues
 from tests.support.each import each
 

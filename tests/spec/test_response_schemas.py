@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.plain_files import Purpose
+from engine.spec.json_schema_files import Purpose
 from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schemas import Schemas
 from tests.support.documents import document, library

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.spec.document.compact_json import dumps
-from engine.spec.plain_files import Purpose, plain_files
+from engine.spec.json_schema_files import Purpose, json_schema_files
 from engine.spec.schema_cost import SchemaCost, may_be_expensive
 from engine.spec.schema_parts import SchemaParts
 from tests.support.documents import HERE, library
@@ -21,7 +21,9 @@ NAMES = ["A", "B", "C", "D"]
 
 def cost(schema: Any, **more: Any) -> SchemaCost:
     files = library({"openapi": "3.1.0", "schemas": {"Root": schema, **more}})
-    text, parts = SchemaParts(plain_files(files, Purpose.REQUEST)).of(URI, ("schemas", "Root"))
+    text, parts = SchemaParts(json_schema_files(files, Purpose.REQUEST)).of(
+        URI, ("schemas", "Root")
+    )
     return SchemaCost(URI, text, parts)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from engine.spec.document.node import Library
-from engine.spec.plain_files import Purpose, plain_files
+from engine.spec.json_schema_files import Purpose, json_schema_files
 from engine.spec.schema_parts import SchemaParts
 from engine.spec.schemas import Schemas
 from tests.support.documents import HERE, document, library
@@ -24,7 +24,7 @@ def files(root: Any, **more: Any) -> Library:
 def paths(root: Any, **more: Any) -> list[str]:
     """The paths of the parts that `Root` refers to."""
     of = files(root, **more)
-    parts = SchemaParts(plain_files(of, Purpose.REQUEST))
+    parts = SchemaParts(json_schema_files(of, Purpose.REQUEST))
     _, found = parts.of(HERE.as_uri(), ("components", "schemas", "Root"))
     return sorted("/".join(map(str, part.path)) for part in found)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.source.problem import Findings
 from engine.spec.document.load import load
-from engine.spec.plain_files import CHECKED_FORMATS, Purpose, plain_files
+from engine.spec.json_schema_files import CHECKED_FORMATS, Purpose, json_schema_files
 from engine.spec.schemas import Schemas
 from tests.support.documents import document, library, validator
 from tests.support.each import each
@@ -338,6 +338,6 @@ def test_the_reference_of_a_schema_is_followed() -> None:
 )
 def test_only_parts_with_keywords_of_openapi_are_copied(schema: Any, copied: bool) -> None:
     files = library(document(components={"schemas": {"A": {"items": schema}}}))
-    (plain,) = plain_files(files, Purpose.REQUEST).values()
+    (plain,) = json_schema_files(files, Purpose.REQUEST).values()
     part = plain.at(("components", "schemas", "A"))
     assert (part is not files.document.value["components"]["schemas"]["A"]) is copied

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.edge.origin import SameOrigin
+from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services

@@ -13,7 +13,7 @@ from engine.exchange.push_stream import Pipeline, PushStream
 from engine.source.problem import Findings
 from engine.spec.expression import parse
 from engine.spec.spec import read
-from engine.stages.transform import ModelPlaces, transform
+from engine.stages.transform import ModelLocations, transform
 from engine.transforms.compile import compile_all
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
@@ -66,8 +66,10 @@ def run(operation, *requests, of_models=None, strict=True, body=b'{"model": "m"}
         operation="shop.chat",
         **fields,
     )
-    places = ModelPlaces(parse("$request.body#/model"), (parse("$request.body#/also"),))
-    stage = transform(compiled(*requests), of_models or {}, operation, strict=strict, places=places)
+    locations = ModelLocations(parse("$request.body#/model"), (parse("$request.body#/also"),))
+    stage = transform(
+        compiled(*requests), of_models or {}, operation, strict=strict, locations=locations
+    )
     bodies = []
     stage(exchange, lambda exchange: bodies.append(exchange) or Response(200, []))
     assert bodies == [exchange]
@@ -161,7 +163,7 @@ def transformed_response(operation, response, edits, *, method="POST"):
     exchange = new_exchange(method, model="m")
     config = TransformConfig({"response": edits}, ("policies", 0))
     stage = transform(
-        compile_all([config], upstream=False), {}, operation, strict=True, places=None
+        compile_all([config], upstream=False), {}, operation, strict=True, locations=None
     )
     return stage(exchange, lambda exchange: response)
 
@@ -180,7 +182,7 @@ def test_a_value_that_no_header_of_the_response_can_have_is_refused_before_it_is
     edits = {"response": {"header": {"set": {"x-v": "{request.query.v}"}}}}
     config = TransformConfig(edits, ("policies", 0))
     stage = transform(
-        compile_all([config], upstream=False), {}, operation, strict=True, places=None
+        compile_all([config], upstream=False), {}, operation, strict=True, locations=None
     )
     handled = []
     with pytest.raises(GatewayError) as excinfo:

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.spec.expression import parse
-from engine.spec.model_places import ModelPlaces
+from engine.spec.model_locations import ModelLocations
 from engine.stages.validate import checks_of, validate_body, validate_parameters
 from engine.values.errors import GatewayError
 from tests.support import documents
@@ -72,10 +72,10 @@ def test_the_model_is_found_again_where_members_before_it_were_dropped(tmp_path)
     paths = {"/x": {"post": {"operationId": "x", "requestBody": body, "responses": {}}}}
     spec, _ = documents.read(tmp_path, documents.document(paths=paths))
     operation = spec.recompile(spec.operations["x"], lenient=False, with_names=True)
-    places = ModelPlaces(parse("$request.body#/model"))
+    locations = ModelLocations(parse("$request.body#/model"))
     request = exchange(b'{"z": 1, "model": "m"}')
     request.model.span = (18, 21)
-    checked(checks_of(operation, "strict", unknown="drop", places=places), request)
+    checked(checks_of(operation, "strict", unknown="drop", locations=locations), request)
     start, end = request.model.span
     assert request.body.in_memory == b'{"model": "m"}'
     assert request.body.in_memory[start:end] == b'"m"'

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import text
 
-from engine.stores.ledger.entry import decode
-from engine.stores.records.database import open_database
+from engine.stores.database.database import open_database
+from engine.stores.ledger_entry import decode
 from tests.support.waiting import until
 
 Row = dict[str, Any]

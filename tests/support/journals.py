@@ -1,7 +1,7 @@
 """Entries of the ledger, and journals that hold some."""
 
-from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.journal import Journal
+from engine.stores.ledger_entry import Entry
 
 
 def append_entries(journal, count, start=0):

@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from engine.stores.ledger.entry import Entry
-from engine.stores.records.schema import SUMMED_COUNTS
-from engine.stores.records.sums import UsageFilter
-from engine.stores.records.totals import Total
+from engine.stores.database.schema import SUMMED_COUNTS
+from engine.stores.database.sums import UsageFilter
+from engine.stores.database.totals import Total
+from engine.stores.ledger_entry import Entry
 from engine.values.usage import Usage
 
 _KEYS = {"model": "model_asked", "served": "model_served"}

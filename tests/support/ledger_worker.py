@@ -15,11 +15,11 @@ from pathlib import Path
 
 import gevent
 
-from engine.stores.ledger.entry import Entry
+from engine.stores.database.database import open_database
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper
-from engine.stores.records.database import open_database
-from engine.stores.records.usage import UsageTable
+from engine.stores.ledger_entry import Entry
 
 
 def main() -> None:

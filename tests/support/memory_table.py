@@ -1,7 +1,7 @@
 """The usage table in memory, for tests of those who write to it."""
 
-from engine.stores.records.failures import DatabaseAway
-from engine.stores.records.usage import RowsRefused
+from engine.stores.database.failures import DatabaseAway
+from engine.stores.database.usage import RowsRefused
 
 
 class MemoryTable:

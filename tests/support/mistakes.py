@@ -28,7 +28,7 @@ import yaml
 from engine.cli.formats import in_order
 from engine.offline.audit import audit
 from engine.offline.ignores import Ignores
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.source.problem import Level, Problem
 from engine.spec.document.mistakes import note_mistakes
 from engine.spec.document.standard import breaches

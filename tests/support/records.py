@@ -6,7 +6,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect
 
-from engine.stores.records.schema import metadata
+from engine.stores.database.schema import metadata
 
 TABLES = {
     *("alembic_version", "schema_version", "tokens", "usage"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.values.caller import digest
 from tests.support.peer import identity

@@ -10,9 +10,9 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
 
-from engine.stores.ledger.entry import Entry
-from engine.stores.records import migrate
-from engine.stores.records.database import Database
+from engine.stores.database import migrate
+from engine.stores.database.database import Database
+from engine.stores.ledger_entry import Entry
 
 REVISION = "r0003"
 _COLUMNS = (

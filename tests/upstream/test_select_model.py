@@ -11,7 +11,7 @@ from engine.config.models import Model, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.spec import expression
-from engine.spec.model_places import ModelPlaces
+from engine.spec.model_locations import ModelLocations
 from engine.upstream import choose
 from engine.upstream.model_catalog import ModelsByOperation, build_catalog
 from engine.upstream.select_model import SelectModel
@@ -64,7 +64,7 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
     if name is not MISSING:
         assert exchange.content.value["model"] == name
     stage = SelectModel(
-        ModelPlaces(
+        ModelLocations(
             expression.parse("$request.body#/model"),
             [expression.parse(place) for place in also],
             dialects.get(operation.dialect).model_prefix,

@@ -24,7 +24,6 @@ from engine.upstream.target_state import (
     LAST,
     OpenAttempt,
     TargetState,
-    target_label,
 )
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.documents import exchange
@@ -248,9 +247,3 @@ def test_failures_that_count_open_the_breaker(failure: str, opens: bool) -> None
     state = TargetState(CircuitBreaker(BreakerConfig(failures=1)))
     state.failed(failure, 10.0)
     assert (state.breaker.wait(10.0) > 0) == opens
-
-
-def test_the_label_of_a_target_has_the_parts_that_there_are() -> None:
-    parts = [("", ""), ("chat", ""), ("chat", "m"), ("chat", "", "[::1]:80"), ("", "", "a:80")]
-    labels = ["", "chat", "chat/m", "chat/[::1]:80", "a:80"]
-    assert [target_label(each) for each in parts] == labels

@@ -13,9 +13,9 @@ from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
 from engine.cli.token.views import print_secret
 from engine.config.config_files import ConfigFiles
-from engine.stores.records import tokens
-from engine.stores.records.failures import Clash
-from engine.stores.records.tokens import Token
+from engine.stores.database import tokens
+from engine.stores.database.failures import Clash
+from engine.stores.database.tokens import Token
 from engine.values.caller import digest, new_secret
 
 

@@ -9,7 +9,7 @@ import orjson
 
 from engine.cli.database import database_at, database_options, location_of
 from engine.config.config_files import ConfigFiles
-from engine.stores.records import tokens
+from engine.stores.database import tokens
 
 
 @click.command()

@@ -16,9 +16,9 @@ from engine.cli.database import DatabaseLocation, database_at, database_options,
 from engine.cli.token import fields
 from engine.config.config_files import ConfigFiles
 from engine.source.suggestion import did_you_mean
-from engine.stores.records import tokens
-from engine.stores.records.database import Database
-from engine.stores.records.tokens import Token
+from engine.stores.database import tokens
+from engine.stores.database.database import Database
+from engine.stores.database.tokens import Token
 from engine.values.guessable import guess
 from engine.values.units import format_count
 

@@ -17,7 +17,7 @@ from engine.cli.text_table import Table, print_table
 from engine.cli.token.views import cell, fields_of
 from engine.config.config_files import ConfigFiles
 from engine.source.excerpt import printable
-from engine.stores.records import tokens
+from engine.stores.database import tokens
 
 _COLUMNS = ("name", "team", "state", "models", "operations", "ips", "limits", "expires", "note")
 _LIMITS = ("rate", "token_budget", "budget", "concurrency")

@@ -9,7 +9,7 @@ import click
 from engine.cli.database import database_at, database_options, location_of
 from engine.cli.token.views import iso_time
 from engine.config.config_files import ConfigFiles
-from engine.stores.records import tokens
+from engine.stores.database import tokens
 
 
 @click.command()

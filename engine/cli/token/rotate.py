@@ -12,7 +12,7 @@ from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
 from engine.cli.token.views import iso_time, print_secret
 from engine.config.config_files import ConfigFiles
-from engine.stores.records import tokens
+from engine.stores.database import tokens
 from engine.values.caller import digest, new_secret
 
 

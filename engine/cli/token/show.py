@@ -11,7 +11,7 @@ from engine.cli.database import database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.token.views import cell, fields_of
 from engine.config.config_files import ConfigFiles
-from engine.stores.records import tokens
+from engine.stores.database import tokens
 
 _DEFAULTS = {"models": "all", "operations": "all", "ips": "all", "expires": "never"}
 

@@ -14,8 +14,8 @@ from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
 from engine.cli.token.views import iso_time
 from engine.config.config_files import ConfigFiles
-from engine.stores.records import tokens
-from engine.stores.records.tokens import Token
+from engine.stores.database import tokens
+from engine.stores.database.tokens import Token
 
 NONE = "none"
 """The value of an option that removes a limit."""

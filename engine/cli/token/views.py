@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from engine.stores.records.tokens import Token
+from engine.stores.database.tokens import Token
 
 
 def print_secret(name: str, secret: str, output_format: str) -> None:

@@ -14,6 +14,7 @@ from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duration, write_duration
 from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import CountedField, RequestFields
+from engine.dialects.openai.answer_as_stream import events_of
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.errors import (
     error_event,
@@ -25,7 +26,6 @@ from engine.dialects.openai.errors import (
 from engine.dialects.openai.realtime import socket_error, socket_usage
 from engine.dialects.openai.usage import METER
 from engine.dialects.openai.usage_option import USAGE_OPTION
-from engine.dialects.openai.whole_answers import events_of
 from engine.values.usage import OutputFields
 
 _OPENING_EVENTS = frozenset(

@@ -12,8 +12,8 @@ from engine.offline.diff.schema_comparison import Walk
 from engine.offline.diff.schema_keywords import BOUNDS
 from engine.policies.deny import Deny
 from engine.source.reader import SourceDocument
-from engine.spec.conditions import Condition
 from engine.spec.document.node import Library, Node
+from engine.spec.request_conditions import Condition
 
 _COMPARED = frozenset(
     {"type", "enum", "const", "pattern", "multipleOf", "required"}
@@ -54,7 +54,7 @@ def _refuses_all_of(wide: Deny, narrow: Deny) -> bool:
 
 
 def _by_place(conditions: Sequence[Condition]) -> Conditions:
-    return {(condition.place, condition.name): condition for condition in conditions}
+    return {(condition.location, condition.name): condition for condition in conditions}
 
 
 def _hold_with(wide: Conditions, narrow: Conditions) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from engine.spec.document.node import Node
-from engine.spec.plain_files import CHECKED_FORMATS
+from engine.spec.json_schema_files import CHECKED_FORMATS
 
 _MAX_JSON_DEPTH = 8
 _ANY_TEXT = ("", ".*", "^.*$", "^.*", ".*$")

@@ -19,8 +19,8 @@ import orjson
 
 from engine.app.build import build
 from engine.app.internal_call import send
-from engine.app.parts import MAX_MADE
 from engine.app.telemetry import telemetry_of
+from engine.app.worker_parts import MAX_MADE
 from engine.app.worker_services import prepare, services_of
 from engine.config.config import Config
 from engine.config.stores import SQLITE
@@ -169,7 +169,7 @@ def _kind(route: Route) -> tuple[object, ...]:
         route.dialects[-1].name,
         route.answer,
         route.websocket is not None,
-        route.model and route.model.place,
+        route.model and route.model.location,
         bool(route.to),
         route.allows_anonymous,
         route.validate,
@@ -209,8 +209,9 @@ def _body(plan: Plan, route: Route, model: str) -> tuple[str, Any]:
             continue
         sent_type = media_type if "*" not in media_type else "application/json"
         for value in _examples(media):
-            if isinstance(value, dict) and route.model is not None and route.model.place == "body":
-                value = {**value, route.model.steps[0]: model}
+            named = route.model if isinstance(value, dict) else None
+            if named is not None and named.location == "body":
+                value = {**value, named.steps[0]: model}
             with contextlib.suppress(orjson.JSONEncodeError):  # nested deeper than JSON may be
                 return sent_type, orjson.dumps(value)
     return "", MISSING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.offline.audit import AuditCase
-from engine.plan.assign import operation_hint
+from engine.plan.assign_operations import operation_hint
 from engine.source.problem import Path
 from engine.values.wildcard import matches
 

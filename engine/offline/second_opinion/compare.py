@@ -272,11 +272,11 @@ def _compare_parameters(
     )
     schemas = _parameter_schemas(operation, specification)
     for parameter in operation.parameters:
-        key = parameter.place, parameter.name
+        key = parameter.location, parameter.name
         verdict = core_verdicts.get(key, Verdict())
         if verdict is not None and _is_compared(parameter, query, exchange):
             modelway = read_parameter(parameter, schemas[key], parameter.source(exchange, query))
-            subject = f"{parameter.place} parameter '{parameter.name}'"
+            subject = f"{parameter.location} parameter '{parameter.name}'"
             if (difference := disagreement(subject, modelway, verdict)) is not None:
                 yield difference
 
@@ -285,7 +285,7 @@ def _is_compared(parameter: Parameter, query: Query, exchange: Exchange) -> bool
     """Whether the text of a parameter contains nothing of `NOT_READ`."""
     if parameter.read_decoded is not None and "%2c" in f"{exchange.path}?{query.raw}".lower():
         return False
-    if parameter.place != "query":
+    if parameter.location != "query":
         return True
     return query.values(parameter.name) != [""] and not query.nested(parameter.name)
 

@@ -1,7 +1,7 @@
 """The objects of OpenAPI: their keys, and the objects under each.
 
-`structure.py` makes the outline that a document must match from this table; `misspelt_keys.py`
-takes the valid keys from it.
+`unreadable_parts.py` makes the outline that a document must match from this table;
+`misspelt_keys.py` takes the valid keys from it.
 """
 
 from __future__ import annotations

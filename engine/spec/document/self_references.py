@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from engine.source.problem import Findings, Level
 from engine.spec.document.node import Library, Node
 from engine.spec.document.reference_walk import all_references
-from engine.spec.plain_files import NAMING
+from engine.spec.json_schema_files import NAMING
 from engine.spec.schema_keywords import (
     ANNOTATIONS,
     REFERENCES,

@@ -1,7 +1,7 @@
 """Breaches of the OpenAPI standard in a document, by the standard's JSON Schema.
 
-A breach is a warning: half of the vendors' documents have some, and `structure.py` checks what the
-engine relies on. Only `modelway check` looks for them. The schema is the copy in
+A breach is a warning: half of the vendors' documents have some, and `unreadable_parts.py` removes
+what the engine cannot read. Only `modelway check` looks for them. The schema is the copy in
 openapi-spec-validator, whose own validator would take a thousand times as long (eleven seconds for
 GitHub's document).
 """

@@ -1,15 +1,15 @@
-"""A bounded number of places with a priority queue, as a value that is stored as bytes. The law:
+"""A bounded number of slots with a priority queue, as a value that is stored as bytes. The law:
 
 
-    place      A request takes a place if fewer requests wait ahead of it than places are free.
+    slot       A request takes a slot if fewer requests wait ahead of it than slots are free.
     order      Requests are ordered by priority, then by arrival, over all workers.
     full       A full queue accepts a request only if its priority is higher than that of the last
                one. The ticket of the last one then ends: of the lowest priority, the newest.
-    starving   A higher priority always goes first. A lower one may get no place until its time is
+    starving   A higher priority always goes first. A lower one may get no slot until its time is
                over.
-    leaving    A place that is given back, the ticket of a request that stops waiting, and all that
+    leaving    A slot that is given back, the ticket of a request that stops waiting, and all that
                a dead worker held are free at once. A ticket also ends with its time.
-    stalled    A place that is free for STALL_SECONDS while others are ahead goes to any request, so
+    stalled    A slot that is free for STALL_SECONDS while others are ahead goes to any request, so
                that a worker that runs but does not react blocks no other.
 
 Pure: each call gets the number of the worker, which workers are alive, and the time in
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from struct import Struct
 
-from engine.machine import holders
+from engine.machine import worker_counts
 from engine.stores.admission.tickets import Ticket, Tickets
 
 STALL_SECONDS = 0.1
@@ -30,12 +30,12 @@ _HEAD = Struct("<QQQ")
 
 
 class QueueState:
-    """The places and the queue of one bound.
+    """The slots and the queue of one bound.
 
 
     `holders` are the requests in flight by worker, `waiting` the tickets in order. `last` is the
-    number of the newest ticket. `idle_since` is when a place became free while tickets wait, 0 if
-    no place is free.
+    number of the newest ticket. `idle_since` is when a slot became free while tickets wait, 0 if
+    no slot is free.
     """
 
     __slots__ = ("holders", "idle_since", "last", "waiting")
@@ -46,29 +46,29 @@ class QueueState:
         self.waiting = Tickets()
         if record:
             self.last, self.idle_since, count = _HEAD.unpack_from(record)
-            tickets = _HEAD.size + count * holders.PAIR.size
-            self.holders = holders.read(record[_HEAD.size : tickets])
+            tickets = _HEAD.size + count * worker_counts.PAIR.size
+            self.holders = worker_counts.read(record[_HEAD.size : tickets])
             self.waiting = Tickets(memoryview(record)[tickets:])
 
     def record(self) -> bytes:
         """The state as bytes."""
         head = _HEAD.pack(self.last, self.idle_since, len(self.holders))
-        return b"".join([head, holders.write(self.holders), *self.waiting.columns])
+        return b"".join([head, worker_counts.write(self.holders), *self.waiting.columns])
 
     @property
     def in_flight(self) -> int:
         return sum(self.holders.values())
 
     def drop_dead(self, alive: Callable[[int], bool], now: int) -> None:
-        """Free the places and tickets of dead workers, and the tickets whose time is over."""
+        """Free the slots and tickets of dead workers, and the tickets whose time is over."""
         workers = {*self.holders, *self.waiting.workers}
         living = {worker for worker in workers if alive(worker)}
-        self.holders = holders.alive_counts(self.holders, living.__contains__)
+        self.holders = worker_counts.alive_counts(self.holders, living.__contains__)
         if living != workers or (self.waiting and self.waiting.first_end() <= now):
             self.waiting.keep(living, now)
 
     def enter(self, worker: int, rank: int, bound: int) -> bool:
-        """Take a place for a new request. Returns whether it got one."""
+        """Take a slot for a new request. Returns whether it got one."""
         free = bound - self.in_flight
         orders = self.waiting.orders
         if free <= 0 or (len(orders) >= free and orders[free - 1] <= -rank):
@@ -88,7 +88,7 @@ class QueueState:
         return self.last
 
     def admit(self, numbers: Iterable[int], bound: int, now: int) -> list[int]:
-        """Give places to these tickets if it is their turn. Returns the numbers of the admitted."""
+        """Give slots to these tickets if it is their turn. Returns the numbers of the admitted."""
         wanted, admitted, waiting = set(numbers), list[int](), self.waiting
         stalled = self.idle_since and now - self.idle_since >= _STALL
         free, ahead, index = bound - self.in_flight, 0, 0
@@ -115,14 +115,14 @@ class QueueState:
             self.waiting.remove_at(index)
 
     def release(self, worker: int) -> None:
-        """Give back a place of a worker, never more than it holds."""
+        """Give back a slot of a worker, never more than it holds."""
         self.add(worker, -1)
 
-    def places(self, worker: int) -> int:
-        """The places that a worker holds."""
+    def slots(self, worker: int) -> int:
+        """The slots that a worker holds."""
         return self.holders.get(worker, 0)
 
-    def add(self, worker: int, places: int) -> None:
-        """Change the number of places of a worker, down to 0 and without regard to the bound."""
-        if places:
-            self.holders[worker] = max(0, self.places(worker) + places)
+    def add(self, worker: int, slots: int) -> None:
+        """Change the number of slots of a worker, down to 0 and without regard to the bound."""
+        if slots:
+            self.holders[worker] = max(0, self.slots(worker) + slots)

@@ -1,7 +1,7 @@
-"""Places and queues in the shared memory of one machine: exact over all its workers.
+"""Slots and queues in the shared memory of one machine: exact over all its workers.
 
 Each call is one transaction of an LMDB database, which takes some microseconds. A worker that finds
-no free place frees the places of dead workers.
+no free slot frees the slots of dead workers.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class QueueFolder:
 class SharedQueue:
     """The AdmissionQueue of one bound. If shared memory fails, requests pass, which is logged.
 
-    Places that were taken or given back during a failure are counted with the next successful
-    change. If the database was replaced, all places of this worker are counted again.
+    Slots that were taken or given back during a failure are counted with the next successful
+    change. If the database was replaced, all slots of this worker are counted again.
     """
 
     def __init__(self, folder: QueueFolder, key: bytes) -> None:
         self._folder, self._key = folder, key
-        self._held = 0  # places of this worker
+        self._held = 0  # slots of this worker
         self._counted = 0  # of those, counted in the database `_memory`
         self._memory: SharedMemory | None = None
 
@@ -109,7 +109,7 @@ class SharedQueue:
     def _change(self, change: _Change[T], failed: None = None, *, extra: int = 0) -> T | None: ...
     def _change(self, change: _Change[T], failed: T | None = None, *, extra: int = 0) -> T | None:
         """Change the state in a transaction, and return the result. If the transaction fails, count
-        `extra` places as held by this worker, and return `failed`."""
+        `extra` slots as held by this worker, and return `failed`."""
         try:
             memory = self._folder.memory()
             with memory.begin() as txn:
@@ -117,9 +117,9 @@ class SharedQueue:
                 state = QueueState(before)
                 counted = self._counted if memory is self._memory else 0
                 state.add(memory.worker, self._held - counted)
-                places = state.places(memory.worker)
+                slots = state.slots(memory.worker)
                 result = change(state, memory, self._folder.clock())
-                held = self._held + state.places(memory.worker) - places
+                held = self._held + state.slots(memory.worker) - slots
                 after = state.record()
                 if after != before:
                     if len(after) > len(before or b"") and not memory.has_room(txn):

@@ -15,13 +15,13 @@ from types import MappingProxyType
 
 import lmdb
 
-from engine.machine.holders import alive_counts, read
 from engine.machine.shared_memory import (
     WORKER_NUMBER,
     Attachment,
     SharedMemory,
     Transaction,
 )
+from engine.machine.worker_counts import alive_counts, read
 from engine.process.log_throttle import LogThrottle
 from engine.process.runtime_dir import prepare
 from engine.stores.counters import calendars, slots, windows

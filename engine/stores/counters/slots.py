@@ -1,15 +1,15 @@
 """Concurrency slots by worker, as a small record of bytes.
 
-A record has the slots of each worker (`engine.machine.holders`). Those of a dead worker are free:
-`take` checks which workers are alive if the record is full, or if the worker is not in it. All
-functions take and return values.
+A record has the slots of each worker (`engine.machine.worker_counts`). Those of a dead worker are
+free: `take` checks which workers are alive if the record is full, or if the worker is not in it.
+All functions take and return values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.machine.holders import PAIR, alive_counts, read, write
+from engine.machine.worker_counts import PAIR, alive_counts, read, write
 from engine.values.counters import SLOT_RETRY, LimitState
 
 

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.process.log_throttle import LogThrottle
-from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.ledger_entry import Entry, decode, encode
 
 SUFFIX = ".rows"
 _SUFFIXES = (".journal", SUFFIX)

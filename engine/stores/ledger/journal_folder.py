@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.stores.ledger.entry import decode
 from engine.stores.ledger.journal import Segment, claim, files
 from engine.stores.ledger.writer import LedgerWriter
+from engine.stores.ledger_entry import decode
 
 _BATCH = 512
 
@@ -50,7 +50,7 @@ def ship_folder(folder: Path, writer: LedgerWriter) -> ShippedFolder:
     """Write all entries of a folder to the database; delete each file after all of it is written.
 
     Raises FolderInUse, before anything is written, if a running process owns one of the files.
-    Raises RecordsError and OSError; files that were not shipped stay for the next call.
+    Raises DatabaseError and OSError; files that were not shipped stay for the next call.
     """
     paths = files(folder)
     for path in paths:

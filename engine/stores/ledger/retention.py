@@ -30,7 +30,7 @@ class Retention:
 
     def run(self, now: float, between_batches: Callable[[], None]) -> None:
         """Delete the rows that are too old at `now` (Unix seconds), if the hourly run is due;
-        `between_batches` is called after each batch. Raises RecordsError and OSError."""
+        `between_batches` is called after each batch. Raises DatabaseError and OSError."""
         if now < self._next_check <= now + _CHECK_INTERVAL:  # beyond: the clock was set back
             return
         self._next_check = now + _CHECK_INTERVAL

@@ -32,11 +32,11 @@ import gevent
 
 from engine.process.log_throttle import LogThrottle
 from engine.process.periodic import PeriodicTask
+from engine.stores.database.failures import DatabaseError
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, Segment, claim, files
 from engine.stores.ledger.retention import Retention
 from engine.stores.ledger.writer import LedgerWriter, in_thread
-from engine.stores.records.failures import RecordsError
-from engine.stores.records.usage import UsageTable
 
 log = logging.getLogger("modelway")
 
@@ -129,7 +129,7 @@ class Shipper:
         self.journal.close()
 
     def round(self) -> None:
-        """Ship all entries. Raises RecordsError and OSError; the next round then continues."""
+        """Ship all entries. Raises DatabaseError and OSError; the next round then continues."""
         now = self._clock()
         self.journal.rotate(now)
         if self._writer is None:
@@ -155,7 +155,7 @@ class Shipper:
                 return self._interval
             finally:
                 self._release_rotated()
-        except (RecordsError, OSError) as error:
+        except (DatabaseError, OSError) as error:
             self._throttle.log("the ledger's rows wait in %s: %s", self.journal.folder, error)
         except Exception:
             log.exception("shipping the ledger's rows failed; they wait in %s", self.journal.folder)

@@ -10,9 +10,9 @@ from typing import TypeVar
 import gevent
 import orjson
 
-from engine.stores.ledger.entry import Entry, repaired
-from engine.stores.records.failures import DatabaseAway
-from engine.stores.records.usage import RowsRefused, UsageTable
+from engine.stores.database.failures import DatabaseAway
+from engine.stores.database.usage import RowsRefused, UsageTable
+from engine.stores.ledger_entry import Entry, repaired
 
 log = logging.getLogger("modelway")
 
@@ -35,7 +35,7 @@ class LedgerWriter:
 
     def write(self, entries: Sequence[Entry]) -> int:
         """Write entries; append those that the database rejects to `refused_file`. Returns the
-        number of new rows. Raises RecordsError and OSError.
+        number of new rows. Raises DatabaseError and OSError.
         """
         try:
             return self.query(lambda: self.table.insert(entries))
@@ -43,7 +43,7 @@ class LedgerWriter:
             return self._write_parts([repaired(entry) for entry in entries])
 
     def query(self, query: Callable[[], T]) -> T:
-        """The result of a query. Raises RecordsError, also when it times out."""
+        """The result of a query. Raises DatabaseError, also when it times out."""
         if self.table.blocks:
             return in_thread(query)
         timer = gevent.Timeout.start_new(self._timeout)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from engine.config.upstreams import UpstreamConfig
 from engine.upstream.admission.gate import Gate, GateConfig
-from engine.upstream.target_state import target_label
 from engine.values.admission import AdmissionQueues
+from engine.values.metric import target_label
 
 
 class Gates:

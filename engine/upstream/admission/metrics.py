@@ -1,4 +1,4 @@
-"""Metrics of upstreams and targets with `max_in_flight`: places, and requests that wait for one."""
+"""Metrics of upstreams and targets with `max_in_flight`: slots, and requests that wait for one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.values.metric import Collector, Sample, counter, gauge
 IN_FLIGHT = gauge(
     "modelway_queue_in_flight",
     "upstream target",
-    "Requests that hold a place at an upstream with max_in_flight, of all workers of the machine. "
+    "Requests that hold a slot at an upstream with max_in_flight, of all workers of the machine. "
     "target is `entry/model` as in modelway_breaker_state, for all its addresses together; the "
     "upstream's name for a target of a route, and empty for the bound of the upstream itself.",
     "livemax",
@@ -19,13 +19,13 @@ BOUND = gauge("modelway_queue_max_in_flight", "upstream target", "max_in_flight.
 WAITING = gauge(
     "modelway_queue_waiting",
     "upstream target",
-    "Requests that wait for a place, of all workers of the machine.",
+    "Requests that wait for a slot, of all workers of the machine.",
     "livemax",
 )
 WAITS = counter(
     "modelway_queue_waits_total",
     "upstream target result",
-    "Requests that found no free place: admitted (after a wait), full (no room in the queue), shed "
+    "Requests that found no free slot: admitted (after a wait), full (no room in the queue), shed "
     "(for one of higher priority) or timeout.",
 )
 SECONDS = counter(
@@ -34,7 +34,7 @@ SECONDS = counter(
 
 
 def queue_collector(gates: Callable[[], Iterable[Gate]]) -> Collector:
-    """The places of each gate, and the results of waits. Gates with the same labels are one sample,
+    """The slots of each gate, and the results of waits. Gates with the same labels are one sample,
     that of the fullest."""
 
     def collect() -> Iterator[Sample]:

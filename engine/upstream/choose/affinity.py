@@ -28,8 +28,7 @@ from engine.config.json_schema import Schema
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.services import Services
-from engine.spec import expression
-from engine.spec.expression import Expression
+from engine.spec.expression import Expression, parse
 from engine.upstream.choose import least_busy
 from engine.upstream.choose.interface import StrategyKind, StrategyOptions
 from engine.upstream.prompt_text import prompt_prefix
@@ -88,28 +87,30 @@ _MIN_IN_FLIGHT = 8
 
 
 class Options:
-    """The options of a config, compiled: `header` is the WSGI name of a place that is a header."""
+    """The options of a config, compiled: `header` is the WSGI name of the header to read."""
 
-    __slots__ = ("header", "max_load", "place", "prompt")
+    __slots__ = ("expression", "header", "max_load", "prompt")
 
     def __init__(self, options: Any) -> None:
         options = {"by": options} if isinstance(options, str) else options
-        self.place: Expression | None = expression.parse(options["by"]) if "by" in options else None
-        in_header = self.place is not None and self.place.place == "header"
-        self.header = environ_key(self.place.steps[0]) if self.place and in_header else ""
+        self.expression = parse(options["by"]) if "by" in options else None
+        in_header = self.expression is not None and self.expression.location == "header"
+        self.header = environ_key(self.expression.steps[0]) if self.expression and in_header else ""
         self.prompt: int = options.get("prompt", 0)
         self.max_load: float = options.get("max_load", _MAX_LOAD)
 
     @property
     def reads_body(self) -> bool:
         """Whether the key is read from the parsed body."""
-        return bool(self.prompt) or (self.place is not None and self.place.place == "body")
+        return bool(self.prompt) or (
+            self.expression is not None and self.expression.location == "body"
+        )
 
 
 def read(options: Any) -> Options:
     """The options, as the schema allows them. Raises ValueError."""
     compiled = Options(options)
-    if compiled.place is None and not compiled.prompt:
+    if compiled.expression is None and not compiled.prompt:
         raise ValueError("affinity needs 'by' or 'prompt'")
     return compiled
 
@@ -139,20 +140,20 @@ def _key(options: Options, exchange: Exchange) -> bytes | None:
         value = exchange.header(options.header)
         if value:
             return value.encode("utf-8", "surrogatepass")
-    elif options.place is not None:
-        key = _value(options.place, exchange)
+    elif options.expression is not None:
+        key = _value(options.expression, exchange)
         if key is not None:
             return key
     text = prompt_prefix(exchange, options.prompt) if options.prompt else ""
     return text.encode("utf-8", "surrogatepass") if text else None
 
 
-def _value(place: Expression, exchange: Exchange) -> bytes | None:
+def _value(expression: Expression, exchange: Exchange) -> bytes | None:
     """The value in the body, query or path; None if it is absent, repeated or unusable."""
-    if place.place == "path" and place.steps[0] not in exchange.variables:
+    if expression.location == "path" and expression.steps[0] not in exchange.variables:
         return None
     try:
-        value = place.read(exchange)
+        value = expression.read(exchange)
     except GatewayError:
         return None
     if value is MISSING or value is None or value == "":

@@ -13,11 +13,11 @@ from engine.upstream.target_groups import Strategy
 
 
 class CompiledOptions(Protocol):
-    """The options of a strategy: the `place` in requests that it reads, None for none, and whether
-    it `reads_body`, which is then parsed."""
+    """The options of a strategy: the `expression` of the value that it reads in requests, None for
+    none, and whether it `reads_body`, which is then parsed."""
 
     @property
-    def place(self) -> Expression | None: ...
+    def expression(self) -> Expression | None: ...
 
     @property
     def reads_body(self) -> bool: ...

@@ -29,9 +29,9 @@ from engine.upstream.target_state import (
     WAITING,
     OpenAttempt,
     name_on_machine,
-    target_label,
 )
 from engine.values.machine_state import MachineState, SharedRecord
+from engine.values.metric import target_label
 from engine.values.units import format_count
 
 REASONS = ("", "errors", "latency", "silence")

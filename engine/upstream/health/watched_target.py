@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.upstream.health.target_health import TargetHealth
 from engine.upstream.health.target_limits import ENOUGH, USED_UP, TargetLimits
-from engine.upstream.target_state import target_label
+from engine.values.metric import target_label
 
 STATES = ("in", "returning", "little left", "limited", "ejected", "failing")
 

@@ -15,15 +15,15 @@ from click.testing import CliRunner, Result
 from sqlalchemy import text
 
 from engine import cli
-from engine.stores.ledger.entry import Entry
+from engine.stores.database.database import open_database
+from engine.stores.database.migrate import upgrade
 from engine.stores.ledger.journal import Journal
-from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
+from engine.stores.ledger_entry import Entry
 
 _WRITER = """
 import os, signal, sys
 from pathlib import Path
-from engine.stores.ledger.entry import Entry
+from engine.stores.ledger_entry import Entry
 from engine.stores.ledger.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
+from engine.stores.database.database import open_database
+from engine.stores.database.migrate import upgrade
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.stores.records import tokens
-from engine.stores.records.database import open_database
+from engine.stores.database import tokens
+from engine.stores.database.database import open_database
 from tests.support.commands import assert_refused
 
 pytestmark = pytest.mark.usefixtures("empty_folder")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from engine.plan.make import make_plan
+from engine.plan.make_plan import make_plan
 from engine.source.problem import Findings, Level
 from engine.spec.document import misspelt_keys
 from engine.spec.document.load import load

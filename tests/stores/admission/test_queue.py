@@ -187,7 +187,7 @@ class Machine:
     def __init__(self, bound: int, size: int) -> None:
         self.bound, self.size, self.time = bound, size, 0
         self.record: bytes | None = None
-        self.places = dict.fromkeys(WORKERS, 0)
+        self.slots = dict.fromkeys(WORKERS, 0)
         self.tickets: dict[int, dict[int, int]] = {worker: {} for worker in WORKERS}
         self.dead: set[int] = set()
 
@@ -204,7 +204,7 @@ class Machine:
         entered = state.enter(worker, rank, self.bound)
         assert entered == (len(ahead) < free)
         if entered:
-            self.places[worker] += 1
+            self.slots[worker] += 1
         elif (number := state.join(worker, rank, self.size, LATER)) is not None:
             self.tickets[worker][number] = rank
         else:
@@ -221,16 +221,16 @@ class Machine:
             ahead = [t for t in before if t < next(b for b in before if b.number == number)]
             others = [t for t in ahead if t.number not in admitted]
             assert len(others) <= self.bound - state.in_flight
-            self.places[worker] += 1
+            self.slots[worker] += 1
         alive = {ticket.number for ticket in state.waiting}
         self.tickets[worker] = {n: r for n, r in tickets.items() if n in alive}
         self.record = state.record()
 
     def release(self, worker: int, rank: int = 0) -> None:
-        if self.places[worker]:
+        if self.slots[worker]:
             state = self.state()
             state.release(worker)
-            self.places[worker] -= 1
+            self.slots[worker] -= 1
             self.record = state.record()
 
     def leave(self, worker: int, rank: int = 0) -> None:
@@ -242,11 +242,11 @@ class Machine:
     def die(self, worker: int, rank: int = 0) -> None:
         """The worker ends; the next one has another number, which the test leaves out."""
         self.dead.add(worker)
-        self.places[worker], self.tickets[worker] = 0, {}
+        self.slots[worker], self.tickets[worker] = 0, {}
 
     def check(self) -> None:
         state = self.state()
-        assert state.in_flight == sum(self.places.values()) <= self.bound
+        assert state.in_flight == sum(self.slots.values()) <= self.bound
         assert len(state.waiting) <= self.size
         assert [*state.waiting] == sorted(state.waiting)
 
@@ -258,13 +258,13 @@ def test_any_history_keeps_the_bounds_and_loses_no_place(bound, size, steps):
         if worker not in machine.dead:
             getattr(machine, name)(worker, rank)
         machine.check()
-    for _ in range(3 * size + 1):  # when all have asked, no place is free that somebody waits for
+    for _ in range(3 * size + 1):  # when all have asked, no slot is free that somebody waits for
         for worker in WORKERS:
             machine.serve(worker)
     state = machine.state()
     assert not state.waiting or state.in_flight == bound
     for worker in WORKERS:
-        while machine.places[worker] or machine.tickets[worker]:
+        while machine.slots[worker] or machine.tickets[worker]:
             machine.leave(worker)
             machine.release(worker)
     state = machine.state()

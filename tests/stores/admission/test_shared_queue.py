@@ -145,7 +145,7 @@ def test_a_folder_that_others_may_write_is_refused(path):
 
 
 def test_four_workers_never_hold_more_places_than_there_are(path):
-    """Each of 200 callers holds a place for a moment; what each worker saw is put together."""
+    """Each of 200 callers holds a slot for a moment; what each worker saw is put together."""
     with workers(4, path, "crowd", "8", "200", "50", module="admitting") as four:
         spans = [tuple(span) for worker in four for span in worker.says()]
     assert len(spans) == 200

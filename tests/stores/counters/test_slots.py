@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.machine import holders
+from engine.machine import worker_counts
 from engine.stores.counters import slots
 from engine.values.counters import LimitState
 
@@ -39,7 +39,7 @@ def test_slots_of_dead_workers_are_free_when_needed():
     record, _ = take(None, 2, 2, 7, everybody)
     assert take(record, 2, 1, 8, everybody)[0] is None
     record, state = take(record, 2, 1, 8, lambda worker: worker != 7)
-    assert holders.read(record) == {8: 1}
+    assert worker_counts.read(record) == {8: 1}
     assert state.remaining == 1
 
 
@@ -47,7 +47,7 @@ def test_a_worker_releases_at_most_its_own_slots():
     record, _ = take(None, 5, 2, 7, everybody)
     record, _ = take(record, 5, 2, 8, everybody)
     record = slots.give_back(record, 7, 3)
-    assert holders.read(record) == {7: 0, 8: 2}
+    assert worker_counts.read(record) == {7: 0, 8: 2}
 
 
 def test_liveness_is_checked_only_when_a_record_is_full():

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.ledger.journal import Journal, JournalError, Segment, claim, create, files
+from engine.stores.ledger_entry import Entry, decode, encode
 
 
 def entry(number=1, **more):
@@ -75,7 +75,7 @@ def test_files_stay_locked_until_the_journal_is_closed(tmp_path):
 FULL_DISK = """
     import resource, signal, sys
     from pathlib import Path
-    from engine.stores.ledger.entry import Entry
+    from engine.stores.ledger_entry import Entry
     from engine.stores.ledger.journal import Journal
 
     folder = Path(sys.argv[1])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.stores.database.failures import DatabaseAway
 from engine.stores.ledger.journal import files
 from engine.stores.ledger.journal_folder import (
     FolderInUse,
@@ -10,7 +11,6 @@ from engine.stores.ledger.journal_folder import (
     ship_folder,
 )
 from engine.stores.ledger.writer import LedgerWriter
-from engine.stores.records.failures import DatabaseAway
 from tests.support.journals import append_entries, unowned_file
 
 

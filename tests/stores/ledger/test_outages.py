@@ -12,12 +12,12 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import create_engine, select
 
+from engine.stores.database.database import open_database
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.schema import usage
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, files
 from engine.stores.ledger.shipper import Shipper
-from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.schema import usage
-from engine.stores.records.usage import UsageTable
 from tests.support.paths import ROOT
 from tests.support.waiting import until
 

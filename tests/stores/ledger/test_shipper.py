@@ -8,14 +8,14 @@ import gevent
 import pytest
 from sqlalchemy import func, select
 
-from engine.stores.ledger.entry import Entry
+from engine.stores.database.database import open_database
+from engine.stores.database.failures import DatabaseAway
+from engine.stores.database.migrate import upgrade
+from engine.stores.database.schema import usage
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, claim, create, files
 from engine.stores.ledger.shipper import Lag, Shipper
-from engine.stores.records.database import open_database
-from engine.stores.records.failures import DatabaseAway
-from engine.stores.records.migrate import upgrade
-from engine.stores.records.schema import usage
-from engine.stores.records.usage import UsageTable
+from engine.stores.ledger_entry import Entry
 from tests.support.journals import append_entries, unowned_file
 from tests.support.waiting import PATIENCE
 

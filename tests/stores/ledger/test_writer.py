@@ -5,9 +5,9 @@ import json
 import gevent
 import pytest
 
-from engine.stores.ledger.entry import Entry
+from engine.stores.database.failures import DatabaseAway
 from engine.stores.ledger.writer import LedgerWriter, in_thread
-from engine.stores.records.failures import DatabaseAway
+from engine.stores.ledger_entry import Entry
 
 ENTRIES = [Entry(id=f"req_{number}", time=1.0) for number in range(25)]
 

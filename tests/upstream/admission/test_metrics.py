@@ -1,4 +1,4 @@
-"""The places of upstreams with a bound, and the waits for them."""
+"""The slots of upstreams with a bound, and the waits for them."""
 
 from __future__ import annotations
 

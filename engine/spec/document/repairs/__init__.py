@@ -14,7 +14,7 @@ from engine.source.problem import Findings, Level, Path
 from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import Library, Node
 from engine.spec.document.reference_walk import is_extension
-from engine.spec.plain_files import LITERAL, NAMING
+from engine.spec.json_schema_files import LITERAL, NAMING
 
 _NESTED = (dict, list)
 

@@ -2,7 +2,7 @@
 
 `definitions`, `parameters` and `responses` keep their paths, so that references from other files
 hold; what an operation has is moved where OpenAPI 3 has it (`moves.py`). What is not of the form
-that the standard asks for stays as it is: `structure.py` reports it.
+that the standard asks for stays as it is: `unreadable_parts.py` reports it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,124 @@
+"""Stages and handlers that routes with the same settings share: a config may have thousands of
+routes, and nearly all of a document differ only in their operations and paths.
+
+What is shared must not depend on the operation: stages read its id from the exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from engine.callers.limit_set import Part
+from engine.edge.gateway_origin import SameOrigin
+from engine.exchange.exchange import Exchange, Handler, Stage, compose
+from engine.exchange.services import Services
+from engine.plan.route import Route
+from engine.policies import PolicyStep
+from engine.stages.authenticate import authenticate
+from engine.stages.limit import limit
+from engine.stages.meter import meter
+from engine.stages.receive import receive
+from engine.stages.report import report_responses
+from engine.stages.validate import Checks, validate_body, validate_parameters
+from engine.values.build_cache import BuildCache
+
+T = TypeVar("T")
+
+
+class StageCache:
+    """The stages and handlers of a worker, one for each combination of settings."""
+
+    def __init__(self, services: Services, same_origin: SameOrigin) -> None:
+        self._services = services
+        self._same_origin = same_origin
+        self._shared = BuildCache()
+
+    def __len__(self) -> int:
+        """The number of stages and handlers."""
+        return len(self._shared)
+
+    def authenticate(self, route: Route, *, any_operation: bool = False) -> Stage:
+        """Finds the caller, who may call the operation, or `any_operation`."""
+
+        def build() -> Stage:
+            return authenticate(
+                route.carriers,
+                route.allows_anonymous,
+                self._services,
+                any_operation=any_operation,
+                same_origin=self._same_origin,
+            )
+
+        settings = tuple(route.carriers), route.allows_anonymous, any_operation
+        return self.once("authenticate", settings, build)
+
+    def policies(self, steps: Sequence[PolicyStep]) -> list[Stage]:
+        """The stages of policies."""
+        return [self.once("policy", step, partial(step.stage, self._services)) for step in steps]
+
+    def report(self, route: Route) -> list[Stage]:
+        """Reports responses that do not match the document, on routes that ask for it."""
+        answers = route.response_validators
+        if answers is None:
+            return []
+        settings = tuple(answers.validators.items()), tuple(answers.items.items())
+        return [self.once("report", settings, lambda: report_responses(answers))]
+
+    def receive(
+        self, checks: Checks, check_large: Callable[[Exchange], None] | None = None
+    ) -> Stage:
+        """Reads and parses the body."""
+        settings = checks.bodies, checks.mode, check_large
+        return self.once("receive", settings, lambda: receive(checks, check_large))
+
+    def validate_parameters(self, checks: Checks) -> list[Stage]:
+        """Checks the parameters of requests, if there are any."""
+        settings = checks.parameters, checks.mode
+        return self.once("parameters", settings, lambda: validate_parameters(checks))
+
+    def validate_body(self, checks: Checks) -> list[Stage]:
+        """Checks the bodies of requests against their schemas."""
+        settings = checks._replace(parameters=())
+        return self.once("validate", settings, lambda: validate_body(checks))
+
+    def meter(self, route: Route) -> Stage:
+        """Reads usage and cost."""
+        dialect = route.dialects[-1]
+        return self.once(
+            "meter",
+            (dialect.name, route.takes),
+            lambda: meter(dialect, route.takes, self._services),
+        )
+
+    def limit(self, route: Route, part: Part) -> Stage:
+        """Enforces a part of the quotas of the route and of the caller's token."""
+        rules, upstream = route.guards.rules, route.to[0].upstream if route.to else ""
+        return self.once(
+            "limit",
+            (tuple(rules), upstream, part),
+            lambda: limit(rules, self._services, upstream, part),
+        )
+
+    def compose(self, stages: Sequence[Stage], last: Handler) -> Handler:
+        """As `compose` of exchanges; handlers with the same stages at their end share it."""
+        handler = last
+        for stage in reversed(stages):
+            handler = self.once("handler", (stage, handler), partial(compose, [stage], handler))
+        return handler
+
+    def once(self, name: str, settings: Hashable, build: Callable[[], T]) -> T:
+        """What `build` returned for the first of equal settings of this name."""
+        return self._shared.once((name, settings), build)
+
+    def once_unhashable(
+        self, name: str, settings: Hashable, others: object, build: Callable[[], T]
+    ) -> T:
+        """As `once`, with other settings that are not hashable. They are compared one by one."""
+        alike: list[tuple[object, T]] = self.once(name, settings, list)
+        for settings_of, value in alike:
+            if settings_of == others:
+                return value
+        alike.append((others, build()))
+        return alike[-1][1]

@@ -1,0 +1,122 @@
+"""The parts that all routes of a worker share: upstreams, the catalog of models, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from engine.app.plan_needs import is_metered
+from engine.app.stage_cache import StageCache
+from engine.app.upstreams import upstreams_of
+from engine.config.config import Config
+from engine.config.listed_models import listed_models
+from engine.config.models import Choice, Model, TargetConfig
+from engine.credentials.interface.credential import OpenCredential
+from engine.edge.cors import Cors
+from engine.edge.endpoint import Endpoints
+from engine.edge.gateway_origin import SameOrigin
+from engine.edge.lifecycle import RequestLifecycle
+from engine.edge.model_list import VisibleModels
+from engine.exchange.exchange import Stage
+from engine.exchange.services import Services
+from engine.plan.route import Plan, Route
+from engine.relay.websocket.session import Sessions
+from engine.upstream import choose
+from engine.upstream.client.client import Client
+from engine.upstream.disconnect_watcher import DisconnectWatcher
+from engine.upstream.health.monitor import HealthMonitor
+from engine.upstream.model_catalog import Catalog, ModelsByOperation, build_catalog
+from engine.upstream.route_headers import RouteHeaders
+from engine.upstream.target import Upstream
+from engine.upstream.translations import TranslationTables
+
+MAX_MADE = 1_000
+"""Routes, and models, that a trial makes. Of more, it makes those for which it plays requests: each
+kind of route."""
+
+WrapStages = Callable[[Route, Sequence[Stage]], Sequence[Stage]]
+"""Returns the stages to use for a route, given those of the plan. A rehearsal adds its own."""
+
+
+def identity(route: Route, stages: Sequence[Stage]) -> Sequence[Stage]:
+    """The stages unchanged."""
+    return stages
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts that all routes of a worker share."""
+
+    plan: Plan
+    services: Services
+    upstreams: Mapping[str, Upstream]
+    health: HealthMonitor
+    catalog: Catalog
+    models_with_transform: Sequence[Model]
+    headers: RouteHeaders
+    models: ModelsByOperation
+    translations: TranslationTables
+    visible_models: VisibleModels
+    watcher: DisconnectWatcher
+    wrap_stages: WrapStages
+    sessions: Sessions
+    metered: bool
+    shared: StageCache
+    cors: Cors
+    lifecycle: RequestLifecycle
+    endpoints: Endpoints
+
+
+def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
+    """Whether metrics or `/readyz` show the targets of a model or route before its first request:
+    if requests in flight or answer times are compared, or health is probed, or addresses are
+    looked up."""
+    upstreams = [config.upstreams[target.upstream] for target in targets]
+    return (
+        choice.strategy != Choice().strategy
+        or any(target.max_in_flight is not None for target in targets)
+        or any(u.health is not None or u.resolve is not None for u in upstreams)
+    )
+
+
+def parts_of(
+    plan: Plan,
+    services: Services,
+    client: Callable[..., Client],
+    open_credential: OpenCredential,
+    wrap_stages: WrapStages,
+) -> Parts:
+    """The parts for a plan; the arguments are those of `build`."""
+    config = plan.config
+    upstreams = upstreams_of(config, services, client, open_credential)
+    health = HealthMonitor(config.upstreams, upstreams, services.machine)
+    listed = listed_models(config)
+    strategy = partial(choose.build, services)
+    catalog = build_catalog(config.models, upstreams, strategy, listed, health.watch)
+    for number, model in enumerate(config.models.values()):
+        tried = not services.background and number < MAX_MADE
+        if tried or is_observed(model.to, model.choose, config):
+            catalog.model(model.name)
+    server, origins = config.server, config.origins
+    operations = plan.model_operations()
+    return Parts(
+        plan=plan,
+        services=services,
+        upstreams=upstreams,
+        health=health,
+        catalog=catalog,
+        models_with_transform=[model for model in config.models.values() if model.transform],
+        headers=RouteHeaders(upstreams.values()),
+        models=ModelsByOperation(operations),
+        translations=TranslationTables(operations, config.models),
+        visible_models=VisibleModels(config, operations, listed),
+        watcher=DisconnectWatcher(),
+        wrap_stages=wrap_stages,
+        sessions=Sessions(),
+        metered=is_metered(plan),
+        shared=StageCache(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
+        cors=Cors(origins),
+        lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
+        endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
+    )

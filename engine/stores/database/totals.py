@@ -1,0 +1,161 @@
+"""Totals of the ledger: requests, usage and cost, grouped by one of `KINDS`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from functools import partial
+from operator import add
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection, select
+
+from engine.stores.database.database import Database
+from engine.stores.database.periods import DAY, HOUR
+from engine.stores.database.schema import COST_BITS, SUMMED_COUNTS, ledger
+from engine.stores.database.sums import (
+    SUMS,
+    UsageFilter,
+    hours_of,
+    rows_from,
+    sums_by,
+    sums_by_hour,
+    sums_by_quarter,
+    values_of,
+)
+from engine.values.usage import NO_USAGE, Usage
+
+_TIMEOUT = 120
+"""Timeout of a query in PostgreSQL, in seconds."""
+
+_RANGES = 50
+"""The largest number of time ranges in one query of rows."""
+
+KINDS = (
+    *("token", "team", "model", "served", "upstream", "day"),
+    *("operation", "status", "outcome", "price"),
+)
+"""The groupings of totals; `model` is the requested one, `price` the source of the price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Sums for one `key`. `requests` leaves out attempts that were cancelled because another one of
+    their request won; `failed` counts requests with an error or an incomplete response, unless the
+    caller had left. `usage` has SUMMED_COUNTS, `cost` is in nano-units by currency.
+    `first_byte_sum` is the sum of the seconds to the first byte, of the `first_byte_count` requests
+    that had one."""
+
+    key: str = ""
+    requests: int = 0
+    failed: int = 0
+    usage: Usage = NO_USAGE
+    cost: dict[str, int] = field(default_factory=dict)
+    first_byte_sum: float = 0.0
+    first_byte_count: int = 0
+
+    @property
+    def first_byte(self) -> float | None:
+        """The average seconds to the first byte."""
+        return self.first_byte_sum / self.first_byte_count if self.first_byte_count else None
+
+    def __add__(self, other: Total) -> Total:
+        """The sum, with the key of `self`."""
+        currencies = sorted({*self.cost, *other.cost})
+        return Total(
+            key=self.key,
+            requests=self.requests + other.requests,
+            failed=self.failed + other.failed,
+            usage=self.usage + other.usage,
+            cost={c: self.cost.get(c, 0) + other.cost.get(c, 0) for c in currencies},
+            first_byte_sum=self.first_byte_sum + other.first_byte_sum,
+            first_byte_count=self.first_byte_count + other.first_byte_count,
+        )
+
+
+def totals(database: Database, by: str, where: UsageFilter, time_zone: tzinfo = UTC) -> list[Total]:
+    """One total for each value of `by` (one of KINDS): days in order, others by the number of
+    requests. Days are those of `time_zone`. Raises DatabaseError.
+    """
+    if by == "day":
+        read = partial(_by_day, where=where, time_zone=time_zone)
+    else:
+        read = partial(_by_value, by=by, where=where)
+    sums: dict[str, Total] = {}
+    for total in database.read_consistently(read, timeout=_TIMEOUT):
+        sums[total.key] = sums[total.key] + total if total.key in sums else total
+    used = [total for total in sums.values() if total.requests or total.cost]
+    if by == "day":
+        return sorted(used, key=lambda total: total.key)
+    return sorted(used, key=lambda total: (-total.requests, total.key))
+
+
+def distinct_values(database: Database, by: str, where: UsageFilter) -> list[str]:
+    """All values of `by`, sorted. Raises DatabaseError."""
+    read = partial(values_of, column=_column(by), where=where)
+    return sorted(database.read_consistently(read, timeout=_TIMEOUT))
+
+
+def deleted_before(database: Database) -> float:
+    """The time (Unix seconds) before which the retention has deleted rows, 0.0 for none. Raises
+    DatabaseError."""
+    return database.read(rows_from)
+
+
+def existing_ids(database: Database, ids: Sequence[str]) -> set[str]:
+    """The ids that are in the table. Raises DatabaseError."""
+    query = select(ledger.c.id).where(ledger.c.id.in_(ids))
+    return database.read(lambda connection: set(connection.execute(query).scalars()))
+
+
+def _column(by: str) -> str:
+    return {"model": "model_asked", "served": "model_served"}.get(by, by)
+
+
+def _by_value(connection: Connection, by: str, where: UsageFilter) -> list[Total]:
+    return [_total(str(row[0]), row[1], row[2:]) for row in sums_by(connection, _column(by), where)]
+
+
+def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> list[Total]:
+    """Totals by day and currency. An hour that contains a midnight is read from its rows."""
+
+    def day(time: int) -> str:
+        return datetime.fromtimestamp(time, time_zone).date().isoformat()
+
+    sums: dict[tuple[str, str], Sequence[Any]] = {}
+
+    def add_row(row: Sequence[Any]) -> None:
+        key = (day(row[0]), row[1])
+        before = sums.get(key)
+        sums[key] = row[2:] if before is None else tuple(map(add, before, row[2:]))
+
+    is_utc = time_zone in (UTC, ZoneInfo("UTC"))
+    hours = hours_of(connection, where, DAY if is_utc else HOUR)
+    ranges: set[tuple[float, float]] = {*hours.rows}
+    for row in sums_by_hour(connection, where, hours.sums) if hours.sums else ():
+        if day(row[0]) == day(row[0] + HOUR - 1):
+            add_row(row)
+        else:
+            ranges.add((row[0], row[0] + HOUR))
+    parts = sorted(ranges)
+    for start in range(0, len(parts), _RANGES):
+        for row in sums_by_quarter(connection, where, parts[start : start + _RANGES]):
+            add_row(row)
+    return [_total(key, currency, values) for (key, currency), values in sums.items()]
+
+
+def _total(key: str, currency: str, values: Sequence[Any]) -> Total:
+    sums = dict(zip(SUMS, values, strict=True))
+    cost = (int(sums["cost_high"]) << COST_BITS) + int(sums["cost_low"])
+    counts: dict[str, Any] = {name: int(sums[name]) for name in SUMMED_COUNTS}
+    return Total(
+        key,
+        requests=int(sums["requests"]),
+        failed=int(sums["failed"]),
+        usage=Usage(**counts),
+        cost={currency: cost} if cost else {},
+        first_byte_sum=float(sums["first_byte_sum"]),
+        first_byte_count=int(sums["first_byte_count"]),
+    )

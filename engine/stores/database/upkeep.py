@@ -1,0 +1,164 @@
+"""Upkeep of the ledger's tables in short transactions: deletes old rows and sums, and computes the
+sums of rows that are older than the tables of sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from math import floor
+
+from sqlalchemy import (
+    Connection,
+    Delete,
+    Insert,
+    Table,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    text,
+    tuple_,
+    update,
+)
+
+from engine.stores.database.partitions import drop_months
+from engine.stores.database.periods import HOUR, PERIODS, round_up
+from engine.stores.database.schema import (
+    MODEL_NAMES,
+    NAMES,
+    ledger,
+    ledger_models,
+    ledger_state,
+    ledger_totals,
+    usage,
+)
+from engine.stores.database.sums import SUMS, Expression, floor_time, row_sums, state
+
+_DELETE_LOCK = 0x6D77_6F6C_64
+"""The advisory lock in PostgreSQL of the process that deletes rows."""
+_FILL_LOCK = 0x6D77_6669_6C
+"""The advisory lock in PostgreSQL of the process that computes sums."""
+
+
+def delete_before(connection: Connection, before: float, limit: int) -> int:
+    """Delete rows and sums from before a time, at most `limit` per table, and all months that ended
+    before it. Returns the largest number of rows deleted from a table."""
+    if not _locks(connection, _DELETE_LOCK):
+        return 0
+    if before > state(connection, "rows_from"):
+        _set_state(connection, "rows_from", before)
+    if connection.dialect.name == "postgresql":
+        drop_months(connection, before)
+    statements = [_delete_rows(before, limit), _delete_periods(ledger_models, HOUR, before, limit)]
+    statements += [_delete_periods(ledger_totals, p, before, limit) for p in PERIODS]
+    return max(connection.execute(statement).rowcount for statement in statements)
+
+
+def _delete_rows(before: float, limit: int) -> Delete:
+    old = select(usage.c.id).where(usage.c.time < before).order_by(usage.c.time).limit(limit)
+    return delete(usage).where(usage.c.id.in_(old))
+
+
+def _delete_periods(table: Table, period: int, before: float, limit: int) -> Delete:
+    key = tuple_(*table.primary_key.columns)
+    old = select(*table.primary_key.columns).where(table.c.start <= floor(before) - period)
+    if table is ledger_totals:
+        old = old.where(table.c.period == period)
+    return delete(table).where(key.in_(old.order_by(table.c.start).limit(limit)))
+
+
+def has_sums(connection: Connection) -> bool:
+    """Whether the sums contain all rows."""
+    return state(connection, "totals_from") <= 0
+
+
+def fill(connection: Connection, rows: int) -> bool:
+    """Compute the sums of the latest hours without any, for `rows` rows or more, up to a whole
+    hour. Returns whether there may be more hours.
+
+    Inserts wait meanwhile, so that each row is added once: here, or because of a trigger.
+    """
+    end = int(state(connection, "totals_from"))
+    if end <= 0 or not _locks(connection, _FILL_LOCK):
+        return False
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SET LOCAL statement_timeout = '30s'"))
+        connection.execute(text("LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE"))
+        end = int(state(connection, "totals_from"))
+    first = connection.execute(
+        select(ledger.c.time)
+        .where(ledger.c.time < end, ledger.c.time >= state(connection, "rows_from"))
+        .order_by(ledger.c.time.desc())
+        .offset(rows - 1)
+        .limit(1)
+    ).scalar()
+    start = 0 if first is None else max(0, floor(first / HOUR) * HOUR)
+    for table, names, period in ((ledger_models, MODEL_NAMES, None), (ledger_totals, NAMES, HOUR)):
+        connection.execute(_clear(table, period, start, end))
+        connection.execute(_sums_of_rows(connection, table, names, start, end))
+    for shorter, period in pairwise(PERIODS):
+        connection.execute(_clear(ledger_totals, period, start, end))
+        connection.execute(_sums_of_sums(shorter, period, start, end))
+    _set_state(connection, "totals_from", start)  # in SQLite a trigger: these rows wait no longer
+    return start > 0
+
+
+def _clear(table: Table, period: int | None, start: int, end: int) -> Delete:
+    clear = delete(table).where(table.c.start >= start, table.c.start < end)
+    return clear if period is None else clear.where(table.c.period == period)
+
+
+def _sums_of_rows(
+    connection: Connection, table: Table, names: Iterable[str], start: int, end: int
+) -> Insert:
+    columns = [ledger.c[name] for name in names]
+    hour = floor_time(ledger.c.time, HOUR, connection.dialect.name)
+    query = (
+        select(hour, _key(connection, columns), *columns, *map(func.sum, row_sums()))
+        .where(ledger.c.time >= start, ledger.c.time < end)
+        .group_by(hour, *columns)
+    )
+    targets = ["start", "key", *names, *SUMS]
+    if table is ledger_totals:
+        query = query.add_columns(literal_column(str(HOUR)))
+        targets.append("period")
+    return insert(table).from_select(targets, query)
+
+
+def _sums_of_sums(shorter: int, period: int, start: int, end: int) -> Insert:
+    """The sums of periods that begin in [start, end), from those of shorter periods."""
+    row = ledger_totals.c
+    length: Expression = literal_column(str(period))
+    begin = row.start - row.start % length
+    columns = [row.key, *(row[name] for name in NAMES)]
+    query = (
+        select(length, begin, *columns, *(func.sum(row[name]) for name in SUMS))
+        .where(row.period == shorter)
+        .where(row.start >= round_up(start, period), row.start < round_up(end, period))
+        .group_by(begin, *columns)
+    )
+    return insert(ledger_totals).from_select(["period", "start", "key", *NAMES, *SUMS], query)
+
+
+def _key(connection: Connection, columns: Iterable[Expression]) -> Expression:
+    """The `key` of a sum, computed as in the triggers of `migrations`."""
+    names = [column.name for column in columns]
+    if connection.dialect.name == "sqlite":
+        return literal_column(" || ".join(f"quote({name})" for name in names))
+    row = f"ROW({', '.join(names)})::text"
+    return literal_column(f"substring(sha256(convert_to({row}, 'UTF8')) FOR 16)")
+
+
+def _locks(connection: Connection, lock: int) -> bool:
+    """Take a lock until the end of the transaction, unless another process has it."""
+    if connection.dialect.name == "sqlite":  # it has one writer at a time
+        return True
+    return bool(connection.execute(text(f"SELECT pg_try_advisory_xact_lock({lock})")).scalar())
+
+
+def _set_state(connection: Connection, name: str, value: float) -> None:
+    change = update(ledger_state).where(ledger_state.c.name == name).values(value=value)
+    if not connection.execute(change).rowcount:
+        connection.execute(insert(ledger_state).values(name=name, value=value))
