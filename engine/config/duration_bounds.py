@@ -14,7 +14,7 @@ from engine.source.problem import Findings, Path, Source
 from engine.values import units
 
 
-def check(value: Any, source: Source, findings: Findings) -> list[Path]:
+def check(value: object, source: Source, findings: Findings) -> list[Path]:
     """Note the durations of a gateway.yaml that are out of bounds. Returns their paths."""
     breaches: list[Path] = []
     for at, text, key in keys.values(value, keys.root(), "bounds"):

@@ -54,7 +54,7 @@ def join_includes(
 
 
 def _files(
-    patterns: list[Any], main: SourceDocument, folder: FilePath, findings: Findings
+    patterns: list[object], main: SourceDocument, folder: FilePath, findings: Findings
 ) -> Iterator[str]:
     """The files of the patterns, each once, sorted within a pattern; paths from the folder."""
     main_path = os.path.realpath(folder / FilePath(main.file).name)

@@ -122,7 +122,7 @@ def _duration_bounds(key: Key) -> str:
     return "".join(f", {bound}" for bound in (*words, *([f"up to {most}"] if most else [])))
 
 
-def _bounds(schema: Mapping[str, Any]) -> str:
+def _bounds(schema: Mapping[str, object]) -> str:
     least = f"from {schema['minimum']}" if "minimum" in schema else ""
     if "exclusiveMinimum" in schema:
         least = f"more than {schema['exclusiveMinimum']}"

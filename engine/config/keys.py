@@ -73,7 +73,7 @@ def free() -> None:
     _builtin_root.cache_clear()
 
 
-def describe(root_schema: Mapping[str, Any]) -> Key:
+def describe(root_schema: Mapping[str, object]) -> Key:
     """The keys that a schema describes."""
     return _key(root_schema, (), root_schema)
 
@@ -106,7 +106,7 @@ def fill(value: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {**defaults(name), **value}
 
 
-def convert(value: Any, key: Key | None) -> Any:
+def convert(value: object, key: Key | None) -> Any:
     """A valid value with durations in seconds, sizes in bytes, and whole floats (`1e3`) as int:
     JSON Schema accepts them as integers, Python code may not. Parts that stay equal are not
     copied."""
@@ -123,13 +123,13 @@ def values(
 ) -> Iterator[tuple[Path, Any, Key | None]]:
     """The values of `key` and its descendants whose annotation has this member, and those of
     unknown names beside them (with None as key), each with its path. `value` may be of any type."""
-    results: list[tuple[Path, Any, Key | None]] = []
+    results: list[tuple[Path, object, Key | None]] = []
     _collect(value, key, member, at, results)
     return iter(results)
 
 
 def _collect(
-    value: Any, key: Key, member: str, at: Path, results: list[tuple[Path, Any, Key | None]]
+    value: object, key: Key, member: str, at: Path, results: list[tuple[Path, object, Key | None]]
 ) -> None:
     """Append to `results` what `values` yields."""
     if member in key.notes:
@@ -148,7 +148,7 @@ def _collect(
             _collect(entry, child, member, (*at, step), results)
 
 
-def _key(schema: Mapping[str, Any], at: Path, root_schema: Mapping[str, Any]) -> Key:
+def _key(schema: Mapping[str, object], at: Path, root_schema: Mapping[str, object]) -> Key:
     branches = _branches(schema, root_schema)
     children: dict[str, Key] = {}
     for branch in branches:
@@ -164,7 +164,9 @@ def _key(schema: Mapping[str, Any], at: Path, root_schema: Mapping[str, Any]) ->
     return Key(at, branches[0], notes, children, members)
 
 
-def _branches(schema: Mapping[str, Any], root_schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _branches(
+    schema: Mapping[str, Any], root_schema: Mapping[str, object]
+) -> list[Mapping[str, Any]]:
     """A schema with its reference resolved, followed by the branches of its `anyOf`."""
     resolved = dict(schema)
     if "$ref" in resolved:

@@ -36,7 +36,7 @@ def hint(key: str, text: str, schema: Mapping[str, Any], types: tuple[str, ...])
     return f"write {number} without quotes" if number == text else f"write {number}"
 
 
-def share(value: Any, most: Any) -> str:
+def share(value: object, most: object) -> str:
     """The hint for a share in percent, which is to be at most 1; "" for other values."""
     if most == 1 and isinstance(value, int | float) and 1 < value <= 100:
         return f"write {value / 100:g}: it is a share, from 0 to 1"

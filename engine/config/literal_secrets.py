@@ -152,7 +152,7 @@ def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
             yield path, entry, kind == "url"
 
 
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _texts(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     """The strings in a value, with their paths."""
     return ((at, leaf) for at, leaf in leaves(value, path) if isinstance(leaf, str))
 

@@ -137,7 +137,7 @@ def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
     return breaches + duration_bounds.check(document.value, document, findings)
 
 
-def _as_json(value: Any) -> bytes | None:
+def _as_json(value: object) -> bytes | None:
     """A value as JSON, for `_may_have`; None for one that orjson refuses, as integers above 64
     bits."""
     try:
@@ -151,7 +151,7 @@ def _may_have(encoded: bytes | None, part: bytes) -> bool:
     return encoded is None or part in encoded
 
 
-def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findings) -> None:
+def _check_text(value: object, at: Path, document: SourceDocument, findings: Findings) -> None:
     """Note strings with a NUL character, which no file name, header or address can have, unless
     they already have a problem."""
     if isinstance(value, str) and "\0" in value:

@@ -89,7 +89,7 @@ class TargetReader:
     entries have the same few."""
 
     def __init__(self) -> None:
-        self._targets: dict[tuple[Any, ...], TargetConfig] = {}
+        self._targets: dict[tuple[object, ...], TargetConfig] = {}
         self._lists: dict[tuple[int, ...], tuple[TargetConfig, ...]] = {}
 
     def read(self, entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig, ...]:
@@ -128,7 +128,7 @@ def read_model(name: str, section: dict[str, Any], targets: TargetReader) -> Mod
     )
 
 
-def _flow(value: Any) -> str:
+def _flow(value: object) -> str:
     """Options in YAML's flow style."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}: {_flow(entry)}' for key, entry in value.items())}}}"

@@ -68,7 +68,7 @@ def complete(
     return CompleteEntry(merge(defaults, section), variables, transform)
 
 
-def layer(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
+def layer(provider: Provider, section: Mapping[str, object]) -> dict[str, Any]:
     """The provider's values for an entry, as a config would have them. A variable without a value
     stays `{name}`."""
     settings = section.get("variables")
@@ -78,12 +78,12 @@ def layer(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _provider_values(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
+def _provider_values(provider: Provider, section: Mapping[str, object]) -> dict[str, Any]:
     """The provider's values for an entry, without `url` if the entry has one."""
     return {k: v for k, v in provider.upstream.items() if k != "url" or k not in section}
 
 
-def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+def merge(base: Mapping[str, object], overrides: Mapping[str, object]) -> dict[str, Any]:
     """Mappings merged at every level; any other value of `overrides` replaces that of `base`."""
     merged = dict(base)
     for key, value in overrides.items():
@@ -118,7 +118,7 @@ def variable_values(provider: Provider, settings: Mapping[str, str]) -> dict[str
 
 
 def _missing(
-    values: Mapping[str, Any], variables: Mapping[str, str], provider: Provider
+    values: Mapping[str, object], variables: Mapping[str, str], provider: Provider
 ) -> list[str]:
     """The variables without a value to which a provider's values, or the variables in these, refer,
     sorted."""
@@ -161,7 +161,7 @@ def _note_missing(
     findings.error(source, at, "MW351", message, f"write variables: {{{name}: {value}}}")
 
 
-def _substitute(value: Any, variables: Mapping[str, str]) -> Any:
+def _substitute(value: object, variables: Mapping[str, str]) -> Any:
     """A value of a provider's file with its variables substituted."""
     return map_leaves(
         value,
@@ -203,7 +203,7 @@ def _check_credentials(
             findings.note(source, (*at, *place), Level.WARNING, "MW353", message, hint)
 
 
-def _kind(credential: Mapping[str, Any]) -> str:
+def _kind(credential: Mapping[str, object]) -> str:
     """The kind of a credential, with the name of its header or parameter."""
     for kind in ("header", "query"):
         if kind in credential:

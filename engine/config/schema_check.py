@@ -27,7 +27,7 @@ class Validator:
         self.schema = schema
         self._quick = jsonschema_rs.Draft202012Validator(schema)
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         """True if a value certainly has no breach."""
         try:
             return bool(self._quick.is_valid(value))
@@ -61,7 +61,7 @@ def free_schema() -> None:
 
 
 def check(
-    value: Any, validator: Validator, source: Source, at: Path, findings: Findings
+    value: object, validator: Validator, source: Source, at: Path, findings: Findings
 ) -> list[Path]:
     """Note every breach of the schema by `value`, which is at `at` in `source`.
 

@@ -97,7 +97,7 @@ class Telemetry:
 
 
 def read_telemetry(
-    section: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
+    section: Mapping[str, object], folder: FilePath, source: Source, findings: Findings
 ) -> Telemetry:
     """`telemetry:`, its paths made absolute from the config's folder."""
     values = keys.fill(section, "telemetry")
@@ -131,7 +131,7 @@ def check_listen(
         findings.error(source, at, "MW104", message, hint)
 
 
-def _access_log(section: Mapping[str, Any], folder: FilePath) -> AccessLogConfig:
+def _access_log(section: Mapping[str, object], folder: FilePath) -> AccessLogConfig:
     values = keys.fill(section, "telemetry.access_log")
     path = values["path"]
     return AccessLogConfig(

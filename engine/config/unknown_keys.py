@@ -72,7 +72,7 @@ def elsewhere(key: str) -> str:
     return _belongs(key, parents, ()) if parents else ""
 
 
-def _with_blank(key: str, known: Mapping[str, Any]) -> Meaning:
+def _with_blank(key: str, known: Mapping[str, object]) -> Meaning:
     name = without_invisible(key)
     char = invisible(key) or "a blank at its beginning or end"
     first, colon, text = name.partition(":")
@@ -103,10 +103,10 @@ def _form(key: str, name: str, schema: Mapping[str, Any]) -> str:
     return f"did you mean '{name}'?"
 
 
-def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolved(schema: Mapping[str, object]) -> Mapping[str, Any]:
     """A schema, or the definition that it refers to."""
     name = str(schema.get("$ref", "")).rpartition("/")[2]
-    definition: Mapping[str, Any] = root_schema()["$defs"][name] if name else schema
+    definition: Mapping[str, object] = root_schema()["$defs"][name] if name else schema
     return definition
 
 

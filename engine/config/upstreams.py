@@ -260,7 +260,7 @@ def _header_problem(name: str, value: str) -> str:
     return "" if valid else f"header '{name}' has other than printable ASCII characters"
 
 
-def _provider_transform(options: Mapping[str, Any], at: Path) -> tuple[TransformConfig, ...]:
+def _provider_transform(options: Mapping[str, object], at: Path) -> tuple[TransformConfig, ...]:
     """The transform of the entry's provider, if it has one; the entry is at `at`."""
     return (TransformConfig(options, (*at, "provider")),) if options else ()
 

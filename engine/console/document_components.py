@@ -43,7 +43,7 @@ class Components:
         """A copy of an operation or a parameter, with its references rewritten."""
         return self._copy(node.value, node, _Context(spec))
 
-    def _copy(self, value: Any, node: Node, context: _Context) -> Any:
+    def _copy(self, value: object, node: Node, context: _Context) -> object:
         if isinstance(value, list):
             inner = context if context.kind or context.schema else _Context(context.spec)
             return [self._copy(item, node, inner) for item in value]
@@ -65,7 +65,7 @@ class Components:
             return _convert_3_0(copied) if _is_3_0(node) else copied
         return copied
 
-    def _copy_member(self, key: str, value: Any, node: Node, context: _Context) -> Any:
+    def _copy_member(self, key: str, value: object, node: Node, context: _Context) -> object:
         if context.names:
             return self._copy(
                 value, node, _Context(context.spec, context.kind, schema=context.schema)
@@ -143,7 +143,7 @@ def _is_extension(key: str, context: _Context) -> bool:
     return key.startswith("x-") and (not context.names or context.kind == "responses")
 
 
-def _has_reference(value: Any) -> bool:
+def _has_reference(value: object) -> bool:
     """Whether a `$ref` is anywhere in the content of an extension. Nothing resolves that: it need
     not have a target, and none in the new document."""
     if isinstance(value, list):

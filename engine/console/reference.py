@@ -142,7 +142,7 @@ class _Merger:
         operation = route.operation
         document = self.plan.specifications[operation.spec].library.document
         item = document.get("paths").get(str(operation.at[1]))
-        parameters: dict[tuple[str, str], Any] = {}
+        parameters: dict[tuple[str, str], object] = {}
         for holder in (item, self.plan.specifications[operation.spec].node(operation)):
             for parameter in holder.get("parameters").elements():
                 key = (parameter.text("in"), parameter.text("name"))
@@ -189,5 +189,5 @@ def _version(paths: dict[str, dict[str, Any]]) -> str:
     return "3.2.0" if is_new else "3.1.0"
 
 
-def _texts(tags: Any) -> list[str]:
+def _texts(tags: object) -> list[str]:
     return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ["all"]

@@ -100,7 +100,7 @@ def _is_error(document: Any) -> bool:
     return all(isinstance(text, str) for text in texts) and document.get("type") == "error"
 
 
-def _usage_of(document: Any) -> Usage | None:
+def _usage_of(document: object) -> Usage | None:
     """The usage that a message, or an event of one, reports.
 
     `input_tokens` exclude the tokens that were read from the prompt cache or written to it. The
@@ -117,7 +117,7 @@ def _usage_of(document: Any) -> Usage | None:
     return total
 
 
-def _counts(document: Any) -> dict[str, Any]:
+def _counts(document: object) -> dict[str, Any]:
     """The `usage` object of a message or an event; empty for none."""
     if not isinstance(document, dict):
         return {}

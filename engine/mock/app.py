@@ -139,13 +139,13 @@ def _example(candidates: list[ExampleResponse], style: Style) -> Handler:
     return handle
 
 
-def _model(exchange: Exchange, request: Any) -> str:
+def _model(exchange: Exchange, request: object) -> str:
     if isinstance(request, dict) and isinstance(request.get("model"), str):
         return str(request["model"])
     return unquote(exchange.variable("model")) if "model" in exchange.variables else ""
 
 
-def _values(request: Any, model: str) -> dict[str, Any]:
+def _values(request: object, model: str) -> dict[str, Any]:
     text = last_turn(request)
     count = len(text.split())
     return {
@@ -162,7 +162,7 @@ def _values(request: Any, model: str) -> dict[str, Any]:
 def _response(
     example: ExampleResponse,
     values: dict[str, Any],
-    request: Any,
+    request: object,
     style: Style,
     fault: faults.MockFault | None,
 ) -> Response:

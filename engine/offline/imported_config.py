@@ -158,7 +158,7 @@ class ImportedConfig:
         return sorted({match[1] for text in self.sections() for match in _VARIABLE.finditer(text)})
 
 
-def _block(head: str, value: Any) -> Iterator[str]:
+def _block(head: str, value: object) -> Iterator[str]:
     line = f"{head} {flow(value)}"
     if len(line) > _MAX_WIDTH and isinstance(value, list) and value:
         yield f"{head}\n"

@@ -49,7 +49,7 @@ def with_provider_values(
 
 
 def _merged(
-    above: Mapping[str, Any], below: Mapping[str, Any], origin: Origin, below_origin: Origin
+    above: Mapping[str, Any], below: Mapping[str, object], origin: Origin, below_origin: Origin
 ) -> dict[str, Any]:
     """The mapping `above` with the keys of `below` that it lacks; their places are added to
     `origin`."""
@@ -63,7 +63,7 @@ def _merged(
     return result
 
 
-def _redacted(value: Any, document: SourceDocument) -> Any:
+def _redacted(value: object, document: SourceDocument) -> Any:
     """A provider's value with `${...}` in place of the values of the variables."""
     redact = document.redact
     return map_leaves(value, lambda _, leaf: redact(leaf) if isinstance(leaf, str) else leaf)

@@ -135,7 +135,7 @@ class RequestExamples:
                     yield RefusedExample(example.uri, example.path, subject, words)
             stack += _subschemas(schema)
 
-    def _schema_refusal(self, schema: Node, value: Any, name: str) -> str | None:
+    def _schema_refusal(self, schema: Node, value: object, name: str) -> str | None:
         """The words of the refusal by a schema; None for a broken one, which is reported where it
         is used."""
         if self._compiled >= _MAX_COMPILED:
@@ -215,7 +215,7 @@ def _validator(bodies: Bodies, media_type: str) -> SchemaValidator | None:
     return rule.validator if rule is not None else None
 
 
-def _refusal(validator: SchemaValidator, value: Any, name: str = "") -> str | None:
+def _refusal(validator: SchemaValidator, value: object, name: str = "") -> str | None:
     """The words with which a value of this name would be refused. One that is JSON written as a
     text is read; read-only members are not faults."""
     try:
@@ -233,7 +233,7 @@ def _refusal(validator: SchemaValidator, value: Any, name: str = "") -> str | No
     return None if words.endswith(_READ_ONLY) else words
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     """The JSON value of a text, None if it has none."""
     try:
         return json.loads(text)
@@ -241,7 +241,7 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _parameter_refusal(parameter: Parameter, value: Any) -> str | None:
+def _parameter_refusal(parameter: Parameter, value: object) -> str | None:
     """The words with which a parameter would be refused, which the example gives as a value, or as
     the text of a request."""
     assert parameter.validator is not None

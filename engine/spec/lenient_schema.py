@@ -74,7 +74,7 @@ def _drop_alternatives_of_presence(schema: dict[str, Any]) -> None:
         del schema["not"]
 
 
-def _is_presence(schema: Any) -> bool:
+def _is_presence(schema: object) -> bool:
     """Whether a schema only says which members of an object must or must not be present."""
     return (
         isinstance(schema, dict)
@@ -115,7 +115,7 @@ def described_mappings(library: Library) -> frozenset[int]:
     ]
     while queue:
         node = queue.pop()
-        stack: list[Any] = [node.value]
+        stack: list[object] = [node.value]
         while stack:
             value = stack.pop()
             if isinstance(value, list):
@@ -135,11 +135,11 @@ def described_mappings(library: Library) -> frozenset[int]:
     return frozenset(visited)
 
 
-def _is_tag(schema: Any) -> bool:
+def _is_tag(schema: object) -> bool:
     return isinstance(schema, dict) and ("const" in schema or _choices(schema) == 1)
 
 
-def _may_be_absent(schema: Any, resolve: Resolve) -> bool:
+def _may_be_absent(schema: object, resolve: Resolve) -> bool:
     if not isinstance(schema, dict) or _is_tag(schema):
         return False
     types = types_of(schema, resolve)
@@ -157,7 +157,7 @@ def _choices(schema: dict[str, Any]) -> int:
     return sum(value is not None for value in values) if isinstance(values, list) else 0
 
 
-def _or_null(schema: Any) -> Any:
+def _or_null(schema: object) -> object:
     if not isinstance(schema, dict) or "not" in schema:
         return schema
     kind = schema.get("type")

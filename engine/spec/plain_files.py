@@ -79,7 +79,7 @@ class _Translation:
         """The mappings that responses reach, of which relaxed schemas are optional."""
         return described_mappings(self.library) if self.is_lenient else frozenset()
 
-    def may_change(self, value: Any) -> bool:
+    def may_change(self, value: object) -> bool:
         """Whether the translation of a value may differ from it: a search in its JSON takes a
         hundredth of the time of a walk."""
         if self.is_lenient or has_any_key(value, (*_TRANSLATED, self._hidden_key)):
@@ -111,7 +111,7 @@ class PlainFile:
         self._is_30 = translation.is_30
         self._is_lenient = translation.is_lenient
         self._is_exact = exact
-        self._parts: dict[Path, Any] = {}
+        self._parts: dict[Path, object] = {}
         self._removed: list[Path] = []
         self._is_hidden_target: dict[str, bool] = {}
 
@@ -129,7 +129,7 @@ class PlainFile:
         self._removed.append(tuple(map(str, path)))
         self._parts.clear()
 
-    def _translated(self, part: Path) -> Any:
+    def _translated(self, part: Path) -> object:
         value = _value_at(self._root.value, part) if part else unpacked(self._root.value)
         names, exact, is_literal = False, self._is_exact, False
         for step in part:
@@ -149,7 +149,7 @@ class PlainFile:
                 value = _without(value, removed[len(part) :])
         return value
 
-    def _copy(self, value: Any, names: bool = False, exact: bool = False) -> Any:
+    def _copy(self, value: object, names: bool = False, exact: bool = False) -> object:
         """Copy a value. `names`: the keys of this mapping are names, not keywords. `exact`: do not
         relax the schemas in it, because a relaxed condition makes a schema stricter."""
         if isinstance(value, list):
@@ -218,7 +218,7 @@ class PlainFile:
             return self._is_hidden_target[ref]
         return self._is_marked(schema)
 
-    def _is_marked(self, schema: Any) -> bool:
+    def _is_marked(self, schema: object) -> bool:
         follow = self._root.follow
         return is_marked(
             follow(schema) if self._is_30 else schema, self._translation.hidden, follow
@@ -238,14 +238,14 @@ def _part_of(path: Path) -> Path:
     return path[:depth]
 
 
-def _value_at(value: Any, path: Path) -> Any:
+def _value_at(value: Any, path: Path) -> object:
     """The value at a path; items of lists by index, which may be a string."""
     for step in path:
         value = value[int(step) if isinstance(value, list) else step]
     return value
 
 
-def _without(value: Any, path: Path) -> Any:
+def _without(value: Any, path: Path) -> object:
     """A value without what is at a path; all that is not around it is the same object."""
     step, *rest = path
     copy: Any = list(value) if isinstance(value, list) else dict(value)

@@ -73,9 +73,9 @@ _MAX_OPTIONS = 200
 class Validator(Protocol):
     """A validator of a JSON value."""
 
-    def is_valid(self, value: Any, /) -> bool: ...
+    def is_valid(self, value: object, /) -> bool: ...
 
-    def iter_errors(self, value: Any, /) -> Iterable[Any]: ...
+    def iter_errors(self, value: object, /) -> Iterable[Any]: ...
 
 
 class Refusal(NamedTuple):
@@ -99,12 +99,12 @@ class Explanation(NamedTuple):
     depth: int = 0
 
 
-def explain(validator: Validator, value: Any, root: str = "") -> Refusal:
+def explain(validator: Validator, value: object, root: str = "") -> Refusal:
     """The refusal of a `value` that `validator` refuses. `root` is the name of the value."""
     return explain_distance(validator, value, root).refusal
 
 
-def explain_distance(validator: Validator, value: Any, root: str = "") -> Explanation:
+def explain_distance(validator: Validator, value: object, root: str = "") -> Explanation:
     """As `explain`, with the distance of the value."""
     try:
         is_expensive = isinstance(validator, SchemaValidator) and validator.is_expensive

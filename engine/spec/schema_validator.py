@@ -83,7 +83,7 @@ class _BoundedValidator:
         self._cost = cost
         self.iter_errors = compiled.iter_errors
 
-    def is_valid(self, value: Any) -> bool:
+    def is_valid(self, value: object) -> bool:
         """Whether the schema accepts a JSON value. Raises GatewayError 400 if that takes more than
         MAX_STEPS."""
         if self._cost.exceeds(value, MAX_STEPS):
@@ -133,11 +133,11 @@ class SchemaValidator:
             self._cost = SchemaCost(self._uri, self._text, self._parts)
         return self._cost
 
-    def is_valid(self, value: Any) -> bool:
+    def is_valid(self, value: object) -> bool:
         """Whether the schema accepts a JSON value."""
         return (self._compiled or self.compile()).is_valid(value)
 
-    def iter_errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
+    def iter_errors(self, value: object) -> Iterator[jsonschema_rs.ValidationError]:
         """The errors of a JSON value. Raises TooManyErrors if listing them would take too long:
         a recursive schema repeats its branches at every level of a value."""
         branches = self._parts and (self.is_expensive or self.cost.is_recursive)
@@ -230,7 +230,7 @@ def validator_of(
     return validator
 
 
-def _put(holder: dict[Any, Any], path: tuple[str | int, ...], value: Any) -> None:
+def _put(holder: dict[Any, Any], path: tuple[str | int, ...], value: object) -> None:
     """Put a value at its path; JSON Pointers lead through mappings as through lists."""
     *steps, last = map(str, path)
     for step in steps:

@@ -21,7 +21,7 @@ _BOM = b"\xef\xbb\xbf"
 _DIGITS = re.compile("[0-9]{1,18}")
 
 
-def parse_sequence(kind: str, data: bytes, *, truncated: bool = False) -> list[Any]:
+def parse_sequence(kind: str, data: bytes, *, truncated: bool = False) -> list[object]:
     """The items of a body of this kind. Of one that is `truncated`, the last item is left out.
     Raises Malformed with the number of an item that is no JSON."""
     if kind == "events":
@@ -31,7 +31,7 @@ def parse_sequence(kind: str, data: bytes, *, truncated: bool = False) -> list[A
     return [_json(text, index) for index, text in enumerate(texts, 1) if text.strip()]
 
 
-def _json(text: bytes, number: int) -> Any:
+def _json(text: bytes, number: int) -> object:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -70,7 +70,7 @@ def _add_field(event: dict[str, Any], line: bytes) -> None:
         event["retry"] = int(value)
 
 
-def write_sequence(kind: str, items: Iterable[Any]) -> bytes:
+def write_sequence(kind: str, items: Iterable[object]) -> bytes:
     """The body of these items, as an example of a document has them."""
     texts = map(_event_text if kind == "events" else orjson.dumps, items)
     if kind == "records":
@@ -79,7 +79,7 @@ def write_sequence(kind: str, items: Iterable[Any]) -> bytes:
     return b"".join(text + end for text in texts)
 
 
-def _event_text(event: Any) -> bytes:
+def _event_text(event: object) -> bytes:
     fields = event if isinstance(event, dict) else {"data": event}
     lines = [
         f"{name}: {line}"

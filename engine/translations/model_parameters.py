@@ -42,7 +42,7 @@ def facts(provider: str) -> dict[str, _Rows]:
     return document
 
 
-def _table(rows: _Rows) -> ByName[Any]:
+def _table(rows: _Rows) -> ByName[object]:
     values = {}
     for row in rows:
         takes = row["takes"]

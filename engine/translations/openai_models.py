@@ -52,7 +52,7 @@ def _is_strict(text: bytes) -> bool:
     document = value_of(_DOCUMENT, text)
     if document is None or document.get("type") != "object":
         return False
-    pending: list[Any] = [document]
+    pending: list[object] = [document]
     while pending:
         each = pending.pop()
         if not isinstance(each, dict) or not _is_taken(each):
@@ -81,7 +81,7 @@ def _is_taken(schema: dict[str, Any]) -> bool:
     }
 
 
-def _inside(schema: dict[str, Any]) -> Iterator[Any]:
+def _inside(schema: dict[str, Any]) -> Iterator[object]:
     for name in _MAPS:
         if name in schema:
             yield from schema[name].values() if isinstance(schema[name], dict) else (None,)

@@ -4,7 +4,7 @@ sampling, sources of content, and the reason why a block is not supported."""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Raw
 
@@ -76,7 +76,7 @@ def _read_choice(
     return ToolChoice(_MODES[mode], tuple(name for name in names if name is not None))
 
 
-def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> Any:
+def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> object:
     """`tool_choice`, with the allowed tools as responses have them. `function` chooses the tool of
     a name."""
     if not choice.names or choice.mode == "none":

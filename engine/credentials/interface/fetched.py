@@ -72,7 +72,9 @@ class BearerToken:
         return self._source.renew()
 
 
-def fetcher(kind: str, options: Mapping[str, Any], folder: Path | None, module: str = "") -> Fetch:
+def fetcher(
+    kind: str, options: Mapping[str, object], folder: Path | None, module: str = ""
+) -> Fetch:
     """A function that fetches tokens of a kind in a helper process, with `fetch` of the module. The
     workers of `folder` share a token if its options and the environment variables of the vendors'
     libraries are the same."""

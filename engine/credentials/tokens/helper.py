@@ -21,7 +21,7 @@ _MAX_MESSAGE = 500
 """The most characters of a token server's message."""
 
 
-def run(module: str, options: Mapping[str, Any], now: float) -> bytes:
+def run(module: str, options: Mapping[str, object], now: float) -> bytes:
     """The token that `fetch` of a module fetches with these options, or the failure to fetch it, as
     JSON."""
     try:

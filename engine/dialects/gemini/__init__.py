@@ -23,7 +23,7 @@ _STREAM_SUFFIX = ":streamGenerateContent"
 _KEY = re.compile(r"(?:^|&)key=")
 
 
-def _has_content(document: Any) -> bool:
+def _has_content(document: object) -> bool:
     """False for a first event that only counts tokens."""
     if not isinstance(document, dict) or "promptFeedback" in document:
         return True
@@ -41,7 +41,7 @@ def _candidate_has_content(candidate: dict[str, Any]) -> bool:
     return bool(candidate.get("finishReason") or parts)
 
 
-def _ends(documents: Sequence[Any]) -> bool | None:
+def _ends(documents: Sequence[object]) -> bool | None:
     """An answer ends with a finish reason, or with the reason why its prompt was blocked."""
     answers = [
         document
@@ -86,11 +86,11 @@ def _model(card: ModelCard) -> Document:
     }
 
 
-def _claims(environ: Mapping[str, Any], query: str) -> bool:
+def _claims(environ: Mapping[str, object], query: str) -> bool:
     return "HTTP_X_GOOG_API_KEY" in environ or _KEY.search(query) is not None
 
 
-def _wanted_framing(path: str, query: str, body: Any) -> Framing:
+def _wanted_framing(path: str, query: str, body: object) -> Framing:
     if not unquote(path).endswith(_STREAM_SUFFIX):
         return Framing.WHOLE
     return Framing.EVENTS if alt_is_sse(query) else Framing.ARRAY

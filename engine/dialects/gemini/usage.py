@@ -41,7 +41,7 @@ _MODALITIES = frozenset(
 )
 
 
-def usage_of(document: Any) -> Usage | None:
+def usage_of(document: object) -> Usage | None:
     """The usage that an answer, an event, or the array of a stream reports.
 
     `candidatesTokenCount` excludes thoughts, unless the total shows that it includes them.
@@ -96,7 +96,7 @@ class _LastReports:
         self._counts: dict[str, Any] = {}
         self._usage: Usage | None = None
 
-    def take(self, document: Any) -> None:
+    def take(self, document: object) -> None:
         for answer in document if isinstance(document, list) else (document,):
             if isinstance(answer, dict):
                 self._take(answer)
@@ -118,7 +118,7 @@ class _LastReports:
         return self._usage
 
 
-def _has_parts(document: Any) -> bool:
+def _has_parts(document: object) -> bool:
     candidates = document.get("candidates") if isinstance(document, dict) else None
     contents = [
         candidate.get("content")

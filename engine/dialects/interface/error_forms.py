@@ -82,7 +82,7 @@ _MAX_ITEMS = 5
 _MAX_DETAILS = 20
 
 
-def event_document(event: bytes) -> Any:
+def event_document(event: bytes) -> object:
     """The JSON value of a clean event, END_MARKER as a text for the end marker, else None. An event
     that is named `error` is an error whatever its data."""
     document = event_json(event)
@@ -96,7 +96,7 @@ def event_document(event: bytes) -> Any:
     return document
 
 
-def reported_error(document: Any) -> dict[str, Any] | None:
+def reported_error(document: object) -> dict[str, Any] | None:
     """The members of the error that the JSON of an event, or of an answer with a status of success,
     reports; None for one that reports no error.
 
@@ -137,13 +137,13 @@ def _text_error(document: dict[str, Any]) -> dict[str, Any]:
     return {"message": error_text(document), **({"status": status} if status else {})}
 
 
-def _groq_error(extra: Any) -> dict[str, Any] | None:
+def _groq_error(extra: object) -> dict[str, Any] | None:
     """The error in `x_groq`, which says why a stream was stopped early."""
     error = extra.get("error") if isinstance(extra, dict) else None
     return {"message": error_text(error), "code": error} if error else None
 
 
-def reports_error(document: Any) -> bool:
+def reports_error(document: object) -> bool:
     """Whether the JSON of an event, or of an answer, reports an error."""
     return reported_error(document) is not None
 
@@ -155,12 +155,12 @@ def _members(document: dict[str, Any]) -> dict[str, Any]:
     return members
 
 
-def error_text(document: Any) -> str:
+def error_text(document: object) -> str:
     """The text of an error in any form; "" if there is none. At most MAX_TEXT characters."""
     return _text(document, 0)[:MAX_TEXT]
 
 
-def wait_in(document: Any) -> float | None:
+def wait_in(document: object) -> float | None:
     """The seconds to wait that the details of an error name (`retryDelay` of google.rpc.RetryInfo,
     a google.protobuf.Duration such as `12.5s`); None if it names none. A list may hold the error.
     """
@@ -186,7 +186,7 @@ def message_in(error: Mapping[str, Any]) -> str:
     return error_text(error) or "The request failed."
 
 
-def _text(value: Any, depth: int) -> str:
+def _text(value: object, depth: int) -> str:
     if isinstance(value, str):
         return " ".join(value[: 4 * MAX_TEXT].split())
     if depth > _MAX_NESTED:
@@ -200,7 +200,7 @@ def _text(value: Any, depth: int) -> str:
     return texts[0] if texts else ""
 
 
-def _item_text(item: Any, depth: int) -> str:
+def _item_text(item: object, depth: int) -> str:
     """The text of an item of a list, after its place as FastAPI says it: `body.messages: ...`."""
     text = _text(item, depth)
     place = item.get("loc") if isinstance(item, dict) else None
@@ -209,7 +209,7 @@ def _item_text(item: Any, depth: int) -> str:
     return f"{'.'.join(str(step)[:80] for step in place[:10])}: {text}"
 
 
-def error_document(body: bytes) -> Any:
+def error_document(body: bytes) -> object:
     """The JSON of the body of an error response, which may be the event of a stream; None for a
     body that is no JSON."""
     if body.startswith(EVENT_STARTS):

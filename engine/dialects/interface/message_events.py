@@ -16,13 +16,13 @@ _STREAM_EVENTS = frozenset(
 )
 
 
-def has_content(document: Any) -> bool:
+def has_content(document: object) -> bool:
     """False for the events that begin a message."""
     kind = document.get("type") if isinstance(document, dict) else None
     return not isinstance(kind, str) or kind not in _OPENING_EVENTS
 
 
-def ends(documents: Sequence[Any]) -> bool | None:
+def ends(documents: Sequence[object]) -> bool | None:
     """A message ends with its stop reason, or with `message_stop`."""
     events = [
         document
@@ -39,7 +39,7 @@ def _is_end(event: dict[str, Any]) -> bool:
     )
 
 
-def events_of(answer: Any) -> bytes:
+def events_of(answer: object) -> bytes:
     """The server-sent events of a whole message, `b""` of any other answer."""
     if not isinstance(answer, dict) or answer.get("type") != "message":
         return b""

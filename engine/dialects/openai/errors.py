@@ -36,7 +36,7 @@ def error_object(error: GatewayError, request_id: str) -> Document:
     }
 
 
-def is_error(document: Any) -> bool:
+def is_error(document: object) -> bool:
     """Whether this is an error object with a message, which the vendor's SDK shows."""
     error = error_in(document)
     return error is not None and isinstance(error.get("message"), str)
@@ -47,7 +47,7 @@ def error_event(body: bytes) -> bytes:
     return b"data: " + body + b"\n\n"
 
 
-def is_error_event(document: Any) -> bool:
+def is_error_event(document: object) -> bool:
     """Whether the JSON of an event reports an error; `response.failed` does."""
     if not isinstance(document, dict):
         return False
@@ -127,7 +127,7 @@ _STATUSES = {
 }
 
 
-def stream_error(document: Any) -> StreamError | None:
+def stream_error(document: object) -> StreamError | None:
     """An error of a stream, in any form; that of `response.failed` is kept next to its response."""
     if not isinstance(document, dict):
         return None

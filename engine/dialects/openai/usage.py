@@ -28,7 +28,7 @@ _IMAGE_EVENTS = frozenset({"image_generation.completed", "image_edit.completed"}
 _MAX_IMAGES = 1_000
 
 
-def usage_of(document: Any) -> Usage | None:
+def usage_of(document: object) -> Usage | None:
     """The usage (tokens, images, seconds) that an answer or an event reports.
 
     `prompt_tokens` and `input_tokens` include cached tokens. Vendors that count reasoning outside
@@ -56,7 +56,7 @@ def usage_of(document: Any) -> Usage | None:
 
 def _counts(document: dict[str, Any]) -> dict[str, Any]:
     """The object that holds the counts, which vendors put in several places; empty for none."""
-    usage: Any = document.get("usage")
+    usage: object = document.get("usage")
     if usage and isinstance(usage, dict):
         return usage
     object_in(document, "usage")  # says in the log that it is something else
@@ -191,7 +191,7 @@ def _medium(document: dict[str, Any], images: int) -> str:
 _COUNTS = itemgetter("prompt_tokens", "completion_tokens", "total_tokens")
 
 
-def _simple_usage(counts: Any) -> Usage | None:
+def _simple_usage(counts: object) -> Usage | None:
     """Fast path: the usage of an object with only the three counts that every server reports."""
     if type(counts) is not dict or len(counts) != 3:
         return None
@@ -230,7 +230,7 @@ class _UsageAndImages:
         self.ended = False
         self._usage: Usage | None = None
 
-    def take(self, document: Any) -> None:
+    def take(self, document: object) -> None:
         usage = usage_of(document)
         if usage is None or (usage == _ZEROS and self._usage is not None):
             return

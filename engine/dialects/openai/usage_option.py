@@ -16,7 +16,7 @@ _CHOICES = re.compile(rb'"choices"\s*+:\s*+\[\s*+\{')
 _MAX_EVENT = 65_536
 
 
-def enable(buffer: Buffer, value: Any) -> Edit | None:
+def enable(buffer: Buffer, value: object) -> Edit | None:
     """The change to a JSON body, parsed as `value`, that makes its stream report usage.
 
     None if no change is needed: the request is not for a stream, the option is set, or it has a

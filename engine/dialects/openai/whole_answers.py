@@ -18,7 +18,7 @@ _ENDS = {
 """The last event of a stream by the status of its response."""
 
 
-def events_of(answer: Any) -> bytes:
+def events_of(answer: object) -> bytes:
     """The server-sent events of an answer of Chat Completions, Completions or Responses, `b""` of
     any other."""
     if not isinstance(answer, dict):

@@ -122,7 +122,7 @@ def _text(node: Node, depth: int = 0) -> str:
     return json.dumps(_plain(node, depth), sort_keys=True, default=str)
 
 
-def _plain(node: Node, depth: int) -> Any:
+def _plain(node: Node, depth: int) -> object:
     if depth > _MAX_JSON_DEPTH:
         return "..."
     node, beside = target_of(node)
@@ -164,13 +164,13 @@ def values_of(schema: dict[str, Any]) -> list[Any] | None:
     return both(const, listed if isinstance(listed, list) else None)
 
 
-def both(some: list[Any] | None, more: list[Any] | None) -> list[Any] | None:
+def both(some: list[object] | None, more: list[object] | None) -> list[object] | None:
     if some is None or more is None:
         return more if some is None else some
     return [value for value in some if value in more]
 
 
-def _kinds(value: Any) -> Iterator[str]:
+def _kinds(value: object) -> Iterator[str]:
     names = {bool: "boolean", str: "string", list: "array", dict: "object", type(None): "null"}
     if type(value) in names:
         yield names[type(value)]
@@ -195,7 +195,7 @@ def elements_of(node: Node, key: str) -> Iterator[Node]:
             yield child
 
 
-def list_of(value: Any) -> list[Any]:
+def list_of(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 

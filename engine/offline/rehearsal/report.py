@@ -199,7 +199,7 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
     }
 
 
-def _document(body: bytes) -> Any:
+def _document(body: bytes) -> object:
     """A translated body as JSON; as text if parts that it copies from the caller are not JSON."""
     try:
         return orjson.loads(body)

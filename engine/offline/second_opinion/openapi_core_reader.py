@@ -170,7 +170,7 @@ class OpenapiCoreReader:
         finder = _OperationFinder(item, node)
         return kind(self._document, path_finder_cls=partial(_finder, finder))
 
-    def _file(self, uri: str) -> Any:
+    def _file(self, uri: str) -> object:
         """A file that the document refers to, with Modelway's repairs."""
         return self._library.files[Path(unquote(uri.removeprefix("file://")))].value
 

@@ -199,7 +199,7 @@ def _parts(data: str) -> tuple[dict[str, Any], str]:
     return entry, members
 
 
-def _values(entry: dict[str, Any], members: str) -> list[Any]:
+def _values(entry: dict[str, Any], members: str) -> list[object]:
     """The values of the files, whose large mappings are packed."""
     values, start = [], 0
     for shell, lengths in zip(entry["values"], entry["lengths"], strict=True):

@@ -47,7 +47,7 @@ def apply(library: Library, file: FilePath, display_name: str, findings: Finding
         _Action(library, marked, at, findings).do(action)
 
 
-def _near_step(target: str, value: Any) -> str:
+def _near_step(target: str, value: object) -> str:
     """The hint for the first step of a JSONPath that the document does not have; "" if it is not
     known."""
     for match in _STEP.finditer(target):
@@ -123,7 +123,7 @@ class _Action:
         for index, source in enumerate(sources):
             self._grafts[(*path[:-1], index)] = source
 
-    def _update(self, path: Path, update: Any) -> None:
+    def _update(self, path: Path, update: object) -> None:
         at_overlay = (*self._at, "update")
         value = self._value(path)
         if isinstance(value, dict) and isinstance(update, dict):
@@ -149,8 +149,8 @@ class _Action:
 
     def _append(
         self,
-        value: list[Any],
-        items: list[Any],
+        value: list[object],
+        items: list[object],
         at_document: Path,
         at_overlay: Path,
         *,

@@ -93,7 +93,7 @@ class SchemaIds:
             is_document = not isinstance(value, dict) or bool({"openapi", "swagger"} & value.keys())
             self._walk(value, resource, not is_document and bool(_SCHEMA_FILE & value.keys()))
 
-    def _walk(self, root: Any, resource: Resource, is_schema: bool) -> None:
+    def _walk(self, root: object, resource: Resource, is_schema: bool) -> None:
         keys = (b'"$dynamicRef":', *(_KEYS_30 if self._is_30 else _KEYS))
         stack = [_Entry((), root, resource, is_schema)]
         while stack:

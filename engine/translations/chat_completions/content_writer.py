@@ -74,7 +74,7 @@ class MessageWriter:
         return messages
 
     def _assistant(self, message: Message) -> list[Json]:
-        calls: list[Any] = []
+        calls: list[object] = []
         thoughts: list[Reasoning] = []
         content: list[Block] = []
         values: Json = {}
@@ -172,7 +172,7 @@ class MessageWriter:
         self._losses.add(block.place, why_not(block))
 
 
-def _simple(parts: list[Json]) -> Any:
+def _simple(parts: list[Json]) -> object:
     """The text alone, if there is nothing else: every upstream understands that."""
     if not parts:
         return ""

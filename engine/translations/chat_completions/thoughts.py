@@ -133,9 +133,9 @@ class ExtraWriter:
 
     def __init__(self, *, gemini: bool) -> None:
         self._gemini = gemini
-        self._next: Any = None
+        self._next: object = None
 
-    def take(self, block: Reasoning, calls: list[Any], message: Json) -> bool:
+    def take(self, block: Reasoning, calls: list[object], message: Json) -> bool:
         """Take thoughts without text in their order, of which `calls` were before; add a signature
         of all to the members of the message. Returns whether they are such a signature."""
         signed, extra = self._read(block)

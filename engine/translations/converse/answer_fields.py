@@ -7,8 +7,6 @@ of it: `type` stands in some blocks and not in others.
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Raw, Struct
 
 from engine.translations.neutral.answer_json import Shape
@@ -202,7 +200,7 @@ def write_reasoning(text: str, signature: Signature) -> Json:
     return {"reasoningText": {"text": text, "signature": value}}
 
 
-def read_error(status: int, document: Any) -> UpstreamError:
+def read_error(status: int, document: object) -> UpstreamError:
     """The error in an error response. A 424 says that the model failed, which is no fault of the
     caller's."""
     error = error_of(502 if status == 424 else status, document, ("__type",))

@@ -124,7 +124,7 @@ class MediaWriter:
         return name
 
 
-def _media(word: str, source: Any) -> Json:
+def _media(word: str, source: object) -> Json:
     return {"format": word, "source": source}
 
 

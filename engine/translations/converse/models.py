@@ -15,7 +15,7 @@ profile, gets what most models accept.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Raw
 
@@ -124,7 +124,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if not effort and not off:
             return  # as it likes
         word = model.efforts[0] if off else nearest_effort(effort, model.efforts)
-        value: Any = word
+        value: object = word
         if model.thinking == "reasoningConfig":
             value = {"type": "enabled", "maxReasoningEffort": word}
         _model_fields(body)[model.thinking] = value

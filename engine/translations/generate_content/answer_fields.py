@@ -114,7 +114,7 @@ def documented(text: bytes) -> bytes:
     return msgspec.json.encode(_documented(Raw(text.strip())))
 
 
-def _documented(raw: Raw) -> Any:
+def _documented(raw: Raw) -> object:
     begin = bytes(memoryview(raw)[:1])
     if begin == b"[":
         return [_documented(item) for item in _ITEMS.decode(raw)]
@@ -219,7 +219,7 @@ def _write_token(token: str, logprob: float) -> dict[str, Any]:
 _KEY_REASONS = ("API_KEY_INVALID", "API_KEY_EXPIRED")
 
 
-def read_error(status: int, document: Any) -> UpstreamError:
+def read_error(status: int, document: object) -> UpstreamError:
     """The error in an error response; `document` is its JSON, None for none."""
     error = error_of(status, document, ("status",))
     error.code = error.code.lower()

@@ -157,7 +157,7 @@ _CALLS = ("functionCall", "function_call")
 _UNSIGNED_JSON = msgspec.json.encode(UNSIGNED)
 
 
-def without_seals(request: Any) -> Changes:
+def without_seals(request: object) -> Changes:
     """The changes that remove the thoughts of other vendors from a request's JSON value."""
     changes: dict[JsonPath, bytes | None] = {}
     for index, content in objects(request, "contents"):

@@ -8,7 +8,6 @@ nothing so is passed on as it came (`Raw`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Raw, Struct
 
@@ -243,7 +242,7 @@ def write_citation(citation: Citation) -> Json:
     }
 
 
-def read_error(status: int, document: Any) -> UpstreamError:
+def read_error(status: int, document: object) -> UpstreamError:
     """The error in an error response. Only this vendor has the status 529: it is a 503."""
     return error_of(503 if status == 529 else status, document, ("type",))
 

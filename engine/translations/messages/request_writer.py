@@ -81,7 +81,7 @@ def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[M
     return system, merged(turns) if system else turns
 
 
-def _without_end_space(content: Any) -> Any:
+def _without_end_space(content: Any) -> object:
     """The content of a turn that is to be continued, which may not end with white space."""
     if isinstance(content, str):
         return content.rstrip()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2s
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -117,7 +117,7 @@ NO_ARGUMENTS = {"type": "object", "properties": {}}
 """The schema of the arguments of a tool that has none."""
 
 
-def arguments_schema(tool: Tool) -> Any:
+def arguments_schema(tool: Tool) -> object:
     """The schema of a tool's arguments, for vendors that require its `type`. Raises WrongType."""
     if tool.schema is None:
         return NO_ARGUMENTS

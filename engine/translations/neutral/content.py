@@ -258,12 +258,12 @@ def unseal(text: str, language: str) -> Signature:
     return Signature(language, text)
 
 
-def is_sealed(text: Any) -> bool:
+def is_sealed(text: object) -> bool:
     """Whether a JSON value is a sealed signature."""
     return isinstance(text, str) and text.startswith(SEAL)
 
 
-def objects(value: Any, name: str) -> list[tuple[int, dict[str, Any]]]:
+def objects(value: object, name: str) -> list[tuple[int, dict[str, Any]]]:
     """The objects in the list that is the member `name` of a JSON value, with their indexes; none
     of a value of another form."""
     items = value.get(name) if isinstance(value, dict) else None

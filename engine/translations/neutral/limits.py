@@ -199,7 +199,7 @@ def _largest(document: dict[str, Any], last: str, size: int) -> str:
     return largest
 
 
-def _pieces(value: Any, depth: int) -> Iterator[bytes]:
+def _pieces(value: object, depth: int) -> Iterator[bytes]:
     """The JSON of a value, piece by piece."""
     if depth > _MAX_DEPTH or not value or not isinstance(value, dict | list):
         yield _encode(value)

@@ -100,7 +100,7 @@ def lose_last_instructions(messages: list[Message], turns: list[Message], losses
 
 def from_user_to_user(
     turns: list[Message],
-    write: Callable[[Message, bool], Any],
+    write: Callable[[Message, bool], object],
     losses: Losses,
     *,
     prefill: bool,

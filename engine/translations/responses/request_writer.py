@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
@@ -106,7 +105,7 @@ def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
     return document
 
 
-def write_choice(choice: ToolChoice, legal: Callable[[str], str]) -> Any:
+def write_choice(choice: ToolChoice, legal: Callable[[str], str]) -> object:
     """`tool_choice`."""
     return write_tool_choice(choice, lambda name: {"type": "function", "name": legal(name)})
 

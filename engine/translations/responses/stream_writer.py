@@ -266,7 +266,7 @@ class Writer:
         if self._size > MAX_ARGUMENTS:
             raise BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} characters")
 
-    def _item_event(self, kind: str, item: Any) -> bytes:
+    def _item_event(self, kind: str, item: object) -> bytes:
         members = {"output_index": len(self._items.output), "item": item}
         return self._event(f"response.output_item.{kind}", members)
 

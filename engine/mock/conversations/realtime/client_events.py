@@ -35,10 +35,10 @@ class Invalid(Exception):
 class EventShape:
     """A compiled shape."""
 
-    def __init__(self, shape: Any) -> None:
+    def __init__(self, shape: object) -> None:
         self._validator = jsonschema_rs.Draft202012Validator(_schema(shape))
 
-    def check(self, value: Any, at: str = "") -> None:
+    def check(self, value: object, at: str = "") -> None:
         """Raises Invalid unless `value`, at the place `at`, has the shape."""
         if not self._validator.is_valid(value):
             refusal = explain(self._validator, value, at)

@@ -84,7 +84,7 @@ class RealtimeSession:
         )
 
 
-def _tool(choice: Any, tools: list[Event]) -> str:
+def _tool(choice: object, tools: list[Event]) -> str:
     if isinstance(choice, dict):
         return str(choice["name"])
     return str(tools[0].get("name", "")) if choice == "required" and tools else ""

@@ -54,7 +54,7 @@ class Entity:
         return self if is_service or self.above is None else self.above.service()
 
 
-def listed(holder: Mapping[str, Any], name: str, at: Path) -> Iterator[tuple[Any, Path]]:
+def listed(holder: Mapping[str, object], name: str, at: Path) -> Iterator[tuple[Any, Path]]:
     """The mappings of a list, with their places."""
     entries = holder.get(name)
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):

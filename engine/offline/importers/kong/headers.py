@@ -60,11 +60,11 @@ def read_headers(draft: ImportedConfig, plugin: Plugin) -> None:
                 draft.skip(at, reason or "there is no exact counterpart", f"{key} {part}".strip())
 
 
-def _removed(config: Mapping[str, Any]) -> list[str]:
+def _removed(config: Mapping[str, object]) -> list[str]:
     return [text.lower() for text in _texts(config, "remove")]
 
 
-def _added(config: Mapping[str, Any]) -> dict[str, str]:
+def _added(config: Mapping[str, object]) -> dict[str, str]:
     """Values by name, as templates: of `name:value` the first one with a name counts."""
     values: dict[str, str] = {}
     for text in _texts(config, "add"):
@@ -73,7 +73,7 @@ def _added(config: Mapping[str, Any]) -> dict[str, str]:
     return values
 
 
-def _texts(config: Mapping[str, Any], kind: str) -> list[str]:
+def _texts(config: Mapping[str, object], kind: str) -> list[str]:
     """The headers of one kind of edit. Raises ValueError for another value."""
     texts = mapping(config.get(kind)).get("headers") or []
     if not isinstance(texts, list):

@@ -73,7 +73,7 @@ def read_models(
 
 
 def _read_target(
-    draft: ImportedConfig, target: Mapping[str, Any], at: Path, settings: Mapping[str, Any]
+    draft: ImportedConfig, target: Mapping[str, object], at: Path, settings: Mapping[str, object]
 ) -> Target | None:
     """The target, or None if it is not imported."""
     model = mapping(target.get("model"))
@@ -113,7 +113,7 @@ def _read_target(
 
 
 def _note_options(
-    draft: ImportedConfig, options: Mapping[str, Any], at: Path, imported: set[tuple[str, ...]]
+    draft: ImportedConfig, options: Mapping[str, object], at: Path, imported: set[tuple[str, ...]]
 ) -> None:
     for key, value in options.items():
         if value is None or key in PLACES or key in _PRICES or (key,) in imported:
@@ -124,7 +124,7 @@ def _note_options(
                 draft.skip((*at, *place), NO_COUNTERPART, " ".join(place))
 
 
-def _note_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> None:
+def _note_target(draft: ImportedConfig, target: Mapping[str, object], at: Path) -> None:
     route_type = target.get("route_type")
     if route_type is not None and route_type not in _ROUTE_TYPES:
         reason = "callers use the operations of the documents"
@@ -195,7 +195,7 @@ def _choice(draft: ImportedConfig, plugin: Plugin, at: Path) -> Any:
 
 
 def _note_setting(
-    draft: ImportedConfig, key: str, value: Any, at: Path, names: Sequence[str]
+    draft: ImportedConfig, key: str, value: object, at: Path, names: Sequence[str]
 ) -> None:
     """Carry a setting of the plugin, or note it."""
     warning = f"WARNING, models without this guard: {', '.join(names)}: "

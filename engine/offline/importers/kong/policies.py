@@ -105,7 +105,7 @@ def _carry(draft: ImportedConfig, plugin: Plugin, guarded: Sequence[Guarded]) ->
                 draft.skip(at, reason, f"one limit of {consumer.get('username', 'a consumer')}")
 
 
-def _rate_limits(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+def _rate_limits(config: Mapping[str, object], guarded: Sequence[Guarded]) -> list[object]:
     """A `rate_limit` for each window; days and months begin as Kong's do, shorter ones slide."""
     by = str(config.get("limit_by", "consumer"))
     if by not in _BY or (by == "service" and len({id(g.entity.service()) for g in guarded}) > 1):
@@ -123,7 +123,7 @@ def _rate_limits(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[
     ]
 
 
-def _max_body(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+def _max_body(config: Mapping[str, object], guarded: Sequence[Guarded]) -> list[object]:
     """Kong's megabytes are 2^20 bytes."""
     size, unit = config.get("allowed_payload_size", 128), str(config.get("size_unit", "megabytes"))
     if not isinstance(size, int) or size < 1 or unit not in _UNITS:
@@ -131,7 +131,7 @@ def _max_body(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any
     return [{"max_body": f"{size}{_UNITS[unit]}"}]
 
 
-def _allow_ips(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+def _allow_ips(config: Mapping[str, object], guarded: Sequence[Guarded]) -> list[object]:
     """The networks of `allow`, all without it, less those of `deny`."""
     allowed = _networks(config.get("allow") or ["0.0.0.0/0", "::/0"])
     for denied in _networks(config.get("deny") or []):
@@ -141,7 +141,7 @@ def _allow_ips(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[An
     return [{"allow_ips": [str(network) for network in allowed]}]
 
 
-def _networks(texts: Any) -> list[Network]:
+def _networks(texts: object) -> list[Network]:
     if not isinstance(texts, list):
         raise ValueError(f"'{texts}' is not a list of networks")
     return [ip_network(str(text), strict=False) for text in texts]

@@ -60,7 +60,7 @@ def filled(value: Any) -> str:
     return ENVIRONMENT.sub(reference, str(value))
 
 
-def provider_of(model: Mapping[str, Any]) -> str:
+def provider_of(model: Mapping[str, object]) -> str:
     """The provider of Modelway of a `model`, "" if there is none."""
     provider, options = str(model.get("provider")), mapping(model.get("options"))
     hosted = options.get("llama2_format" if provider == "llama2" else "mistral_format")
@@ -76,7 +76,7 @@ class Upstream:
     """The upstream of a target at the place `at`. `imported` are the options that it has."""
 
     def __init__(
-        self, draft: ImportedConfig, provider: str, target: Mapping[str, Any], at: Path
+        self, draft: ImportedConfig, provider: str, target: Mapping[str, object], at: Path
     ) -> None:
         self.draft = draft
         self.facts = providers.read(provider)
@@ -126,7 +126,7 @@ class Upstream:
         that it needs."""
         values: dict[str, str] = {}
         for place, name in _VARIABLES.items():
-            value: Any = self.options
+            value: object = self.options
             for step in place:
                 value = mapping(value).get(step)
             if value is not None and name in self.facts.variables:
@@ -161,7 +161,7 @@ class Upstream:
     def _key(self, key: str) -> dict[str, Any]:
         """The credential with a key. A secret that is written out becomes a variable, another one
         for each secret."""
-        form: Mapping[str, Any] = self.facts.credential or {}
+        form: Mapping[str, object] = self.facts.credential or {}
         name = str(self.auth.get("header_name") or "").lower()
         if name and name not in ("authorization", form.get("header")):
             default = next((v for k, v in form.items() if k in ("bearer", "value")), "API_KEY")

@@ -14,7 +14,7 @@ SYNONYMS: Mapping[str, list[str]] = {"max_tokens": ["max_completion_tokens"]}
 
 
 def read_defaults(
-    draft: ImportedConfig, deployments: Mapping[str, Sequence[tuple[Mapping[str, Any], Path]]]
+    draft: ImportedConfig, deployments: Mapping[str, Sequence[tuple[Mapping[str, object], Path]]]
 ) -> None:
     """Add the defaults that all deployments of a model share, and note the others. `deployments`
     are parameters and their places, by the name of the model."""
@@ -43,6 +43,6 @@ def _problem(key: str, values: Sequence[Any]) -> str:
     return "" if fits(key, number_of(values[0])) else "not every format of chat takes this value"
 
 
-def _edits(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _edits(key: str, value: object) -> Iterator[tuple[str, object]]:
     if value is not None:
         yield from ((place, number_of(value)) for place in PLACES[key])

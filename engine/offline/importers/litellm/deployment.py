@@ -39,9 +39,9 @@ class Deployment:
     def __init__(
         self,
         draft: ImportedConfig,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
         at: Path,
-        general: Iterable[Mapping[str, Any]],
+        general: Iterable[Mapping[str, object]],
     ) -> None:
         self.draft = draft
         self.name = ""

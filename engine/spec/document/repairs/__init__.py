@@ -75,7 +75,7 @@ def schemas(
     mappings of names, no literal values, no extensions."""
     is_30 = library.is_30
     for uri, file in library.files.items():
-        stack: list[tuple[Path, Any, bool, dict[str, Any] | None, str]]
+        stack: list[tuple[Path, object, bool, dict[str, Any] | None, str]]
         stack = [((), file.value, False, None, "")]
         while stack:
             path, value, names, parent, name = stack.pop()

@@ -34,7 +34,7 @@ def _repair(schema: Schema) -> None:
 
 def _exclude(value: dict[str, Any], plain: str, exclusive: str, bound: Any) -> None:
     """Write an exclusive bound of 3.1 in the form of 3.0, unless the inclusive one is stricter."""
-    inclusive: Any = value.get(plain)
+    inclusive: object = value.get(plain)
     is_stricter = _is_number(inclusive) and (
         inclusive > bound if plain == "minimum" else inclusive < bound
     )

@@ -111,7 +111,7 @@ def _field(field: Declared, at: Path, moves: Moves) -> dict[str, Any]:
     return keywords | words
 
 
-def _schema(declared: Declared, at: Path, moves: Moves) -> Any:
+def _schema(declared: Declared, at: Path, moves: Moves) -> object:
     node = declared.node
     if declared.is_reference:
         return moves.reference(node.uri, (*node.path, "schema"))

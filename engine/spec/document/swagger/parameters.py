@@ -66,7 +66,7 @@ def style_of(value: dict[str, Any]) -> dict[str, Any]:
     return {"style": name, "explode": False} if name != "csv" or place == "formData" else {}
 
 
-def _name_inner_formats(items: Any) -> None:
+def _name_inner_formats(items: object) -> None:
     """Name the format of lists in a list, which the readers of parameters look for."""
     while isinstance(items, dict) and items.get("type") == "array":
         if items.get("collectionFormat") not in SPLITS:
