@@ -15,6 +15,7 @@ from engine.config.keys import ANNOTATION
 from engine.config.likely_value import flag, plain
 from engine.source.invisible import without_invisible
 from engine.source.suggestion import near
+from engine.values.trees import Section
 
 _LOCATIONS = (
     "write $request.body#/model, $request.path.NAME, $request.query.NAME or $request.header.NAME"
@@ -142,7 +143,7 @@ def choice(key: str, value: object, options: Sequence[object]) -> str:
     return f"did you mean '{option}'?" if option else ""
 
 
-def name(schema: Mapping[str, Any]) -> str:
+def name(schema: Section) -> str:
     """What to write for a name that the schema of names refuses."""
     is_header = "$%&" in str(schema.get("pattern", ""))
     return f"a header name has {_FORMATS['header name'][1]}" if is_header else ""
@@ -155,7 +156,7 @@ def constant(key: str, value: object, expected: object) -> str:
     return f"write {expected}" + (" without quotes" if str(value) == str(expected) else "")
 
 
-def _notes(schema: Mapping[str, Any]) -> Mapping[str, object]:
+def _notes(schema: Section) -> Mapping[str, object]:
     notes: Mapping[str, object] = schema.get(ANNOTATION, {})
     return notes
 
@@ -167,7 +168,7 @@ def _format(schema: Mapping[str, object]) -> str:
     return name if name in _FORMATS else ""
 
 
-def _form(schema: Mapping[str, Any]) -> str:
+def _form(schema: Section) -> str:
     """What to write for a string of this schema, "" if it has no format."""
     name = _format(schema)
     if name and "examples" in schema:
@@ -257,7 +258,7 @@ def _list(key: str, value: object) -> str:
     return f'write ["{word}"]' if word[0] in "*[]{}#@" else f"write [{word}]"
 
 
-def _mapping(value: Any, schema: Mapping[str, Any]) -> str:
+def _mapping(value: Any, schema: Section) -> str:
     properties = schema.get("properties", {})
     if isinstance(value, list):
         lists = [name for name, entry in properties.items() if entry.get("type") == "array"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.config.json_schema import types_of
 from engine.config.keys import ENTRY, Key
+from engine.values.trees import Section
 
 _HEAD = """# Keys of gateway.yaml
 
@@ -94,7 +95,7 @@ def _value(key: Key) -> str:
     return ", ".join(words)
 
 
-def _kind(schema: Mapping[str, Any], key: Key | None = None) -> str:
+def _kind(schema: Section, key: Key | None = None) -> str:
     """The form of a value, in words."""
     unit = key.notes.get("unit") if key is not None else None
     if "anyOf" in schema:

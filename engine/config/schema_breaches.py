@@ -20,6 +20,7 @@ from engine.config.joined_document import earlier_name
 from engine.config.unknown_keys import Meaning
 from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
+from engine.values.trees import Json
 
 Error = Any
 """A ValidationError; its stubs type most attributes as possibly unset."""
@@ -36,7 +37,7 @@ _NAMES = {
 
 
 def note_breaches(
-    value: object, schema: dict[str, Any], source: Source, at: Path, findings: Findings
+    value: object, schema: Json, source: Source, at: Path, findings: Findings
 ) -> list[Path]:
     """Note every breach of the schema by `value`, which is at `at` in `source`. Numbers must be
     finite; `$` in a pattern matches only at the end of the text.

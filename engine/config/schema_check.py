@@ -16,6 +16,7 @@ from engine.config import keys
 from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Findings, Path, Source
 from engine.values.discovery import Plugins
+from engine.values.trees import Json
 
 T = TypeVar("T")
 
@@ -23,7 +24,7 @@ T = TypeVar("T")
 class Validator:
     """A compiled schema."""
 
-    def __init__(self, schema: dict[str, Any]) -> None:
+    def __init__(self, schema: Json) -> None:
         self.schema = schema
         self._quick = jsonschema_rs.Draft202012Validator(schema)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path as FilePath
-from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
@@ -14,6 +13,7 @@ from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values.client_address import Network, networks
 from engine.values.listen_address import ListenAddress
+from engine.values.trees import Section
 
 ALIVE = "/healthz"
 """The liveness page, served on every listener."""
@@ -142,7 +142,7 @@ def _access_log(section: Mapping[str, object], folder: FilePath) -> AccessLogCon
     )
 
 
-def _traces(section: Mapping[str, Any], source: Source, findings: Findings) -> Traces:
+def _traces(section: Section, source: Source, findings: Findings) -> Traces:
     """`telemetry.traces:`. It needs the extra `otel`."""
     if find_spec("google") is None or find_spec("opentelemetry.proto") is None:
         message = "traces need the extra otel, which is not installed"

@@ -11,6 +11,7 @@ from engine.console.example_values import fill_example
 from engine.source.problem import Path
 from engine.spec.document.node import Node
 from engine.spec.parameter_readers import SWAGGER_STYLES
+from engine.values.trees import Json
 
 _LITERALS = frozenset({"default", "const", "enum"})
 _MAPS = frozenset({"parameters", "responses", "examples", "headers", "links", "callbacks"})
@@ -35,7 +36,7 @@ class Components:
     """The `components` of the new document. Copying a part adds the components that it refers
     to."""
 
-    components: dict[str, dict[str, Any]] = field(default_factory=dict)
+    components: dict[str, Json] = field(default_factory=dict)
     _references: dict[tuple[FilePath, Path], str] = field(default_factory=dict)
     _rewritten: dict[tuple[str, FilePath, str, str], str] = field(default_factory=dict)
 
@@ -151,7 +152,7 @@ def _has_reference(value: object) -> bool:
     return isinstance(value, dict) and ("$ref" in value or any(map(_has_reference, value.values())))
 
 
-def _with_style_of_3(value: dict[str, Any]) -> dict[str, Any]:
+def _with_style_of_3(value: Json) -> Json:
     """A parameter or encoding of Swagger 2.0 with the nearest style of OpenAPI 3, which has only
     one for headers and the most common one for paths."""
     if value.get("in") in ("path", "header"):
@@ -164,7 +165,7 @@ def _is_3_0(node: Node) -> bool:
     return str(node.library.document.value.get("openapi", "")).startswith("3.0")
 
 
-def _convert_3_0(schema: dict[str, Any]) -> dict[str, Any]:
+def _convert_3_0(schema: Json) -> Json:
     """A schema of OpenAPI 3.0 converted to 3.1 (its "Migrating from 3.0" notes)."""
     converted = dict(schema)
     if converted.pop("nullable", False) is True and "type" in converted:

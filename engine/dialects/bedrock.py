@@ -7,7 +7,6 @@ one and reads its answers. A route of this dialect relays the vendor's binary st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -27,6 +26,7 @@ from engine.dialects.interface.usage import (
     object_in,
 )
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 from engine.values.usage import OutputFields, Usage
 
 _TYPES = {
@@ -121,7 +121,7 @@ def _usage_of(document: object) -> Usage | None:
     )
 
 
-def _write_1h(members: dict[str, Any]) -> int:
+def _write_1h(members: Json) -> int:
     """The tokens that were written to the prompt cache for one hour."""
     details = members.get("cacheDetails")
     return sum(

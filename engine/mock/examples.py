@@ -20,6 +20,7 @@ from engine.mock.invent import invent
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value
 from engine.spec.media_types import essence, is_json, sequence_kind
+from engine.values.trees import Json
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _WORD = re.compile(r"\s*\S+\s*")
@@ -101,7 +102,7 @@ def last_turn(request: object) -> str:
     return ""
 
 
-def _is_user(turn: dict[str, Any]) -> bool:
+def _is_user(turn: Json) -> bool:
     return bool(turn.get("role", "user") == "user")
 
 

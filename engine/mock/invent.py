@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.spec.document.node import Node
+from engine.values.trees import Json
 
 _MAX_DEPTH = 12
 _SHALLOW = 6
@@ -117,7 +118,7 @@ class _Inventor:
         self.copies //= count
         return [item] * count
 
-    def _object(self, schema: Node, depth: int) -> dict[str, Any]:
+    def _object(self, schema: Node, depth: int) -> Json:
         if depth >= _MAX_DEPTH:
             return {}
         required = schema.value.get("required")
@@ -140,7 +141,7 @@ def _count(schema: Node, keyword: str, most: int) -> int:
     return int(min(max(count, 0), most)) if _is_number(count) else 0
 
 
-def _number(schema: dict[str, Any]) -> object:
+def _number(schema: Json) -> object:
     low = next((schema[k] for k in ("minimum", "exclusiveMinimum") if _is_number(schema.get(k))), 0)
     number = low + 1 if "exclusiveMinimum" in schema else low
     high = schema["maximum"] if _is_number(schema.get("maximum")) else number

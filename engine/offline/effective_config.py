@@ -20,7 +20,7 @@ from engine.source.problem import Path, Place, place_of
 from engine.source.reader import SourceDocument
 from engine.source.yaml_text import scalar, string
 from engine.spec.expression import pointer
-from engine.values.trees import leaves, map_leaves
+from engine.values.trees import Json, Section, leaves, map_leaves
 
 MASK = "***"
 
@@ -39,7 +39,7 @@ class EffectiveConfig:
         self._document = document
         self._comments = comments or {}
         self._folder = os.path.dirname(document.file)
-        self.value: Mapping[str, Any] = {k: v for k, v in document.value.items() if k != "include"}
+        self.value: Section = {k: v for k, v in document.value.items() if k != "include"}
         self._secrets = {path: is_url for path, _, is_url in secret_places(document.value)}
         self._paths = {path for path, _, _ in keys.values(document.value, keys.root(), "path")}
 
@@ -47,7 +47,7 @@ class EffectiveConfig:
         """The config as block YAML, with a comment `# file:line` after each value."""
         return "".join(f"{line}\n" for line in self._lines(self.value, ()))
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> Json:
         """`config`, with the values of `yaml`, and `origins`: `file:line:column` by JSON
         pointer."""
         origins = {

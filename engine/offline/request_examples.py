@@ -27,6 +27,7 @@ from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError, Malformed
+from engine.values.trees import Section
 
 MAX_EXAMPLES = 5_000
 """Examples of one document that are judged."""
@@ -195,7 +196,7 @@ def _subschemas(schema: Node) -> Iterator[Node]:
     yield from [member for _, member in schema.literal("properties").items()]
 
 
-def _is_of_type(value: Any, schema: Mapping[str, Any]) -> bool:
+def _is_of_type(value: Any, schema: Section) -> bool:
     """Whether a schema certainly accepts a value: it requires a type, perhaps some values, and
     nothing else."""
     types = _TYPES.get(schema["type"]) if isinstance(schema.get("type"), str) else None

@@ -30,6 +30,7 @@ from engine.spec.refusal_messages import Refusal, explain, place
 from engine.spec.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, refuse_repeated_names
+from engine.values.trees import Json
 
 WHOLE_BODY = "schema"
 """The name of the condition on the whole body."""
@@ -266,7 +267,7 @@ def _subschemas(schema: object, at: Path) -> Iterator[tuple[Mapping[str, Any], P
                 yield from _subschemas(subschema, (*at, word, name))
 
 
-def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
+def _with_type(schema: Json) -> Json:
     """The schema with the types to which its keywords apply, unless it has `type`."""
     implied = sorted(kind for kind, words in BY_TYPE.items() if not words.isdisjoint(schema))
     return {"type": implied, **schema} if implied and "type" not in schema else schema

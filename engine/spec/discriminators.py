@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.spec.document.node import Node
 from engine.spec.schema_types import Resolve, branches, properties_of
+from engine.values.trees import Json
 
 GUARD = "x-modelway-named-by-discriminator"
 """Marks the schemas that guards refuse, for messages."""
@@ -21,7 +22,7 @@ _MAX_NAMES = 40_000
 """Names in the guards of one schema, at most: a guard has the names of all other branches."""
 
 
-def guard(schema: Node, copy: dict[str, Any]) -> None:
+def guard(schema: Node, copy: Json) -> None:
     """Put guards around the branches of the plain copy of a schema with a discriminator."""
     tags = tags_of(schema)
     if tags is None or sum(map(len, tags.values())) * len(tags) > _MAX_NAMES:

@@ -19,6 +19,7 @@ from engine.spec.document.node import Library, Node
 from engine.spec.document.packed import unpacked
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
 from engine.spec.schema_types import is_marked
+from engine.values.trees import Json
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; all others are ignored."""
@@ -179,12 +180,12 @@ class PlainFile:
             relax(schema, optional_members(value, self._root.follow) if described else ())
         return schema
 
-    def _refer_to_exact_copy(self, schema: dict[str, Any]) -> None:
+    def _refer_to_exact_copy(self, schema: Json) -> None:
         if isinstance(ref := schema.get("$ref"), str):
             uri, _, pointer = ref.partition("#")
             schema["$ref"] = f"{uri or self._root.uri.as_uri()}{EXACT_SUFFIX}#{pointer}"
 
-    def _format(self, schema: dict[str, Any]) -> None:
+    def _format(self, schema: Json) -> None:
         name = schema.get("format")
         if not isinstance(name, str):
             return
@@ -195,7 +196,7 @@ class PlainFile:
         if name not in CHECKED_FORMATS or (name == "byte" and not self._is_30):
             del schema["format"]
 
-    def _read_only(self, value: dict[str, Any], schema: dict[str, Any]) -> None:
+    def _read_only(self, value: Json, schema: Json) -> None:
         """Requests need not have read-only properties, and responses write-only ones; both may."""
         properties, required = value["properties"], schema["required"]
         names = [

@@ -25,6 +25,7 @@ from engine.spec.schema_keywords import (
     SAME_VALUE_LISTS,
     SAME_VALUE_MAPPINGS,
 )
+from engine.values.trees import Json
 
 MAX_REFERENCES = 18
 """Schemas with no more references and branches are not expensive: 3**6 applications."""
@@ -150,7 +151,7 @@ class SchemaCost:
             self._by_place[place] = self._schema(json.loads(self._texts[place]), place)
         return self._by_place[place]
 
-    def _read(self, value: dict[str, Any], schema: _Schema) -> None:
+    def _read(self, value: Json, schema: _Schema) -> None:
         """Complete a schema with the schemas in it."""
         place = schema.place
         references = [value[k] for k in REFERENCES if isinstance(value.get(k), str)]
@@ -275,5 +276,5 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def _mapping(value: object) -> Json:
     return value if isinstance(value, dict) else {}

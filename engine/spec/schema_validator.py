@@ -24,6 +24,7 @@ import jsonschema_rs
 
 from engine.spec.schema_cost import SchemaCost, may_be_expensive
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 
 EXPENSIVE = 1_000
 """How often schemas may be applied to one value before the cost of values is counted first. In
@@ -194,10 +195,10 @@ class SchemaValidator:
         registry = jsonschema_rs.Registry(list(files.items()), draft=draft)
         return {"$ref": f"{self._uri}#/{root}"}, registry
 
-    def _files(self) -> tuple[dict[str, Any], str]:
+    def _files(self) -> tuple[Json, str]:
         """The files that the schema refers to, with no other parts, by URI; and the key of the
         schema in its own."""
-        files: dict[str, Any] = {self._uri: {}}
+        files: Json = {self._uri: {}}
         complete: set[tuple[str, tuple[str | int, ...]]] = set()
         for part in sorted(self._parts, key=lambda part: len(part.path)):
             uri, path = part.uri, part.path

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import orjson
 
 from engine.values.errors import Malformed
+from engine.values.trees import Json
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _RECORD = b"\x1e"
@@ -46,10 +46,10 @@ def _records(data: bytes) -> list[bytes]:
     return texts
 
 
-def _events(data: bytes, truncated: bool) -> Iterator[dict[str, Any]]:
+def _events(data: bytes, truncated: bool) -> Iterator[Json]:
     """The events with data; comments, unknown fields and an event that does not end are ignored."""
     lines = _LINE_END.split(data.removeprefix(_BOM))
-    event: dict[str, Any] = {}
+    event: Json = {}
     for line in lines[:-1] if truncated else [*lines, b""]:
         if line:
             _add_field(event, line)
@@ -59,7 +59,7 @@ def _events(data: bytes, truncated: bool) -> Iterator[dict[str, Any]]:
         event = {}
 
 
-def _add_field(event: dict[str, Any], line: bytes) -> None:
+def _add_field(event: Json, line: bytes) -> None:
     name, _, raw = line.partition(b":")
     value = raw.removeprefix(b" ").decode("utf-8", "replace")
     if name == b"data":

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import WrongType
+from engine.values.trees import Json
 
 _FORMATS = frozenset(
     (*("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6"), "uuid")

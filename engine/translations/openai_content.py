@@ -17,7 +17,6 @@ from engine.translations.neutral.content import (
     Citation,
     Foreign,
     Inline,
-    Json,
     Link,
     Media,
     Refusal,
@@ -28,6 +27,7 @@ from engine.translations.neutral.events import TokenLogprob, UpstreamError
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request_json import JsonObject
 from engine.translations.refusals import AnswerErrors, error_of
+from engine.values.trees import Json
 
 _TYPES = MimeTypes()
 """The media types by the ends of file names."""

@@ -8,13 +8,14 @@ from typing import Literal
 
 from msgspec import Raw
 
-from engine.translations.neutral.content import Extra, Json
+from engine.translations.neutral.content import Extra
 from engine.translations.neutral.json_members import NULL, Members, WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
 from engine.translations.neutral.request_json import JsonObject, present
 from engine.translations.openai_models import is_strict, reasoning_effort, samples, takes_verbosity
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 SHARED_MEMBERS = (

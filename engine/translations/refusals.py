@@ -23,6 +23,7 @@ from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_p
 from engine.translations.neutral.request import ChatRequest
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 UNREADABLE = (ValueError, OverflowError, RecursionError)
@@ -190,7 +191,7 @@ ErrorReader = Callable[[int, Any], UpstreamError]
 _NO_ERRORS = frozenset((b"", b"null", b"{}", b"[]", b'""', b"false", b"0"))
 
 
-def error_members(document: object) -> dict[str, Any]:
+def error_members(document: object) -> Json:
     """The members of the error in the JSON of an error response or of an event; a list may hold
     it."""
     if isinstance(document, list):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
 from urllib.parse import unquote
 
 from engine.dialects.gemini.errors import error_object, is_error, stream_error
@@ -16,6 +15,7 @@ from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.streams import Framing, StreamRules, alt_is_sse
 from engine.dialects.interface.usage import RequestFields
 from engine.values.proto_json import json_name
+from engine.values.trees import Json
 from engine.values.usage import OutputFields
 
 _MODELS = "models/"
@@ -35,7 +35,7 @@ def _has_content(document: object) -> bool:
     return any(_candidate_has_content(c) for c in candidates if isinstance(c, dict))
 
 
-def _candidate_has_content(candidate: dict[str, Any]) -> bool:
+def _candidate_has_content(candidate: Json) -> bool:
     content = candidate.get("content") or {}
     parts = content.get("parts") if isinstance(content, dict) else content
     return bool(candidate.get("finishReason") or parts)
@@ -51,12 +51,12 @@ def _ends(documents: Sequence[object]) -> bool | None:
     return any(_blocked(answer) or _has_finished(answer) for answer in answers) if answers else None
 
 
-def _blocked(document: dict[str, Any]) -> bool:
+def _blocked(document: Json) -> bool:
     feedback = document.get("promptFeedback")
     return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
 
 
-def _has_finished(document: dict[str, Any]) -> bool:
+def _has_finished(document: Json) -> bool:
     candidates = document.get("candidates")
     return isinstance(candidates, list) and any(
         isinstance(candidate, dict) and candidate.get("finishReason") for candidate in candidates

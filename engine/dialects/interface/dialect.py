@@ -20,9 +20,10 @@ from engine.dialects.interface.streams import (
 )
 from engine.dialects.interface.usage import Meter, RequestFields, UsageOption
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 from engine.values.usage import Usage
 
-Document = dict[str, Any]
+Document = Json
 
 
 def _never(environ: Mapping[str, object], query: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.dialects.interface.streams import END_MARKER
 from engine.values.event_json import event_json, json_or_none
+from engine.values.trees import Json
 
 MAX_TEXT = 500
 """The most characters of an error's text that are quoted."""
@@ -96,7 +97,7 @@ def event_document(event: bytes) -> object:
     return document
 
 
-def reported_error(document: object) -> dict[str, Any] | None:
+def reported_error(document: object) -> Json | None:
     """The members of the error that the JSON of an event, or of an answer with a status of success,
     reports; None for one that reports no error.
 
@@ -130,14 +131,14 @@ def reported_error(document: object) -> dict[str, Any] | None:
     return None if any(document.get(name) for name in _ANSWER_MEMBERS) else _members(document)
 
 
-def _text_error(document: dict[str, Any]) -> dict[str, Any]:
+def _text_error(document: Json) -> Json:
     """An error that is a text, or a list of them; Hugging Face's server adds its type."""
     kind = document.get("error_type")
     status = _ERROR_TYPES.get(kind) if isinstance(kind, str) else None
     return {"message": error_text(document), **({"status": status} if status else {})}
 
 
-def _groq_error(extra: object) -> dict[str, Any] | None:
+def _groq_error(extra: object) -> Json | None:
     """The error in `x_groq`, which says why a stream was stopped early."""
     error = extra.get("error") if isinstance(extra, dict) else None
     return {"message": error_text(error), "code": error} if error else None
@@ -148,7 +149,7 @@ def reports_error(document: object) -> bool:
     return reported_error(document) is not None
 
 
-def _members(document: dict[str, Any]) -> dict[str, Any]:
+def _members(document: Json) -> Json:
     members = {name: document[name] for name in _MEMBERS if name in document}
     if members.get("type") == "error":  # of the event
         del members["type"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import orjson
 
 from engine.dialects.interface.streams import objects_in
+from engine.values.trees import Json
 
 _OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
 _STREAM_EVENTS = frozenset(
@@ -32,7 +32,7 @@ def ends(documents: Sequence[object]) -> bool | None:
     return any(map(_is_end, events)) if events else None
 
 
-def _is_end(event: dict[str, Any]) -> bool:
+def _is_end(event: Json) -> bool:
     delta = event.get("delta")
     return event["type"] == "message_stop" or (
         isinstance(delta, dict) and bool(delta.get("stop_reason"))
@@ -49,7 +49,7 @@ def events_of(answer: object) -> bytes:
     )
 
 
-def _events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _events(message: Json) -> Iterator[Json]:
     stop = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
     usage = message.get("usage") or {"input_tokens": 0, "output_tokens": 0}
     started = {**message, "content": [], **dict.fromkeys(stop), "usage": usage}
@@ -64,7 +64,7 @@ def _events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "message_stop"}
 
 
-def _begun(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _begun(block: Json) -> tuple[Json, list[Json]]:
     """A block as it begins, and the deltas that complete it."""
     begun = dict(block)
     citations = objects_in(begun.pop("citations", None))

@@ -8,6 +8,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
+from engine.values.trees import Json
+
 END_MARKER = b"[DONE]"
 """The data of the event that ends a stream of the OpenAI dialect."""
 
@@ -62,13 +64,13 @@ class StreamError(NamedTuple):
     document: Any
 
 
-def error_in(document: object) -> dict[str, Any] | None:
+def error_in(document: object) -> Json | None:
     """The object `error` of a JSON value; None where there is none."""
     error = document.get("error") if isinstance(document, dict) else None
     return error if isinstance(error, dict) else None
 
 
-def objects_in(value: object) -> list[dict[str, Any]]:
+def objects_in(value: object) -> list[Json]:
     """The objects in a JSON array; none in any other value."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 from msgspec import Meta, Struct, ValidationError, convert
 
 from engine.values.json_edit import Buffer
+from engine.values.trees import Json
 from engine.values.usage import OutputFields, Usage
 
 MAX_COUNT = 500_000_000
@@ -223,7 +224,7 @@ def _ignore(member: str, kind: str) -> None:
     log.warning("usage: '%s' in an upstream's answer is %s and is ignored", member, words)
 
 
-def count_in(holder: dict[str, Any], member: str) -> int | None:
+def count_in(holder: Json, member: str) -> int | None:
     """The count in a member of an object; None, with a line in the log, for what is no count."""
     value = holder.get(member)
     number = count(value)
@@ -232,7 +233,7 @@ def count_in(holder: dict[str, Any], member: str) -> int | None:
     return number
 
 
-def object_in(holder: dict[str, Any], *members: str) -> dict[str, Any]:
+def object_in(holder: Json, *members: str) -> Json:
     """The first of these members that is an object; an empty one, with a line in the log for what
     is something else, for none."""
     for member in members:

@@ -6,7 +6,6 @@ Read `errors.py`, `usage.py`, `chat_formats.py` and `realtime.py` for its parts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_forms import FAILED_REASONS
@@ -26,6 +25,7 @@ from engine.dialects.openai.realtime import socket_error, socket_usage
 from engine.dialects.openai.usage import METER
 from engine.dialects.openai.usage_option import USAGE_OPTION
 from engine.dialects.openai.whole_answers import events_of
+from engine.values.trees import Json
 from engine.values.usage import OutputFields
 
 _OPENING_EVENTS = frozenset(
@@ -87,7 +87,7 @@ def _finish_reasons(choices: list[object]) -> list[object]:
     return [reason for reason in reasons if reason and reason not in FAILED_REASONS]
 
 
-def _choice_has_content(choice: dict[str, Any]) -> bool:
+def _choice_has_content(choice: Json) -> bool:
     delta = choice.get("delta") or {}
     if choice.get("finish_reason") or choice.get("text"):
         return True

@@ -4,11 +4,11 @@ the event that only reports usage from the stream."""
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from engine.dialects.interface.usage import Edit, UsageOption
 from engine.values.event_json import event_json
 from engine.values.json_edit import Ambiguous, Buffer, span
+from engine.values.trees import Json
 
 _ENABLED = b'{"include_usage":true}'
 _KEY = b'"usage"'
@@ -35,7 +35,7 @@ def enable(buffer: Buffer, value: object) -> Edit | None:
     return _enable_in(buffer, options)
 
 
-def _enable_in(buffer: Buffer, options: dict[str, Any] | None) -> Edit | None:
+def _enable_in(buffer: Buffer, options: Json | None) -> Edit | None:
     """The change to a body that already has `stream_options`."""
     try:
         options_span = span(buffer, ("stream_options",))

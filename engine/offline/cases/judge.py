@@ -15,6 +15,7 @@ from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.report import code_of
 from engine.offline.rehearsal.sent_request import ABSENT, model_sent
+from engine.values.trees import Json
 
 
 def judge(case: Case, rehearsal: Rehearsal, config: Config) -> list[Failure]:
@@ -55,7 +56,7 @@ class _Comparison:
             self.case.place(*steps), expectation, self.display.text(_as_json(expected)), displayed
         )
 
-    def headers(self, expected: dict[str, Any]) -> Iterator[Failure]:
+    def headers(self, expected: Json) -> Iterator[Failure]:
         """Compare headers sent to the upstream: a value, or null for one that must not be sent."""
         request = self.request
         real = dict(request.headers) if request is not None else {}

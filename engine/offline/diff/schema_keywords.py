@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from engine.spec.document.node import Node
 from engine.spec.plain_files import CHECKED_FORMATS
+from engine.values.trees import Json
 
 _MAX_JSON_DEPTH = 8
 _ANY_TEXT = ("", ".*", "^.*$", "^.*", ".*$")
@@ -46,7 +47,7 @@ class Bound(NamedTuple):
         return f"{self.value}{' (exclusive)' if self.exclusive else ''}"
 
 
-def target_of(node: Node) -> tuple[Node, dict[str, Any]]:
+def target_of(node: Node) -> tuple[Node, Json]:
     """The schema that a node is or refers to, and the keywords beside its `$ref`, which OpenAPI 3.1
     applies as well."""
     if node.ref is None:
@@ -61,7 +62,7 @@ def is_narrower(key: str, bound: Bound, other: Bound) -> bool:
     return bool(distance > 0 or (distance == 0 and bound.exclusive and not other.exclusive))
 
 
-def bounds_of(schema: dict[str, Any]) -> dict[str, Bound]:
+def bounds_of(schema: Json) -> dict[str, Bound]:
     """The bounds, an exclusive one under the name of the inclusive one. Those that every value
     meets are left out."""
     bounds: dict[str, Bound] = {}
@@ -83,7 +84,7 @@ def bounds_of(schema: dict[str, Any]) -> dict[str, Bound]:
     return bounds
 
 
-def multiples_of(schema: dict[str, Any]) -> set[Fraction]:
+def multiples_of(schema: Json) -> set[Fraction]:
     """The numbers of which a value must be a multiple."""
     number: Any = schema.get("multipleOf")
     return {Fraction(str(number))} if _is_number(number) and number > 0 else set()
@@ -157,7 +158,7 @@ def _declared_types(node: Node) -> frozenset[str] | None:
     return frozenset(types | {"integer"} if "number" in types else types)
 
 
-def values_of(schema: dict[str, Any]) -> list[Any] | None:
+def values_of(schema: Json) -> list[Any] | None:
     """The values that both `const` and `enum` allow; None for any."""
     const = [schema["const"]] if "const" in schema else None
     listed = schema.get("enum")

@@ -17,6 +17,7 @@ from engine.plan.route import Route
 from engine.spec.path_templates import PathMatch, PathTree
 from engine.upstream.client.address import origin_of
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 
 ABSENT: Any = object()
 """Stands for an absent value."""
@@ -29,7 +30,7 @@ class BodyChange(NamedTuple):
     before: Any
     after: Any
 
-    def as_json(self, shown: Callable[[object], object]) -> dict[str, Any]:
+    def as_json(self, shown: Callable[[object], object]) -> Json:
         """`{place, before, after}`, without what is absent; values as they are `shown`."""
         values = {"before": self.before, "after": self.after}
         values = {name: shown(value) for name, value in values.items() if value is not ABSENT}

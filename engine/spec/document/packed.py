@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.spec.document import compact_json
 from engine.spec.document.compact_json import dumps
+from engine.values.trees import Json
 
 _OF_MEMBERS = ("paths", "webhooks", "components", "definitions", "parameters", "responses")
 """The keys of a document whose members are packed; of `components`, the members of each kind."""
@@ -63,7 +64,7 @@ class ParsedOnce(Packed):
 
     def __init__(self, members: Packed) -> None:
         dict.__init__(self, dict.items(members))
-        self._parsed: dict[str, Any] = {}
+        self._parsed: Json = {}
 
     def __getitem__(self, key: str) -> object:
         if key not in self._parsed:
@@ -76,7 +77,7 @@ def packed(value: object) -> object:
     return _with_mappings(value, _pack)
 
 
-def _with_mappings(value: object, convert: Callable[[dict[str, Any]], dict[str, Any]]) -> object:
+def _with_mappings(value: object, convert: Callable[[Json], Json]) -> object:
     """A document with each mapping that is packed, or is to be packed, converted."""
     if not isinstance(value, dict):
         return value
@@ -93,7 +94,7 @@ def _with_mappings(value: object, convert: Callable[[dict[str, Any]], dict[str, 
     return result
 
 
-def _pack(members: dict[str, Any]) -> Packed:
+def _pack(members: Json) -> Packed:
     return members if isinstance(members, Packed) else Packed(members)
 
 
@@ -111,7 +112,7 @@ def separated(value: object) -> tuple[object, list[str]]:
     """A packed document with the names of members in place of these, and their JSON texts."""
     texts: list[str] = []
 
-    def names(members: dict[str, Any]) -> dict[str, Any]:
+    def names(members: Json) -> Json:
         texts.extend(dict.values(members))
         return {"names": list(members)}
 
@@ -122,7 +123,7 @@ def joined(value: object, texts: Sequence[str]) -> object:
     """The packed document of which `separated` has made these. Raises ValueError for others."""
     following = iter(texts)
 
-    def members(entry: dict[str, Any]) -> Packed:
+    def members(entry: Json) -> Packed:
         names = entry["names"]
         return Packed.of(dict(zip(names, islice(following, len(names)), strict=True)))
 

@@ -30,11 +30,12 @@ from engine.spec.document.unusable_values import (
     half_characters,
 )
 from engine.spec.parameter_readers import STYLES
+from engine.values.trees import Json
 
 _META_30 = "http://json-schema.org/draft-04/schema"
 _META_31 = "https://json-schema.org/draft/2020-12/schema"
 
-Schema = dict[str, Any]
+Schema = Json
 _NAMING = frozenset(
     {"properties", "schemas", "parameters", "requestBodies", "securitySchemes", "content"}
     | {"definitions"}

@@ -15,10 +15,11 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
-from engine.translations.neutral.content import Json, Reasoning, Signature, seal, unseal
+from engine.translations.neutral.content import Reasoning, Signature, seal, unseal
 from engine.translations.neutral.json_members import Members, value_of
+from engine.values.trees import Json
 
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_OBJECT = msgspec.json.Decoder(Json)
 _SUMMARY = "reasoning.summary"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import Raw, Struct
 
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import Json, Signature
+from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Finish,
@@ -20,6 +20,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.refusals import AnswerErrors, error_of
+from engine.values.trees import Json
 
 
 class ExtraFields(Struct):

@@ -23,7 +23,6 @@ from engine.translations import anthropic_models
 from engine.translations.anthropic_models import ParameterWriter as AnthropicWriter
 from engine.translations.model_parameters import models
 from engine.translations.neutral.calls import lose_one_call
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.parameters import (
     LimitedWriter,
     effort_of,
@@ -32,6 +31,7 @@ from engine.translations.neutral.parameters import (
     nearest_effort,
 )
 from engine.translations.neutral.request import Thinking
+from engine.values.trees import Json
 
 _ALL_MEDIA = frozenset({"image", "audio", "video", "document"})
 

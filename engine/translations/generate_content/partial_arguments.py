@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.calls import MAX_ARGUMENTS
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.json_members import Members
+from engine.values.trees import Json
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]")
 _MAX_DEPTH = 64

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import WrongType
+from engine.values.trees import Json
 
 _CAPITALS = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 _COUNTS = ("maxItems", "minItems", "minProperties", "maxProperties", "minLength", "maxLength")

@@ -18,9 +18,9 @@ from engine.translations.generate_content.schemas import (
     encode_schema,
     too_deep,
 )
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import TooLarge, most_bytes
+from engine.values.trees import Json
 
 _KNOWN = frozenset(
     (

@@ -19,7 +19,6 @@ from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, argument
 from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
-    Json,
     Media,
     Reasoning,
     Refusal,
@@ -39,6 +38,7 @@ from engine.translations.neutral.events import (
     Start,
 )
 from engine.translations.neutral.request import ChatRequest
+from engine.values.trees import Json
 
 _ORDERED = frozenset({Reasoning, ToolCall})
 """Blocks with a place of their own among the others."""

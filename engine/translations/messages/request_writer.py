@@ -22,7 +22,7 @@ from engine.translations.neutral.calls import (
     ToolNames,
     arguments_schema,
 )
-from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json, mark
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, mark
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import (
@@ -39,6 +39,7 @@ from engine.translations.neutral.turns import (
     results_before_others,
     texts_only,
 )
+from engine.values.trees import Json
 
 
 def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:

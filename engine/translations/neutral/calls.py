@@ -19,12 +19,13 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Json, Text, ToolCall
+from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
 from engine.translations.neutral.json_members import OBJECT, WrongType, decode
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import ChatRequest, Tool
+from engine.values.trees import Json
 
 _Model = TypeVar("_Model")
 

@@ -13,7 +13,6 @@ from engine.translations.neutral.content import (
     Block,
     Citation,
     Inline,
-    Json,
     Media,
     Reasoning,
     Refusal,
@@ -33,6 +32,7 @@ from engine.translations.responses.answer_fields import (
 )
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
 from engine.translations.responses.request_writer import write_choice, write_format
+from engine.values.trees import Json
 from engine.values.usage import Usage
 
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}

@@ -8,7 +8,6 @@ from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
     Inline,
-    Json,
     Media,
     PlainText,
     Reasoning,
@@ -22,6 +21,7 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.openai_content import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
+from engine.values.trees import Json
 
 _TEXT = {"type", "text"}
 

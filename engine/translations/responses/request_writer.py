@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
@@ -25,6 +24,7 @@ from engine.translations.openai_request_fields import (
     write_verbosity,
 )
 from engine.translations.responses.content_writer import ItemWriter
+from engine.values.trees import Json
 
 _MIN_LIMIT = 16
 _MAX_NAME = 128

@@ -15,8 +15,9 @@ import jsonschema_rs
 import orjson
 
 from engine.spec.refusal_messages import explain
+from engine.values.trees import Json
 
-Event = dict[str, Any]
+Event = Json
 
 ANY: Any = object()
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "object"}
@@ -45,7 +46,7 @@ class EventShape:
             raise Invalid(refusal.code, refusal.message, refusal.param or None)
 
 
-def _schema(shape: Any) -> dict[str, Any]:
+def _schema(shape: Any) -> Json:
     if shape is ANY:
         return {}
     if shape is None:

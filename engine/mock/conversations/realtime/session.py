@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 from engine.mock.conversations.realtime.client_events import Event
+from engine.values.trees import Json
 
 _MINUTES = 60
 _BYTES_PER_MS = {"audio/pcm": 48, "audio/pcmu": 8, "audio/pcma": 8}
@@ -103,7 +103,7 @@ def _merge(settings: Event, changes: Event) -> None:
             settings[name] = deepcopy(value)
 
 
-def _defaults() -> dict[str, Any]:
+def _defaults() -> Json:
     pcm = {"type": "audio/pcm", "rate": 24000}
     return {
         "type": "realtime",

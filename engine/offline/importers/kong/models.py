@@ -12,6 +12,7 @@ from engine.offline.imported_parameters import PLACES, fits, number_of
 from engine.offline.importers.kong.entities import Plugin, listed, mapping
 from engine.offline.importers.kong.upstreams import Upstream, filled, provider_of
 from engine.source.problem import Path
+from engine.values.trees import Json, Section
 
 NO_COUNTERPART = "there is no counterpart"
 _READ = frozenset({"model", "auth", "route_type", "weight", "logging", "description"})
@@ -39,7 +40,7 @@ class Target(NamedTuple):
     """A target that is imported: the model that callers ask for, its options and their place."""
 
     model: str
-    options: Mapping[str, Any]
+    options: Section
     at: Path
 
 
@@ -94,7 +95,7 @@ def _read_target(
     _note_target(draft, target, at)
     line = draft.line((*at, "model"))
     served = filled(options.get("azure_deployment_id", name))
-    to: dict[str, Any] = {
+    to: Json = {
         "upstream": draft.named(draft.upstreams, provider, entry, line),
         "model": served,
     }
@@ -138,7 +139,7 @@ def _note_target(draft: ImportedConfig, target: Mapping[str, object], at: Path) 
 
 def _edit(draft: ImportedConfig, name: str, targets: Sequence[Target]) -> None:
     """Set the parameters that all targets of a model share: Kong's replace those of requests."""
-    values: dict[str, Any] = {}
+    values: Json = {}
     for key, places in PLACES.items():
         numbers = [number_of(target.options.get(key)) for target in targets]
         configured = [target for target in targets if target.options.get(key) is not None]
@@ -153,16 +154,16 @@ def _edit(draft: ImportedConfig, name: str, targets: Sequence[Target]) -> None:
         for target in configured:
             draft.skip((*target.at, key), reason)
     if values:
-        body: dict[str, Any] = {"set": values}
+        body: Json = {"set": values}
         if "max_tokens" in values:
             body["remove"] = ["max_completion_tokens"]  # the same limit by another name
         draft.models[name].value["transform"] = {"request": {"body": body}}
 
 
-def _settings(draft: ImportedConfig, plugin: Plugin, at: Path) -> dict[str, Any]:
+def _settings(draft: ImportedConfig, plugin: Plugin, at: Path) -> Json:
     """Retries and timeouts of the balancer, as settings of each upstream."""
     balancer = mapping(plugin.config.get("balancer"))
-    settings: dict[str, Any] = {}
+    settings: Json = {}
     timeouts = {
         name: f"{balancer[key]}ms"
         for key, name in _TIMEOUTS.items()

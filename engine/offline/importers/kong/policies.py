@@ -13,6 +13,7 @@ from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.kong.entities import Entity, Plugin, listed
 from engine.offline.importers.kong.headers import SIDES, read_headers
 from engine.values.client_address import Network
+from engine.values.trees import Section
 
 _N = TypeVar("_N", IPv4Network, IPv6Network)
 _WINDOWS = {"second": "1s", "minute": "1m", "hour": "1h", "day": "day", "month": "month"}
@@ -181,7 +182,7 @@ def _read_cors(draft: ImportedConfig, plugin: Plugin) -> None:
         draft.cors = Entry({"origins": list(dict.fromkeys(exact))}, [line])
 
 
-_POLICIES: Mapping[str, Callable[[Mapping[str, Any], Sequence[Guarded]], list[Any]]] = {
+_POLICIES: Mapping[str, Callable[[Section, Sequence[Guarded]], list[Any]]] = {
     "ip-restriction": _allow_ips,
     "request-size-limiting": _max_body,
     "rate-limiting": _rate_limits,

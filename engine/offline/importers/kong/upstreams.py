@@ -11,6 +11,7 @@ from engine.config import providers
 from engine.offline.imported_config import ImportedConfig
 from engine.offline.importers.kong.entities import mapping
 from engine.source.problem import Path
+from engine.values.trees import Json
 
 _PROVIDERS = {
     **{name: name for name in ("openai", "anthropic", "mistral", "cohere", "gemini", "bedrock")},
@@ -88,9 +89,9 @@ class Upstream:
             *(("upstream_url",), ("dashscope", "international"), ("anthropic_version",)),
         }
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> Json:
         """The entry under `upstreams`. Raises ValueError for what cannot be a URL."""
-        entry: dict[str, Any] = {"provider": self.facts.name}
+        entry: Json = {"provider": self.facts.name}
         if url := self._url():
             entry["url"] = url
         if variables := self._variables(has_url=bool(url)):
@@ -139,7 +140,7 @@ class Upstream:
             raise ValueError("its options cannot be a part of a URL")
         return values
 
-    def _credential(self) -> dict[str, Any]:
+    def _credential(self) -> Json:
         """The credential in the form of the provider, or the one that `auth` describes."""
         known = {"header_name", "param_name", "param_location"}
         for key, kind in _FETCHED.items():
@@ -158,7 +159,7 @@ class Upstream:
             return {}
         return self._key(key)
 
-    def _key(self, key: str) -> dict[str, Any]:
+    def _key(self, key: str) -> Json:
         """The credential with a key. A secret that is written out becomes a variable, another one
         for each secret."""
         form: Mapping[str, object] = self.facts.credential or {}
@@ -172,7 +173,7 @@ class Upstream:
             return {}
         secret = str(self.auth.get(key) or "").removeprefix("Bearer ").strip()
         environment = ENVIRONMENT.fullmatch(secret)
-        credential: dict[str, Any] = {}
+        credential: Json = {}
         for word, value in form.items():
             if word in ("header", "query") or not isinstance(value, str):
                 credential[word] = value

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from engine.config import providers
 from engine.offline.imported_config import Entry, ImportedConfig
@@ -23,6 +22,7 @@ from engine.offline.importers.litellm.vocabulary import (
 from engine.source.problem import Path
 from engine.values.caller import digest
 from engine.values.guessable import guess
+from engine.values.trees import Section
 
 _NEW_ONE = "`modelway token new NAME` makes one"
 
@@ -35,7 +35,7 @@ def _read(draft: ImportedConfig) -> None:
 class _Reader:
     def __init__(self, draft: ImportedConfig) -> None:
         self.draft = draft
-        self.value: Mapping[str, Any] = draft.source.value
+        self.value: Section = draft.source.value
         self.general = self._section("general_settings")
         self.settings = self._section("litellm_settings")
         self.router = self._section("router_settings")
