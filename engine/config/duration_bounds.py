@@ -5,16 +5,15 @@ A message names the bound, never the value, which may be a secret from `${...}`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 from engine.config import keys
 from engine.source.problem import Findings, Path, Source
 from engine.values import units
+from engine.values.trees import Section
 
 
-def check(value: Any, source: Source, findings: Findings) -> list[Path]:
+def check(value: object, source: Source, findings: Findings) -> list[Path]:
     """Note the durations of a gateway.yaml that are out of bounds. Returns their paths."""
     breaches: list[Path] = []
     for at, text, key in keys.values(value, keys.root(), "bounds"):
@@ -25,7 +24,7 @@ def check(value: Any, source: Source, findings: Findings) -> list[Path]:
     return breaches
 
 
-def breach(text: str, schema: Mapping[str, Any]) -> str:
+def breach(text: str, schema: Section) -> str:
     """The bound of a key's schema that a duration breaks, as `1ms or more`; "" for none, and for a
     text that is not a duration."""
     least, most = schema.get(keys.ANNOTATION, {}).get("bounds", (None, None))
@@ -38,6 +37,6 @@ def breach(text: str, schema: Mapping[str, Any]) -> str:
     return ""
 
 
-def example(schema: Mapping[str, Any]) -> str:
+def example(schema: Section) -> str:
     """A duration that a key may have."""
     return str(schema.get("examples", [schema["default"]])[0])

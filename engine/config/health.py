@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from engine.config.keys import default
 from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
+from engine.values.trees import Section
 from engine.values.units import duration_text
 
 
@@ -49,7 +48,7 @@ class RateLimitsConfig:
 
 
 def read_ejection(
-    upstream: Mapping[str, Any], at: Path, source: SourceDocument, findings: Findings
+    upstream: Section, at: Path, source: SourceDocument, findings: Findings
 ) -> EjectionConfig:
     """`ejection` of an upstream at `at`. Contradictory values go to the findings."""
     section = upstream.get("ejection", {})
@@ -68,7 +67,7 @@ def read_ejection(
 
 
 def read_probes(
-    upstream: Mapping[str, Any], at: Path, source: SourceDocument, findings: Findings
+    upstream: Section, at: Path, source: SourceDocument, findings: Findings
 ) -> ProbeConfig | None:
     """`health` of an upstream at `at`, None without it. A timeout longer than the interval of
     probes goes to the findings."""

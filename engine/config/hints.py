@@ -15,6 +15,7 @@ from engine.config.keys import ANNOTATION
 from engine.config.likely_value import flag, plain
 from engine.source.invisible import without_invisible
 from engine.source.suggestion import near
+from engine.values.trees import Section
 
 _LOCATIONS = (
     "write $request.body#/model, $request.path.NAME, $request.query.NAME or $request.header.NAME"
@@ -81,17 +82,17 @@ _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
 means."""
 
 
-def _amount(value: Any) -> str:
+def _amount(value: object) -> str:
     return str(value) if likely_value.is_number(value) else "1"
 
 
-def string_format(schema: Mapping[str, Any]) -> str:
+def string_format(schema: Mapping[str, object]) -> str:
     """The format of a string of this schema, as `a duration`; "" if it has none."""
     name = _format(schema)
     return _FORMATS[name][0] if name else ""
 
 
-def hint(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) -> str:
+def hint(key: str, value: Any, schema: Mapping[str, object], types: Sequence[str]) -> str:
     """What to write in place of `value`, which has another type than `types`, or another format."""
     if isinstance(value, str) and value[:1] in _TYPOGRAPHIC_QUOTES and value:
         return "these are typographic quotes; write plain ones"
@@ -110,20 +111,20 @@ def hint(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) 
     return ""
 
 
-def _unquoted_template(value: Any) -> str:
+def _unquoted_template(value: object) -> str:
     """The name in a template without quotes, which YAML reads as a mapping: `{token.name}`."""
     names = [*value] if isinstance(value, dict) and list(value.values()) == [None] else [""]
     return str(names[0])
 
 
-def example(schema: Mapping[str, Any], types: Sequence[str]) -> str:
+def example(schema: Mapping[str, object], types: Sequence[str]) -> str:
     """What to write in place of a value that comes from `${...}`: the value is not repeated."""
     if {"boolean", "number", "integer"} & set(types):
         return "${...} becomes a number, true or false only where it stands without quotes"
     return _form(schema) or _description(schema)
 
 
-def choice(key: str, value: Any, options: Sequence[Any]) -> str:
+def choice(key: str, value: object, options: Sequence[object]) -> str:
     """The option of an `enum` that a value probably stands for."""
     if value is False and "off" in options:
         return 'write "off"'
@@ -142,32 +143,32 @@ def choice(key: str, value: Any, options: Sequence[Any]) -> str:
     return f"did you mean '{option}'?" if option else ""
 
 
-def name(schema: Mapping[str, Any]) -> str:
+def name(schema: Section) -> str:
     """What to write for a name that the schema of names refuses."""
     is_header = "$%&" in str(schema.get("pattern", ""))
     return f"a header name has {_FORMATS['header name'][1]}" if is_header else ""
 
 
-def constant(key: str, value: Any, expected: Any) -> str:
+def constant(key: str, value: object, expected: object) -> str:
     """What to write where the schema has a `const`."""
     if key == "auth":
         return "write none to serve callers without a token; leave it out to ask for one"
     return f"write {expected}" + (" without quotes" if str(value) == str(expected) else "")
 
 
-def _notes(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    notes: Mapping[str, Any] = schema.get(ANNOTATION, {})
+def _notes(schema: Section) -> Mapping[str, object]:
+    notes: Mapping[str, object] = schema.get(ANNOTATION, {})
     return notes
 
 
-def _format(schema: Mapping[str, Any]) -> str:
+def _format(schema: Mapping[str, object]) -> str:
     """The row of _FORMATS for a string of this schema, "" for none."""
     notes = _notes(schema)
     name = str(notes.get("format", notes.get("unit", "")))
     return name if name in _FORMATS else ""
 
 
-def _form(schema: Mapping[str, Any]) -> str:
+def _form(schema: Section) -> str:
     """What to write for a string of this schema, "" if it has no format."""
     name = _format(schema)
     if name and "examples" in schema:
@@ -175,15 +176,15 @@ def _form(schema: Mapping[str, Any]) -> str:
     return _FORMATS[name][1] if name else ""
 
 
-def _description(schema: Mapping[str, Any]) -> str:
+def _description(schema: Mapping[str, object]) -> str:
     return str(schema.get("description", ""))
 
 
-def _lower_case(value: Any) -> str:
+def _lower_case(value: object) -> str:
     return value if isinstance(value, str) and value.islower() else ""
 
 
-def _string(key: str, value: Any, schema: Mapping[str, Any]) -> str:
+def _string(key: str, value: Any, schema: Mapping[str, object]) -> str:
     name, is_number = _format(schema), likely_value.is_number(value)
     if text := likely_value.hint_for_format(name, value):
         return text
@@ -205,7 +206,7 @@ def _string(key: str, value: Any, schema: Mapping[str, Any]) -> str:
     return _description(schema) if not isinstance(value, dict | list) else ""
 
 
-def _other_spelling(value: Any, schema: Mapping[str, Any]) -> str:
+def _other_spelling(value: object, schema: Mapping[str, object]) -> str:
     """A text that the schema accepts, with other letters or without blanks; "" if there is none."""
     text, pattern = str(value), str(schema.get("pattern", ""))
     if not isinstance(value, str) or not pattern:
@@ -214,7 +215,7 @@ def _other_spelling(value: Any, schema: Mapping[str, Any]) -> str:
     return next((s for s in spellings if s != text and plain(s) and re.search(pattern, s)), "")
 
 
-def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
+def _duration(key: str, value: object, schema: Mapping[str, object]) -> str:
     is_number = likely_value.is_number(value)
     if key == "retention" and is_number:
         return f"write {value}d, or another unit: h, m, s"
@@ -233,7 +234,7 @@ def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
     return f"write {duration}{units}"
 
 
-def _number(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) -> str:
+def _number(key: str, value: object, schema: Mapping[str, object], types: Sequence[str]) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "write a finite number, like 1"
     if not isinstance(value, str):
@@ -241,7 +242,7 @@ def _number(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str
     return likely_number.hint(key, value, schema, tuple(types))
 
 
-def _list(key: str, value: Any) -> str:
+def _list(key: str, value: object) -> str:
     if isinstance(value, dict):
         return "begin each entry with '- ', or write [{...}]"
     if likely_value.is_number(value):
@@ -257,7 +258,7 @@ def _list(key: str, value: Any) -> str:
     return f'write ["{word}"]' if word[0] in "*[]{}#@" else f"write [{word}]"
 
 
-def _mapping(value: Any, schema: Mapping[str, Any]) -> str:
+def _mapping(value: Any, schema: Section) -> str:
     properties = schema.get("properties", {})
     if isinstance(value, list):
         lists = [name for name, entry in properties.items() if entry.get("type") == "array"]

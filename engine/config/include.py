@@ -20,6 +20,7 @@ from engine.source.files import is_file, names_in
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument, read_file
 from engine.source.suggestion import did_you_mean
+from engine.values.trees import Json
 
 _SCALARS = frozenset({"version", "currency"})
 
@@ -54,7 +55,7 @@ def join_includes(
 
 
 def _files(
-    patterns: list[Any], main: SourceDocument, folder: FilePath, findings: Findings
+    patterns: list[object], main: SourceDocument, folder: FilePath, findings: Findings
 ) -> Iterator[str]:
     """The files of the patterns, each once, sorted within a pattern; paths from the folder."""
     main_path = os.path.realpath(folder / FilePath(main.file).name)
@@ -133,7 +134,7 @@ def _note_duplicate(
     findings.error(part, at, "MW109", message, f"{reason}keep one of them", key=True)
 
 
-def rebase(value: dict[str, Any], base: str, folder: FilePath) -> None:
+def rebase(value: Json, base: str, folder: FilePath) -> None:
     """Rewrite every relative path in an included file's value. `base` is that file's folder,
     relative to `folder`, the folder of gateway.yaml. Values of another type stay unchanged."""
     visited: set[tuple[int, str | int]] = set()  # an alias shares the mapping of its anchor

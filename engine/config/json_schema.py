@@ -10,14 +10,14 @@ gateway's own answers, from their rooms.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from engine import credentials
 from engine.source import files
+from engine.values.trees import Json, Section
 
-Schema = dict[str, Any]
+Schema = Json
 
 PATTERN = r"\$\{"
 """Matches a string with a reference."""
@@ -137,7 +137,7 @@ def _is_closed(branch: Schema) -> bool:
     return bool(types & _SCALARS) and "string" not in types
 
 
-def types_of(schema: Mapping[str, Any]) -> list[str]:
+def types_of(schema: Section) -> list[str]:
     """The types of a schema; empty if it takes any type."""
     types = schema.get("type", [])
     return [types] if isinstance(types, str) else list(types)

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.config.json_schema import types_of
 from engine.config.keys import ENTRY, Key
+from engine.values.trees import Section
 
 _HEAD = """# Keys of gateway.yaml
 
@@ -94,7 +95,7 @@ def _value(key: Key) -> str:
     return ", ".join(words)
 
 
-def _kind(schema: Mapping[str, Any], key: Key | None = None) -> str:
+def _kind(schema: Section, key: Key | None = None) -> str:
     """The form of a value, in words."""
     unit = key.notes.get("unit") if key is not None else None
     if "anyOf" in schema:
@@ -122,7 +123,7 @@ def _duration_bounds(key: Key) -> str:
     return "".join(f", {bound}" for bound in (*words, *([f"up to {most}"] if most else [])))
 
 
-def _bounds(schema: Mapping[str, Any]) -> str:
+def _bounds(schema: Mapping[str, object]) -> str:
     least = f"from {schema['minimum']}" if "minimum" in schema else ""
     if "exclusiveMinimum" in schema:
         least = f"more than {schema['exclusiveMinimum']}"

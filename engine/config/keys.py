@@ -15,7 +15,7 @@ from typing import Any
 from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Path
 from engine.values import units
-from engine.values.trees import with_changes
+from engine.values.trees import Json, Section, with_changes
 
 ANNOTATION = "x-modelway"
 ENTRY = "*"
@@ -33,8 +33,8 @@ class Key:
     """
 
     path: Path
-    schema: Mapping[str, Any]
-    notes: Mapping[str, Any]
+    schema: Section
+    notes: Section
     children: Mapping[str, Key] = field(default_factory=dict)
     members: frozenset[str] = frozenset()
 
@@ -73,7 +73,7 @@ def free() -> None:
     _builtin_root.cache_clear()
 
 
-def describe(root_schema: Mapping[str, Any]) -> Key:
+def describe(root_schema: Mapping[str, object]) -> Key:
     """The keys that a schema describes."""
     return _key(root_schema, (), root_schema)
 
@@ -95,18 +95,18 @@ def default(name: str) -> Any:
 
 
 @cache
-def defaults(name: str) -> Mapping[str, Any]:
+def defaults(name: str) -> Section:
     """The defaults of the children of a key, by name, converted."""
     children = find(name).children
     return {step: default(key.name) for step, key in children.items() if "default" in key.schema}
 
 
-def fill(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+def fill(value: Section, name: str) -> Json:
     """A converted mapping, with the defaults of the keys that it lacks. `name` is its key."""
     return {**defaults(name), **value}
 
 
-def convert(value: Any, key: Key | None) -> Any:
+def convert(value: object, key: Key | None) -> Any:
     """A valid value with durations in seconds, sizes in bytes, and whole floats (`1e3`) as int:
     JSON Schema accepts them as integers, Python code may not. Parts that stay equal are not
     copied."""
@@ -123,13 +123,13 @@ def values(
 ) -> Iterator[tuple[Path, Any, Key | None]]:
     """The values of `key` and its descendants whose annotation has this member, and those of
     unknown names beside them (with None as key), each with its path. `value` may be of any type."""
-    results: list[tuple[Path, Any, Key | None]] = []
+    results: list[tuple[Path, object, Key | None]] = []
     _collect(value, key, member, at, results)
     return iter(results)
 
 
 def _collect(
-    value: Any, key: Key, member: str, at: Path, results: list[tuple[Path, Any, Key | None]]
+    value: object, key: Key, member: str, at: Path, results: list[tuple[Path, object, Key | None]]
 ) -> None:
     """Append to `results` what `values` yields."""
     if member in key.notes:
@@ -148,7 +148,7 @@ def _collect(
             _collect(entry, child, member, (*at, step), results)
 
 
-def _key(schema: Mapping[str, Any], at: Path, root_schema: Mapping[str, Any]) -> Key:
+def _key(schema: Mapping[str, object], at: Path, root_schema: Mapping[str, object]) -> Key:
     branches = _branches(schema, root_schema)
     children: dict[str, Key] = {}
     for branch in branches:
@@ -157,14 +157,14 @@ def _key(schema: Mapping[str, Any], at: Path, root_schema: Mapping[str, Any]) ->
         for keyword in ("additionalProperties", "items"):
             if isinstance(branch.get(keyword), dict):
                 children.setdefault(ENTRY, _key(branch[keyword], (*at, ENTRY), root_schema))
-    notes: dict[str, Any] = {}
+    notes: Json = {}
     for branch in reversed(branches):
         notes |= branch.get(ANNOTATION, {})
     members = frozenset(notes).union(*(key.members for key in children.values()))
     return Key(at, branches[0], notes, children, members)
 
 
-def _branches(schema: Mapping[str, Any], root_schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _branches(schema: Section, root_schema: Mapping[str, object]) -> list[Section]:
     """A schema with its reference resolved, followed by the branches of its `anyOf`."""
     resolved = dict(schema)
     if "$ref" in resolved:
@@ -173,7 +173,7 @@ def _branches(schema: Mapping[str, Any], root_schema: Mapping[str, Any]) -> list
             target = target[step]
         notes = {**target.get(ANNOTATION, {}), **resolved.get(ANNOTATION, {})}
         resolved = {**target, **resolved, ANNOTATION: notes}
-    branches: list[Mapping[str, Any]] = [resolved]
+    branches: list[Section] = [resolved]
     for branch in resolved.get("anyOf", []):
         branches += _branches(branch, root_schema)
     return branches

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+
+from engine.values.trees import Section
 
 _THOUSANDS = {"k": 1000, "m": 1_000_000, "b": 1_000_000_000}
 _NO_LIMIT = frozenset({"unlimited", "infinite", "infinity", "none", "off", "max", "no limit", "-1"})
 
 
-def hint(key: str, text: str, schema: Mapping[str, Any], types: tuple[str, ...]) -> str:
+def hint(key: str, text: str, schema: Section, types: tuple[str, ...]) -> str:
     """What to write in place of a text where a number is expected; "" if its meaning is unclear."""
     text = text.strip()
     if text.lower() in _NO_LIMIT and "default" not in schema:
@@ -36,7 +36,7 @@ def hint(key: str, text: str, schema: Mapping[str, Any], types: tuple[str, ...])
     return f"write {number} without quotes" if number == text else f"write {number}"
 
 
-def share(value: Any, most: Any) -> str:
+def share(value: object, most: object) -> str:
     """The hint for a share in percent, which is to be at most 1; "" for other values."""
     if most == 1 and isinstance(value, int | float) and 1 < value <= 100:
         return f"write {value / 100:g}: it is a share, from 0 to 1"

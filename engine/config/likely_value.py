@@ -56,12 +56,12 @@ _VARIABLE = re.compile(
 _YES, _NO = ("yes", "on", "true", "y", "1"), ("no", "off", "false", "n", "0")
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a YAML value is a number (true and false are not)."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def duration(value: Any, *, takes_ms: bool = True) -> str:
+def duration(value: object, *, takes_ms: bool = True) -> str:
     """`3s` for `3 sec`, `90m` for `1h30m`; "" for a value that is not a duration.
 
     Without `takes_ms` the result has no `ms`.
@@ -99,7 +99,7 @@ def _in_units(text: str) -> str:
     return text
 
 
-def milliseconds(value: Any) -> str:
+def milliseconds(value: object) -> str:
     """`60s` for 60000: the duration of a large number without a unit, if it is in milliseconds, as
     many programs write durations; "" for other values."""
     text = str(value)
@@ -135,7 +135,7 @@ def size(value: Any) -> str:
     return f"{match[1]}{_BYTES.get(match[2] or 'b', 'B')}" if match else ""
 
 
-def flag(value: Any) -> str:
+def flag(value: object) -> str:
     """`true` for `yes`, `false` for `off`, and so on; "" for other values."""
     text = str(value).lower()
     return "true" if text in _YES else "false" if text in _NO else ""
@@ -153,7 +153,7 @@ def plain(value: Any) -> str:
     return value if isinstance(value, str) and _SAFE.fullmatch(value) else ""
 
 
-def _listen(value: Any) -> str:
+def _listen(value: object) -> str:
     text = str(value)
     if text.startswith("/"):
         return f"write unix:{plain(text)}" if plain(text) else ""
@@ -166,7 +166,7 @@ def _listen(value: Any) -> str:
     return f"write {text}:8080" if re.fullmatch(r"[a-z0-9.-]*[a-z0-9]", text) else ""
 
 
-def _url(value: Any) -> str:
+def _url(value: object) -> str:
     raw = str(value)
     if raw != raw.strip():
         kind = "a line end" if set(raw) & {"\n", "\r"} else "a space"
@@ -192,7 +192,7 @@ def _url(value: Any) -> str:
 _HTTP = ("ws", "http")
 
 
-def _sha256(value: Any) -> str:
+def _sha256(value: object) -> str:
     text = str(value)
     if re.fullmatch(r"[0-9A-Fa-f]{64}", text):
         return "put it in quotes" if not isinstance(value, str) else "write it in lower case"
@@ -208,7 +208,7 @@ def _sha256(value: Any) -> str:
     return f"it has {format_count(len(text), 'character')}; 64 hexadecimal digits are needed"
 
 
-def _expires(value: Any) -> str:
+def _expires(value: object) -> str:
     text = str(value).strip()
     if text.lower() in ("never", "none", "no", "false", "null", ""):
         return "leave 'expires' out for a token that does not expire"
@@ -218,14 +218,14 @@ def _expires(value: Any) -> str:
     return ""
 
 
-def _window(value: Any) -> str:
+def _window(value: object) -> str:
     """`month` for `monthly`, `30d` for `30 days`; "" for a value that is not a window."""
     text = str(value).strip().lower()
     period = next((period for period, words in _PERIODS.items() if text in words), "")
     return period or duration(value, takes_ms=False)
 
 
-def _rate(value: Any) -> str:
+def _rate(value: object) -> str:
     match = re.fullmatch(r"(\d+)\s*(?:(?:/|per)\s*(.+))?", str(value).strip())
     if match is None:
         match = re.fullmatch(r"(\d+)\s*r?p?([smhd])", str(value).strip().lower())
@@ -235,39 +235,39 @@ def _rate(value: Any) -> str:
     return f"write {match[1]}/{per or '1m'}"
 
 
-def _money_per_time(value: Any) -> str:
+def _money_per_time(value: object) -> str:
     match = re.fullmatch(r"([$€£])\s*(\d+(?:\.\d+)?)(?:\s*(?:/|per)\s*(.+))?", str(value).strip())
     if match is None:
         return ""
     return f"write {match[2]} {_SIGNS[match[1]]}/{_window(match[3] or 'month') or 'month'}"
 
 
-def _currency(value: Any) -> str:
+def _currency(value: object) -> str:
     text = str(value)
     code = _SIGNS.get(text, text.upper() if re.fullmatch(r"[a-zA-Z]{3}", text) else "")
     return f"write {code}" if code else ""
 
 
-def _mount(value: Any) -> str:
+def _mount(value: object) -> str:
     text = plain(value).strip("/")
     if not str(value).strip("/"):
         return "leave it out to serve the document under the path of its own server URL"
     return f"write /{text}" if re.fullmatch(r"[A-Za-z0-9._/-]+", text) else ""
 
 
-def _location(value: Any) -> str:
+def _location(value: object) -> str:
     if match := re.fullmatch(r"\$request\.(header|query|path)\.?", str(value)):
         return f"write $request.{match[1]}.NAME"
     match = re.fullmatch(r"\$?\.?(?:request\.)?(?:body)?[#./]*([A-Za-z_]\w*)", str(value))
     return f"write $request.body#/{match[1]}" if match and match[1] != "body" else ""
 
 
-def _origin(value: Any) -> str:
+def _origin(value: object) -> str:
     match = re.fullmatch(r"(https?://)?([a-zA-Z0-9.-]+(?::\d+)?)(/.*)?", str(value))
     return f"write {match[1] or 'https://'}{match[2].lower()}" if match else ""
 
 
-def _proxy(value: Any) -> str:
+def _proxy(value: object) -> str:
     text = str(value)
     if "://" not in text:
         return f"write http://{value}" if _url(value).startswith("write ") else ""
@@ -292,7 +292,7 @@ _OF_FORMAT: dict[str, Callable[[Any], str]] = {
 """Hints by format."""
 
 
-def hint_for_format(name: str, value: Any) -> str:
+def hint_for_format(name: str, value: object) -> str:
     """What to write instead of a value, in the format `name`; "" if its meaning is unclear."""
     hint = _OF_FORMAT.get(name)
     return hint(value) if hint is not None else ""

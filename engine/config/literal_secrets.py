@@ -15,7 +15,7 @@ from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import PREFIX
 from engine.values.redaction import is_secret_name
-from engine.values.trees import leaves
+from engine.values.trees import Json, leaves
 
 _LINE = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
@@ -132,7 +132,7 @@ def _raw(document: SourceDocument, value: str, at: int) -> str:
     return match[0] if match else _PLAIN.match(document.text, at)[0]  # type: ignore[index]
 
 
-def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
+def secret_places(value: Json) -> Iterator[tuple[Path, str, bool]]:
     """The path and text of each secret, and True for a URL that may contain one: the values of keys
     with the annotation `secret`, values of headers and bodies with the name or the shape of a
     secret, and values of unknown keys with the name of one."""
@@ -152,7 +152,7 @@ def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
             yield path, entry, kind == "url"
 
 
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _texts(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     """The strings in a value, with their paths."""
     return ((at, leaf) for at, leaf in leaves(value, path) if isinstance(leaf, str))
 

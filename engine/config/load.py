@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path as FilePath
-from typing import Any
 
 import orjson
 
@@ -35,6 +34,7 @@ from engine.config.upstreams import UpstreamReader
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
 from engine.values.price import CONFIG, price_of
+from engine.values.trees import Json
 
 _NAMED_SECTIONS = ("specs", "upstreams", "models")
 
@@ -137,7 +137,7 @@ def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
     return breaches + duration_bounds.check(document.value, document, findings)
 
 
-def _as_json(value: Any) -> bytes | None:
+def _as_json(value: object) -> bytes | None:
     """A value as JSON, for `_may_have`; None for one that orjson refuses, as integers above 64
     bits."""
     try:
@@ -151,7 +151,7 @@ def _may_have(encoded: bytes | None, part: bytes) -> bool:
     return encoded is None or part in encoded
 
 
-def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findings) -> None:
+def _check_text(value: object, at: Path, document: SourceDocument, findings: Findings) -> None:
     """Note strings with a NUL character, which no file name, header or address can have, unless
     they already have a problem."""
     if isinstance(value, str) and "\0" in value:
@@ -168,9 +168,7 @@ def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findin
             _check_text(entry, (*at, key), document, findings)
 
 
-def _without_breaches(
-    value: dict[str, Any], breaches: list[Path]
-) -> tuple[dict[str, Any], InvalidEntries]:
+def _without_breaches(value: Json, breaches: list[Path]) -> tuple[Json, InvalidEntries]:
     """The valid entries, and the names of the invalid ones."""
     sections = {name: section for name, section in value.items() if section is not None}
     invalid: dict[str, set[str]] = {}
@@ -193,14 +191,14 @@ def _without_breaches(
     return sections, InvalidEntries(frozen_names)
 
 
-def _convert(sections: dict[str, Any]) -> dict[str, Any]:
+def _convert(sections: Json) -> Json:
     """The sections with durations and sizes as numbers; requests under `tests` stay unchanged."""
     key = keys.root()
     return {n: v if n == "tests" else keys.convert(v, key.child(n)) for n, v in sections.items()}
 
 
 def _config(
-    sections: dict[str, Any],
+    sections: Json,
     invalid: InvalidEntries,
     source: SourceDocument,
     folder: FilePath,

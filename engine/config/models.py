@@ -10,6 +10,7 @@ from engine.config import keys
 from engine.config.keys import default
 from engine.config.transforms import TransformConfig, read_transform
 from engine.source.problem import Path
+from engine.values.trees import Json
 
 STAR = "*"
 """As the model name of a target: the text that the star of the entry's name stands for."""
@@ -89,16 +90,16 @@ class TargetReader:
     entries have the same few."""
 
     def __init__(self) -> None:
-        self._targets: dict[tuple[Any, ...], TargetConfig] = {}
+        self._targets: dict[tuple[object, ...], TargetConfig] = {}
         self._lists: dict[tuple[int, ...], tuple[TargetConfig, ...]] = {}
 
-    def read(self, entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig, ...]:
+    def read(self, entries: list[Json], at: Path) -> tuple[TargetConfig, ...]:
         """The entries of the list `to` under the key at `at`."""
         targets = tuple([self._target(entry, at, index) for index, entry in enumerate(entries)])
         # By identity: a list is kept here with its targets, and equal ones are the same.
         return self._lists.setdefault(tuple(map(id, targets)), targets)
 
-    def _target(self, target: dict[str, Any], at: Path, index: int) -> TargetConfig:
+    def _target(self, target: Json, at: Path, index: int) -> TargetConfig:
         weight = target["weight"] if "weight" in target else default("models.*.to.*.weight")
         members = (target["upstream"], target.get("model", ""), weight, target.get("max_in_flight"))
         transform = read_transform(target, (*at, "to", index))
@@ -109,7 +110,7 @@ class TargetReader:
         return result if transform else self._targets.setdefault(members, result)
 
 
-def read_model(name: str, section: dict[str, Any], targets: TargetReader) -> Model:
+def read_model(name: str, section: Json, targets: TargetReader) -> Model:
     """An entry of `models:`."""
     values = keys.fill(section, "models.*")
     at: Path = ("models", name)
@@ -128,14 +129,14 @@ def read_model(name: str, section: dict[str, Any], targets: TargetReader) -> Mod
     )
 
 
-def _flow(value: Any) -> str:
+def _flow(value: object) -> str:
     """Options in YAML's flow style."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}: {_flow(entry)}' for key, entry in value.items())}}}"
     return str(value)
 
 
-def read_choice(values: dict[str, Any], at: Path) -> Choice:
+def read_choice(values: Json, at: Path) -> Choice:
     """`choose` of the entry at `at`: a name, or a mapping of a name to its options."""
     choice = values["choose"]
     if choice == DEFAULT_CHOICE.strategy:

@@ -87,7 +87,7 @@ def overlay_schema(schema: Schema) -> Schema:
     return result
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: object) -> Any:
     return map_leaves(value, lambda _, leaf: leaf)
 
 

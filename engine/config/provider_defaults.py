@@ -17,7 +17,7 @@ from engine.config.providers import Provider
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import did_you_mean
-from engine.values.trees import map_leaves
+from engine.values.trees import Json, Section, map_leaves
 
 _VARIABLE = re.compile(r"\{([a-z][a-z_]*)\}")
 _SAFE = re.compile(r"[A-Za-z0-9._~-]+")
@@ -31,13 +31,13 @@ class CompleteEntry:
     """An entry completed by its provider: its converted values, the values of all variables, and
     the provider's `transform`, which applies before that of the entry."""
 
-    section: dict[str, Any]
+    section: Json
     variables: Mapping[str, str] = field(default_factory=dict)
-    transform: Mapping[str, Any] = field(default_factory=dict)
+    transform: Section = field(default_factory=dict)
 
 
 def complete(
-    section: dict[str, Any], at: Path, source: SourceDocument, findings: Findings
+    section: Json, at: Path, source: SourceDocument, findings: Findings
 ) -> CompleteEntry | None:
     """Complete an entry. None if its provider or a variable is unknown or has no value."""
     if "provider" not in section:
@@ -68,22 +68,22 @@ def complete(
     return CompleteEntry(merge(defaults, section), variables, transform)
 
 
-def layer(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
+def layer(provider: Provider, section: Mapping[str, object]) -> Json:
     """The provider's values for an entry, as a config would have them. A variable without a value
     stays `{name}`."""
     settings = section.get("variables")
     texts = settings.items() if isinstance(settings, Mapping) else ()
     variables = variable_values(provider, {k: v for k, v in texts if isinstance(v, str)})
-    values: dict[str, Any] = _substitute(_provider_values(provider, section), variables)
+    values: Json = _substitute(_provider_values(provider, section), variables)
     return values
 
 
-def _provider_values(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
+def _provider_values(provider: Provider, section: Mapping[str, object]) -> Json:
     """The provider's values for an entry, without `url` if the entry has one."""
     return {k: v for k, v in provider.upstream.items() if k != "url" or k not in section}
 
 
-def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+def merge(base: Mapping[str, object], overrides: Mapping[str, object]) -> Json:
     """Mappings merged at every level; any other value of `overrides` replaces that of `base`."""
     merged = dict(base)
     for key, value in overrides.items():
@@ -95,7 +95,7 @@ def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
-def credential_text(credential: Mapping[str, Any]) -> str:
+def credential_text(credential: Section) -> str:
     """A provider's credential as a config has it: `{bearer: "${GROQ_API_KEY}"}`."""
     parts = []
     for key, value in credential.items():
@@ -118,7 +118,7 @@ def variable_values(provider: Provider, settings: Mapping[str, str]) -> dict[str
 
 
 def _missing(
-    values: Mapping[str, Any], variables: Mapping[str, str], provider: Provider
+    values: Mapping[str, object], variables: Mapping[str, str], provider: Provider
 ) -> list[str]:
     """The variables without a value to which a provider's values, or the variables in these, refer,
     sorted."""
@@ -161,7 +161,7 @@ def _note_missing(
     findings.error(source, at, "MW351", message, f"write variables: {{{name}: {value}}}")
 
 
-def _substitute(value: Any, variables: Mapping[str, str]) -> Any:
+def _substitute(value: object, variables: Mapping[str, str]) -> Any:
     """A value of a provider's file with its variables substituted."""
     return map_leaves(
         value,
@@ -175,7 +175,7 @@ def _substitute_text(text: str, variables: Mapping[str, str]) -> str:
 
 def _check_credentials(
     provider: Provider,
-    section: Mapping[str, Any],
+    section: Section,
     at: Path,
     source: SourceDocument,
     findings: Findings,
@@ -203,7 +203,7 @@ def _check_credentials(
             findings.note(source, (*at, *place), Level.WARNING, "MW353", message, hint)
 
 
-def _kind(credential: Mapping[str, Any]) -> str:
+def _kind(credential: Mapping[str, object]) -> str:
     """The kind of a credential, with the name of its header or parameter."""
     for kind in ("header", "query"):
         if kind in credential:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
-from typing import Any
 from urllib.parse import urlsplit
 
 from engine.source import files
 from engine.source.reader import SourceDocument
 from engine.source.reader import read as read_yaml
+from engine.values.trees import Json, Section
 from engine.values.wildcard import matches
 
 CHAT = ("chat",)
@@ -41,7 +41,7 @@ class ProviderModel:
     output: int | None = None
     input: tuple[str, ...] = ("text",)
     capabilities: tuple[str, ...] = ()
-    price: Mapping[str, Any] | None = None
+    price: Section | None = None
     deprecated: bool = False
 
 
@@ -111,10 +111,10 @@ class Provider:
     documentation: str
     date: date
     sources: tuple[Source, ...]
-    upstream: Mapping[str, Any]
+    upstream: Section
     currency: str = "USD"
-    credential: Mapping[str, Any] | None = None
-    other_credentials: tuple[Mapping[str, Any], ...] = ()
+    credential: Section | None = None
+    other_credentials: tuple[Section, ...] = ()
     variables: Mapping[str, ProviderVariable] = field(default_factory=dict)
     models: Mapping[str, ProviderModel] = field(default_factory=dict)
     own_names: bool = False
@@ -200,6 +200,6 @@ def of_host(host: str) -> tuple[str, ...]:
     return tuple(name for name, text in patterns.items() if text != "*" and matches(host, text))
 
 
-def _model(name: str, values: dict[str, Any]) -> ProviderModel:
+def _model(name: str, values: Json) -> ProviderModel:
     tuples = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
     return ProviderModel(name, **{**values, **tuples})

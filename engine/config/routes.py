@@ -9,6 +9,7 @@ from engine.config import keys
 from engine.config.keys import default
 from engine.config.models import Choice, TargetConfig, TargetReader, read_choice
 from engine.source.problem import Path
+from engine.values.trees import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class RouteConfig:
     hedge: Hedge | None = None
 
 
-def read_policies(entries: list[dict[str, Any]], at: Path, group: str = "") -> tuple[Policy, ...]:
+def read_policies(entries: list[Json], at: Path, group: str = "") -> tuple[Policy, ...]:
     """The entries of a list `policies`; `group` names their operations, "" is all."""
     return tuple(
         Policy(name, options, (*at, index, name), group)
@@ -77,7 +78,7 @@ def read_policies(entries: list[dict[str, Any]], at: Path, group: str = "") -> t
     )
 
 
-def read_route(section: dict[str, Any], at: Path, targets: TargetReader) -> RouteConfig:
+def read_route(section: Json, at: Path, targets: TargetReader) -> RouteConfig:
     """An entry of `routes:`."""
     values = keys.fill(section, "routes.*")
     operations: list[tuple[str, Path]] = []

@@ -20,6 +20,7 @@ from engine.config.joined_document import earlier_name
 from engine.config.unknown_keys import Meaning
 from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
+from engine.values.trees import Json
 
 Error = Any
 """A ValidationError; its stubs type most attributes as possibly unset."""
@@ -36,7 +37,7 @@ _NAMES = {
 
 
 def note_breaches(
-    value: Any, schema: dict[str, Any], source: Source, at: Path, findings: Findings
+    value: object, schema: Json, source: Source, at: Path, findings: Findings
 ) -> list[Path]:
     """Note every breach of the schema by `value`, which is at `at` in `source`. Numbers must be
     finite; `$` in a pattern matches only at the end of the text.
@@ -69,7 +70,7 @@ def _is_number(checker: TypeChecker, value: Any) -> bool:
 
 
 def _check_pattern(
-    validator: Any, pattern: str, value: Any, schema: Any
+    validator: object, pattern: str, value: object, schema: object
 ) -> Iterator[ValidationError]:
     if isinstance(value, str) and _regex(pattern).search(value) is None:
         yield ValidationError(f"does not match {pattern}")
@@ -105,7 +106,7 @@ def _specific(error: Error) -> Iterator[Error]:
 def _relevant_branch(union: Error) -> list[Error]:
     """The errors of the branch whose best error ranks first by jsonschema's `relevance` (deepest,
     matching type). Empty if two branches rank equally, or none has the type of the value."""
-    branches: dict[Any, list[Error]] = {}
+    branches: dict[object, list[Error]] = {}
     for error in union.context:
         branches.setdefault(error.relative_schema_path[0], []).append(error)
     ranked = sorted(branches.values(), key=_rank)
@@ -120,7 +121,7 @@ def _rank(errors: list[Error]) -> Any:
 
 
 def _note(
-    error: Error, root: Any, source: Source, path: Path, findings: Findings, meant: set[Path]
+    error: Error, root: object, source: Source, path: Path, findings: Findings, meant: set[Path]
 ) -> None:
     """Note an error, unless it is about unknown keys, or a missing key which one of them means:
     `meant` are the paths of these."""
@@ -239,7 +240,7 @@ def _one_of(types: list[str]) -> str:
     return " or ".join(_NAMES.get(kind, kind) for kind in dict.fromkeys(types))
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if isinstance(value, float) and not isfinite(value):
         return ".nan" if value != value else ".inf"
     for kind, name in ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number")):

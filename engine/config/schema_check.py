@@ -16,6 +16,7 @@ from engine.config import keys
 from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Findings, Path, Source
 from engine.values.discovery import Plugins
+from engine.values.trees import Json
 
 T = TypeVar("T")
 
@@ -23,11 +24,11 @@ T = TypeVar("T")
 class Validator:
     """A compiled schema."""
 
-    def __init__(self, schema: dict[str, Any]) -> None:
+    def __init__(self, schema: Json) -> None:
         self.schema = schema
         self._quick = jsonschema_rs.Draft202012Validator(schema)
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         """True if a value certainly has no breach."""
         try:
             return bool(self._quick.is_valid(value))
@@ -61,7 +62,7 @@ def free_schema() -> None:
 
 
 def check(
-    value: Any, validator: Validator, source: Source, at: Path, findings: Findings
+    value: object, validator: Validator, source: Source, at: Path, findings: Findings
 ) -> list[Path]:
     """Note every breach of the schema by `value`, which is at `at` in `source`.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from engine.config import hints, keys
 from engine.config.keys import default
 from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
 from engine.values.client_address import Network, networks
+from engine.values.trees import Section
 
 _HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
 
@@ -37,7 +37,7 @@ class Server:
     request_timeout: float = default("server.request_timeout")
 
 
-def read_server(section: Mapping[str, Any], source: SourceDocument, findings: Findings) -> Server:
+def read_server(section: Section, source: SourceDocument, findings: Findings) -> Server:
     """`server:`; the problems of its values go to the findings."""
     values = dict(section)
     if "base_url" in values:

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.config import keys
 from engine.source.problem import Path
+from engine.values.trees import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Spec:
     ignore: tuple[str, ...] = ()
 
 
-def read_spec(name: str, section: dict[str, Any]) -> Spec:
+def read_spec(name: str, section: Json) -> Spec:
     """An entry of `specs:`."""
     values = keys.fill(section, "specs.*")
     mount = values.get("mount", [])

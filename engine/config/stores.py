@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
 from engine.config.likely_value import plain
 from engine.config.tls import tls_files
 from engine.source.problem import Findings, Source
+from engine.values.trees import Section
 
 SQLITE = "sqlite:///"
 """The scheme of a URL of SQLite; the path of the file follows it."""
@@ -70,9 +69,7 @@ class Stores:
     retention: float | None = None
 
 
-def read_stores(
-    section: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
-) -> Stores:
+def read_stores(section: Section, folder: FilePath, source: Source, findings: Findings) -> Stores:
     """`stores:`, its paths made absolute from the config's folder."""
     values = keys.fill(section, "stores")
     values["records"] = _records(values.get("records"), folder, source, findings)
@@ -98,7 +95,7 @@ def read_stores(
 
 
 def _redis(
-    section: Mapping[str, Any], url: str, folder: FilePath, source: Source, findings: Findings
+    section: Section, url: str, folder: FilePath, source: Source, findings: Findings
 ) -> RedisConfig:
     values, at = keys.fill(section, "stores.redis"), ("stores", "redis")
     files = tls_files(section.get("tls", {}), (*at, "tls"), folder, source, findings)

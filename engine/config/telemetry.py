@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path as FilePath
-from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
@@ -14,6 +13,7 @@ from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values.client_address import Network, networks
 from engine.values.listen_address import ListenAddress
+from engine.values.trees import Section
 
 ALIVE = "/healthz"
 """The liveness page, served on every listener."""
@@ -97,7 +97,7 @@ class Telemetry:
 
 
 def read_telemetry(
-    section: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
+    section: Mapping[str, object], folder: FilePath, source: Source, findings: Findings
 ) -> Telemetry:
     """`telemetry:`, its paths made absolute from the config's folder."""
     values = keys.fill(section, "telemetry")
@@ -131,7 +131,7 @@ def check_listen(
         findings.error(source, at, "MW104", message, hint)
 
 
-def _access_log(section: Mapping[str, Any], folder: FilePath) -> AccessLogConfig:
+def _access_log(section: Mapping[str, object], folder: FilePath) -> AccessLogConfig:
     values = keys.fill(section, "telemetry.access_log")
     path = values["path"]
     return AccessLogConfig(
@@ -142,7 +142,7 @@ def _access_log(section: Mapping[str, Any], folder: FilePath) -> AccessLogConfig
     )
 
 
-def _traces(section: Mapping[str, Any], source: Source, findings: Findings) -> Traces:
+def _traces(section: Section, source: Source, findings: Findings) -> Traces:
     """`telemetry.traces:`. It needs the extra `otel`."""
     if find_spec("google") is None or find_spec("opentelemetry.proto") is None:
         message = "traces need the extra otel, which is not installed"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path as FilePath
-from typing import Any
 
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path, Source
+from engine.values.trees import Json, Section
 
 
 def tls_files(
-    section: Mapping[str, Any], at: Path, folder: FilePath, source: Source, findings: Findings
-) -> dict[str, Any]:
+    section: Section, at: Path, folder: FilePath, source: Source, findings: Findings
+) -> Json:
     """The section at the path `at` with its paths made absolute from the config's folder. Missing
     files go to the findings."""
     files: dict[str, str] = {}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values import quota, units
 from engine.values.caller import Caller
 from engine.values.guessable import guess
 from engine.values.quota import Quota
+from engine.values.trees import Json, Section
 
 
 class TokenReader:
@@ -21,7 +19,7 @@ class TokenReader:
         self._findings = findings
         self._currency = currency
 
-    def callers(self, entries: list[dict[str, Any] | None]) -> dict[str, Caller]:
+    def callers(self, entries: list[Json | None]) -> dict[str, Caller]:
         """The callers by the digest of their secret."""
         tokens: dict[str, Caller] = {}
         names: set[str] = set()
@@ -37,14 +35,14 @@ class TokenReader:
             tokens[token["sha256"]] = self._caller(token, at)
         return tokens
 
-    def _check_secret(self, token: Mapping[str, Any], at: Path) -> None:
+    def _check_secret(self, token: Section, at: Path) -> None:
         reason = guess(token["sha256"], token["name"])
         if reason:
             message = f"the secret of token '{token['name']}' can be guessed: {reason}"
             hint = "`modelway token new NAME` makes a secret and prints its entry"
             self._error((*at, "sha256"), "MW385", message, hint)
 
-    def _caller(self, token: Mapping[str, Any], at: Path) -> Caller:
+    def _caller(self, token: Section, at: Path) -> Caller:
         return Caller(
             token["name"],
             models=tuple(token["models"]) if "models" in token else None,
@@ -60,7 +58,7 @@ class TokenReader:
         read_networks(texts, at, self._source, self._findings)
         return tuple(texts)
 
-    def _limits(self, token: Mapping[str, Any], at: Path) -> tuple[Quota, ...]:
+    def _limits(self, token: Section, at: Path) -> tuple[Quota, ...]:
         quotas = []
         for key in quota.TOKEN_FIELDS:
             try:

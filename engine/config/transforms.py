@@ -12,7 +12,7 @@ from engine.config.references import expander
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.source.values import ExpandError
-from engine.values.trees import with_changes
+from engine.values.trees import Section, with_changes
 
 _KEY = "transform"
 
@@ -21,11 +21,11 @@ _KEY = "transform"
 class TransformConfig:
     """A transform: its options, which match the schema, and its place."""
 
-    options: Mapping[str, Any] = field(hash=False)
+    options: Section = field(hash=False)
     at: Path = field(compare=False)
 
 
-def read_transform(section: Mapping[str, Any], at: Path) -> tuple[TransformConfig, ...]:
+def read_transform(section: Section, at: Path) -> tuple[TransformConfig, ...]:
     """The transform of an entry at `at`: one, or none."""
     if _KEY not in section:
         return ()

@@ -15,6 +15,7 @@ from engine.source import files
 from engine.source.invisible import invisible, without_invisible
 from engine.source.problem import Path
 from engine.source.suggestion import did_you_mean, distance, near
+from engine.values.trees import Section
 
 _POLICIES = "policies"
 _MAX_PLACES = 2
@@ -28,7 +29,7 @@ class Meaning(NamedTuple):
     key: str = ""
 
 
-def meaning_of(key: str, value: Any, known: Mapping[str, Any], path: Path) -> Meaning:
+def meaning_of(key: str, value: Any, known: Section, path: Path) -> Meaning:
     """The meaning of a key that is not one of `known`, in the mapping at `path` of the config.
     `known` are the schemas of the keys there."""
     if invisible(key) or key.strip() != key:
@@ -72,7 +73,7 @@ def elsewhere(key: str) -> str:
     return _belongs(key, parents, ()) if parents else ""
 
 
-def _with_blank(key: str, known: Mapping[str, Any]) -> Meaning:
+def _with_blank(key: str, known: Mapping[str, object]) -> Meaning:
     name = without_invisible(key)
     char = invisible(key) or "a blank at its beginning or end"
     first, colon, text = name.partition(":")
@@ -82,7 +83,7 @@ def _with_blank(key: str, known: Mapping[str, Any]) -> Meaning:
     return Meaning(f"it has {char}; remove it")
 
 
-def _synonym(key: str, known: Mapping[str, Any]) -> str:
+def _synonym(key: str, known: Section) -> str:
     """The key that means what `key` means in other programs; "" for none."""
     plain = _plain(key)
     for name, schema in known.items():
@@ -96,17 +97,17 @@ def _plain(key: str) -> str:
     return key.replace("_", "").replace("-", "").casefold()
 
 
-def _form(key: str, name: str, schema: Mapping[str, Any]) -> str:
+def _form(key: str, name: str, schema: Section) -> str:
     entry = _resolved(schema.get("items", {})).get("properties", {})
     if key in entry:
         return f"write {name}: [{{{key}: ...}}]"
     return f"did you mean '{name}'?"
 
 
-def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolved(schema: Mapping[str, object]) -> Section:
     """A schema, or the definition that it refers to."""
     name = str(schema.get("$ref", "")).rpartition("/")[2]
-    definition: Mapping[str, Any] = root_schema()["$defs"][name] if name else schema
+    definition: Mapping[str, object] = root_schema()["$defs"][name] if name else schema
     return definition
 
 

@@ -24,6 +24,7 @@ from engine.config.transforms import TransformConfig, read_transform
 from engine.credentials import Credential
 from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
+from engine.values.trees import Json
 
 _RESERVED_HEADERS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
@@ -155,7 +156,7 @@ class UpstreamReader:
         self.folder = folder
         self.findings = findings
 
-    def read(self, name: str, section: dict[str, Any]) -> UpstreamConfig | None:
+    def read(self, name: str, section: Json) -> UpstreamConfig | None:
         """One upstream; problems of its values go to the findings. None if its provider cannot
         complete it."""
         at: Path = ("upstreams", name)
@@ -194,7 +195,7 @@ class UpstreamReader:
         )
 
     def _credentials(
-        self, section: dict[str, Any], variables: Mapping[str, str], at: Path
+        self, section: Json, variables: Mapping[str, str], at: Path
     ) -> tuple[Credential, ...]:
         if "credential" in section and "credentials" in section:
             message = "'credential' and 'credentials' are both set"
@@ -209,7 +210,7 @@ class UpstreamReader:
         values = [self._credential(entry, url, variables, at) for at, entry in entries.items()]
         return tuple(credential for credential in values if credential is not None)
 
-    def _caller_choices(self, values: dict[str, Any], at: Path) -> tuple[str, ...]:
+    def _caller_choices(self, values: Json, at: Path) -> tuple[str, ...]:
         known = known_choices(values.get("provider", ""), values["url"], values.get("dialect", ""))
         names = tuple(values.get("caller_choices", ()))
         for index, message, hint in unknown_choices(names, known):
@@ -217,7 +218,7 @@ class UpstreamReader:
             self.findings.error(self.source, place, "MW376", message, hint)
         return names
 
-    def _headers(self, section: dict[str, Any], at: Path) -> HeaderChanges:
+    def _headers(self, section: Json, at: Path) -> HeaderChanges:
         for kind in ("set", "add"):
             for name, value in section.get(kind, {}).items():
                 if message := _header_problem(name, value):
@@ -229,7 +230,7 @@ class UpstreamReader:
         )
 
     def _credential(
-        self, section: dict[str, Any], url: str, variables: Mapping[str, str], at: Path
+        self, section: Json, url: str, variables: Mapping[str, str], at: Path
     ) -> Credential | None:
         def error(path: Path, message: str, hint: str = "", code: str = "MW105") -> None:
             self.findings.error(self.source, (*at, *path), code, message, hint)
@@ -237,10 +238,10 @@ class UpstreamReader:
         context = credentials.Context(url, self.folder, error, variables)
         return credentials.read(section, context)
 
-    def _tls(self, section: dict[str, Any], at: Path) -> Tls:
+    def _tls(self, section: Json, at: Path) -> Tls:
         return Tls(**tls_files(section, at, self.folder, self.source, self.findings))
 
-    def _resolve(self, values: dict[str, Any]) -> Resolve | None:
+    def _resolve(self, values: Json) -> Resolve | None:
         section = values.get("resolve")
         if section is None:
             return None
@@ -248,7 +249,7 @@ class UpstreamReader:
         return Resolve(**{**section, "file": file and str(self.folder / file)})
 
 
-def _pool(section: int | dict[str, Any]) -> PoolConfig:
+def _pool(section: int | Json) -> PoolConfig:
     return PoolConfig(section) if isinstance(section, int) else PoolConfig(**section)
 
 
@@ -260,12 +261,12 @@ def _header_problem(name: str, value: str) -> str:
     return "" if valid else f"header '{name}' has other than printable ASCII characters"
 
 
-def _provider_transform(options: Mapping[str, Any], at: Path) -> tuple[TransformConfig, ...]:
+def _provider_transform(options: Mapping[str, object], at: Path) -> tuple[TransformConfig, ...]:
     """The transform of the entry's provider, if it has one; the entry is at `at`."""
     return (TransformConfig(options, (*at, "provider")),) if options else ()
 
 
-def _retry(section: dict[str, Any]) -> Retry:
+def _retry(section: Json) -> Retry:
     values = dict(section)
     if "on" in values:
         values["on"] = frozenset(str(failure) for failure in values["on"])

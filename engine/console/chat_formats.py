@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from engine import dialects
 from engine.config.config import Config
@@ -14,6 +13,7 @@ from engine.config.model_operations import ModelOperations
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
 from engine.values.price import Price, Prices
+from engine.values.trees import Json
 
 _ATTO_PER_MILLION = 10**12
 """A price per token in atto-units, divided by this, is the price per million tokens in units."""
@@ -88,7 +88,7 @@ class _CallFormats:
     operations: list[str]
 
 
-def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
+def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[Json]:
     """Every model and wildcard, and the models of the providers behind wildcards, with its formats,
     those in which requests are translated for at least one target, its other operations and its
     price for a million tokens, if it has one. Models with the same operations share their lists."""
@@ -103,7 +103,7 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
         if key not in groups:
             groups[key] = _call_formats(model, operations, formats, chat_operations)
         group = groups[key]
-        entry: dict[str, Any] = {
+        entry: Json = {
             "id": model.name,
             "title": model.title,
             "formats": group.formats,

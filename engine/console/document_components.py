@@ -11,6 +11,7 @@ from engine.console.example_values import fill_example
 from engine.source.problem import Path
 from engine.spec.document.node import Node
 from engine.spec.parameter_readers import SWAGGER_STYLES
+from engine.values.trees import Json
 
 _LITERALS = frozenset({"default", "const", "enum"})
 _MAPS = frozenset({"parameters", "responses", "examples", "headers", "links", "callbacks"})
@@ -35,7 +36,7 @@ class Components:
     """The `components` of the new document. Copying a part adds the components that it refers
     to."""
 
-    components: dict[str, dict[str, Any]] = field(default_factory=dict)
+    components: dict[str, Json] = field(default_factory=dict)
     _references: dict[tuple[FilePath, Path], str] = field(default_factory=dict)
     _rewritten: dict[tuple[str, FilePath, str, str], str] = field(default_factory=dict)
 
@@ -43,7 +44,7 @@ class Components:
         """A copy of an operation or a parameter, with its references rewritten."""
         return self._copy(node.value, node, _Context(spec))
 
-    def _copy(self, value: Any, node: Node, context: _Context) -> Any:
+    def _copy(self, value: object, node: Node, context: _Context) -> object:
         if isinstance(value, list):
             inner = context if context.kind or context.schema else _Context(context.spec)
             return [self._copy(item, node, inner) for item in value]
@@ -65,7 +66,7 @@ class Components:
             return _convert_3_0(copied) if _is_3_0(node) else copied
         return copied
 
-    def _copy_member(self, key: str, value: Any, node: Node, context: _Context) -> Any:
+    def _copy_member(self, key: str, value: object, node: Node, context: _Context) -> object:
         if context.names:
             return self._copy(
                 value, node, _Context(context.spec, context.kind, schema=context.schema)
@@ -143,7 +144,7 @@ def _is_extension(key: str, context: _Context) -> bool:
     return key.startswith("x-") and (not context.names or context.kind == "responses")
 
 
-def _has_reference(value: Any) -> bool:
+def _has_reference(value: object) -> bool:
     """Whether a `$ref` is anywhere in the content of an extension. Nothing resolves that: it need
     not have a target, and none in the new document."""
     if isinstance(value, list):
@@ -151,7 +152,7 @@ def _has_reference(value: Any) -> bool:
     return isinstance(value, dict) and ("$ref" in value or any(map(_has_reference, value.values())))
 
 
-def _with_style_of_3(value: dict[str, Any]) -> dict[str, Any]:
+def _with_style_of_3(value: Json) -> Json:
     """A parameter or encoding of Swagger 2.0 with the nearest style of OpenAPI 3, which has only
     one for headers and the most common one for paths."""
     if value.get("in") in ("path", "header"):
@@ -164,7 +165,7 @@ def _is_3_0(node: Node) -> bool:
     return str(node.library.document.value.get("openapi", "")).startswith("3.0")
 
 
-def _convert_3_0(schema: dict[str, Any]) -> dict[str, Any]:
+def _convert_3_0(schema: Json) -> Json:
     """A schema of OpenAPI 3.0 converted to 3.1 (its "Migrating from 3.0" notes)."""
     converted = dict(schema)
     if converted.pop("nullable", False) is True and "type" in converted:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from typing import Any
 
 _VALUES: dict[str, str | int] = {
     "text": "Air scatters blue light more than red.",
@@ -21,12 +20,12 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _MOCK_CONDITION = re.compile(r"^: if \w+\n", re.MULTILINE)
 
 
-def fill_example(example: Any) -> Any:
+def fill_example(example: object) -> object:
     """An example with its placeholders filled in. `{{n}}` counts from 0; unknown ones remain."""
     return _filled(example, itertools.count())
 
 
-def _filled(value: Any, numbers: Iterator[int]) -> Any:
+def _filled(value: object, numbers: Iterator[int]) -> object:
     if isinstance(value, dict):
         return {key: _filled(item, numbers) for key, item in value.items()}
     if isinstance(value, list):

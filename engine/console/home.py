@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
-from typing import Any
 
 from engine import dialects
 from engine.console.asset import Asset, respond
@@ -14,6 +13,7 @@ from engine.console.code_snippets import snippets
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
+from engine.values.trees import Json
 
 _MAX_BASES = 32
 _MARK = "*"
@@ -56,9 +56,7 @@ def home(plan: Plan) -> Handler:
     return handle
 
 
-def _page(
-    plan: Plan, base: str, formats: Sequence[RoutedFormat], entries: list[dict[str, Any]]
-) -> str:
+def _page(plan: Plan, base: str, formats: Sequence[RoutedFormat], entries: list[Json]) -> str:
     """The HTML of the page."""
     default = dialects.default().chat_formats
     chat = next((routed for routed in formats if routed.format in default), None)
@@ -119,7 +117,7 @@ def _buttons(plan: Plan) -> str:
     return f'<p class="buttons">{"".join(buttons)}</p>' if buttons else ""
 
 
-def _format(routed: RoutedFormat, base: str, entries: list[dict[str, Any]]) -> str:
+def _format(routed: RoutedFormat, base: str, entries: list[Json]) -> str:
     """A format with its snippets in tabs that are radio buttons, which need no script."""
     name = routed.name
     model = _example_model(name, entries)
@@ -145,14 +143,14 @@ def _format(routed: RoutedFormat, base: str, entries: list[dict[str, Any]]) -> s
 """
 
 
-def _example_model(format_name: str, entries: list[dict[str, Any]]) -> str:
+def _example_model(format_name: str, entries: list[Json]) -> str:
     """The first model that has a format, if possible without a translation."""
     candidates = [m for m in entries if format_name in m["formats"] and "*" not in m["id"]]
     candidates.sort(key=lambda entry: format_name in entry["translated"])
     return str(candidates[0]["id"]) if candidates else "MODEL"
 
 
-def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str, Any]]) -> str:
+def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[Json]) -> str:
     if not entries:
         return '<p class="muted">No models are configured.</p>'
     titles = {routed.name: routed.title for routed in formats}
@@ -169,7 +167,7 @@ def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str,
 <tbody>{rows}</tbody></table></div>{note}{legend}"""
 
 
-def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:
+def _row(model: Json, titles: dict[str, str], priced: bool) -> str:
     chips = "".join(
         f'<span class="chip">{escape(titles[name])}{_MARK * (name in model["translated"])}</span>'
         for name in model["formats"]

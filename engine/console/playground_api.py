@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import cache
-from typing import Any
 
 import orjson
 from cachetools import LRUCache, cached
@@ -21,6 +20,7 @@ from engine.plan.route import Plan
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller
+from engine.values.trees import Json
 
 _HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
 _MAX_CACHE_BYTES = 16_000_000
@@ -37,7 +37,7 @@ def _list(plan: Plan, server: Server) -> Handler:
     formats = routed_formats(plan)
 
     @cache
-    def entries() -> list[dict[str, Any]]:
+    def entries() -> list[Json]:
         """The entries of all models, made at the first request: there may be thousands."""
         return [entry for entry in models(plan, formats) if "*" not in entry["id"]]
 
@@ -63,7 +63,7 @@ def _list(plan: Plan, server: Server) -> Handler:
     return handle
 
 
-def _format(routed: RoutedFormat, base: str) -> dict[str, Any]:
+def _format(routed: RoutedFormat, base: str) -> Json:
     """The data of the page for calling a format, and for programs that call it."""
     return {
         "name": routed.name,
@@ -76,16 +76,14 @@ def _format(routed: RoutedFormat, base: str) -> dict[str, Any]:
     }
 
 
-def _usable(
-    entries: Sequence[dict[str, Any]], formats: Sequence[RoutedFormat], caller: Caller
-) -> list[dict[str, Any]]:
+def _usable(entries: Sequence[Json], formats: Sequence[RoutedFormat], caller: Caller) -> list[Json]:
     """The models that the caller may use, with the formats that it may call; those without a
     translation come first."""
     names = {routed.name for routed in formats}
     return [_usable_model(entry, names) for entry in entries if caller.may_use(entry["id"])]
 
 
-def _usable_model(entry: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+def _usable_model(entry: Json, names: Collection[str]) -> Json:
     callable_formats = [name for name in entry["formats"] if name in names]
     translated = [name for name in entry["translated"] if name in names]
     native = [name for name in callable_formats if name not in translated]

@@ -22,6 +22,7 @@ from engine.spec import path_templates
 from engine.spec.document.path_items import ADDITIONAL, METHODS
 from engine.spec.operation import Operation
 from engine.spec.security import Carrier
+from engine.values.trees import Json
 
 SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
 """The files of Swagger UI."""
@@ -64,7 +65,7 @@ def _as_json(document: object) -> bytes:
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def merged(plan: Plan, base: str) -> dict[str, Any]:
+def merged(plan: Plan, base: str) -> Json:
     """The document. Paths include their prefix, the only server is `base`; an operation is named as
     in gateway.yaml (`spec.operationId`) and listed once, under the first of its prefixes."""
     merger = _Merger(plan)
@@ -84,8 +85,8 @@ class _Merger:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.components = Components()
-        self.paths: dict[str, dict[str, Any]] = {}
-        self.schemes: dict[str, Any] = {}
+        self.paths: dict[str, Json] = {}
+        self.schemes: Json = {}
         self.tags: dict[str, dict[str, str]] = {}
         self._first: dict[tuple[str, str], Operation] = {}
 
@@ -104,7 +105,7 @@ class _Merger:
         holder = self._holder(key, operation.method)
         holder[_key(operation.method)] = self._members(route, first)
 
-    def _members(self, route: Route, first: Operation) -> dict[str, Any]:
+    def _members(self, route: Route, first: Operation) -> Json:
         """The operation; `first` is the first that was added for its method and path."""
         operation = route.operation
         node = self.plan.specifications[operation.spec].node(operation)
@@ -129,12 +130,12 @@ class _Merger:
             "security": self._security(route),
         }
 
-    def _holder(self, path: str, method: str) -> dict[str, Any]:
+    def _holder(self, path: str, method: str) -> Json:
         """The path item, or its member with the operations of methods without a key."""
         item = self.paths.setdefault(path, {})
         if _key(method) in METHODS:
             return item
-        additional: dict[str, Any] = item.setdefault(ADDITIONAL, {})
+        additional: Json = item.setdefault(ADDITIONAL, {})
         return additional
 
     def _parameters(self, route: Route) -> list[Any]:
@@ -142,7 +143,7 @@ class _Merger:
         operation = route.operation
         document = self.plan.specifications[operation.spec].library.document
         item = document.get("paths").get(str(operation.at[1]))
-        parameters: dict[tuple[str, str], Any] = {}
+        parameters: dict[tuple[str, str], object] = {}
         for holder in (item, self.plan.specifications[operation.spec].node(operation)):
             for parameter in holder.get("parameters").elements():
                 key = (parameter.text("in"), parameter.text("name"))
@@ -183,11 +184,11 @@ def _key(method: str) -> str:
     return method.lower() if method.lower() in METHODS else method
 
 
-def _version(paths: dict[str, dict[str, Any]]) -> str:
+def _version(paths: dict[str, Json]) -> str:
     """The version of OpenAPI that has all of these paths' members."""
     is_new = any(key in item for item in paths.values() for key in ("query", ADDITIONAL))
     return "3.2.0" if is_new else "3.1.0"
 
 
-def _texts(tags: Any) -> list[str]:
+def _texts(tags: object) -> list[str]:
     return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ["all"]

@@ -5,14 +5,12 @@ module names it. The folders here are not kinds. Read `interface/credential.py` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential import Credential
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.values.discovery import HINT, Plugins
 from engine.values.installed_plugins import CREDENTIALS
+from engine.values.trees import Json, Section
 
 __all__ = ["KINDS", "Context", "Credential", "names", "read", "schema"]
 
@@ -30,7 +28,7 @@ def names() -> list[str]:
     return KINDS.names()
 
 
-def read(section: Mapping[str, Any], context: Context) -> Credential | None:
+def read(section: Section, context: Context) -> Credential | None:
     """The credential that a section matching `schema()` describes; None, with a problem in the
     context, unless it has exactly the keys of one kind."""
     for name, problem in KINDS.problems.items():
@@ -45,13 +43,13 @@ def read(section: Mapping[str, Any], context: Context) -> Credential | None:
     return KINDS.get(kinds[0]).read(section, context)
 
 
-def schema(*, installed: bool = True) -> dict[str, Any]:
+def schema(*, installed: bool = True) -> Json:
     """The JSON Schema of `credential`, with the keys of all kinds; `installed`: with those that
     distributions bring. A kind that cannot be used takes any value, for which `read` reports it."""
     kinds = {name: KINDS.get(name) for name in KINDS.shipped}
     if installed:
         kinds |= KINDS.installed
-    properties: dict[str, Any] = {}
+    properties: Json = {}
     for name, kind in kinds.items():
         for key, key_schema in {name: kind.schema, **kind.more_keys}.items():
             properties.setdefault(key, key_schema)

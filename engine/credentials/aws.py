@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import gevent
@@ -24,12 +23,13 @@ from engine.credentials.interface.fetched import fetcher
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.credentials.signatures.sigv4 import Keys, sign
 from engine.credentials.tokens.source import TokenSource
+from engine.values.trees import Json, Section
 from engine.values.upstream_request import UpstreamRequest
 
 _SERVICE = "bedrock"
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]+")
 
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: Json = {
     "description": "Requests are signed with keys of AWS. {} uses the keys of the environment, a "
     "web identity, or the role of the container or instance.",
     "type": "object",
@@ -167,7 +167,7 @@ class FetchedKeys:
         return self._source.renew()
 
 
-def _read(section: Mapping[str, Any], context: Context) -> AwsCredential:
+def _read(section: Section, context: Context) -> AwsCredential:
     options: Mapping[str, str] = section["aws"]
     keys = None
     if "access_key" in options:

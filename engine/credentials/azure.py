@@ -8,17 +8,15 @@ AZURE_FEDERATED_TOKEN_FILE that is set is used, else the managed identity of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
+from engine.values.trees import Json, Section
 
 _SCOPE = "https://cognitiveservices.azure.com/.default"
 _PROOFS = ("secret", "certificate", "token_file")
 
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: Json = {
     "description": "An access token of Microsoft Entra ID, fetched and renewed. {} uses the "
     "credentials of the environment, or the managed identity.",
     "type": "object",
@@ -65,7 +63,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def _read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
+def _read(section: Section, context: Context) -> FetchedCredential:
     options = {"scope": _SCOPE, **section["azure"]}
     context.needs_extra("azure", "azure.identity", ("azure",))
     proofs = [name for name in _PROOFS if name in options]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from typing import Any
 
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fixed import HeaderCredential
+from engine.values.trees import Json, Section
 
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: Json = {
     "description": "Sent as Authorization: Basic ...",
     "type": "object",
     "additionalProperties": False,
@@ -26,7 +25,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def _read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
+def _read(section: Section, context: Context) -> HeaderCredential:
     user, password = section["basic"]["user"], section["basic"]["password"]
     if ":" in user:
         context.error(("basic", "user"), f"'{user}' has a colon, which ends the name of a user")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fixed import HeaderCredential
+from engine.values.trees import Json, Section
 
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: Json = {
     "description": "Sent as Authorization: Bearer ...",
     "type": "string",
     "minLength": 1,
@@ -17,7 +15,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def _read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
+def _read(section: Section, context: Context) -> HeaderCredential:
     key: str = section["bearer"]
     if key.lower().startswith("bearer "):
         message = "the gateway writes 'Bearer' before a bearer credential itself"

@@ -8,13 +8,12 @@ of gcloud, or the metadata server of the machine.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
+from engine.values.trees import Json, Section
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _FILES = {
@@ -25,7 +24,7 @@ _FILES = {
 }
 """The types of credential files, and the members that each must have."""
 
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: Json = {
     "description": "An access token of Google Cloud, fetched and renewed. {} uses Application "
     "Default Credentials.",
     "type": "object",
@@ -53,7 +52,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def _read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
+def _read(section: Section, context: Context) -> FetchedCredential:
     options = {"scope": _SCOPE, **section["google"]}
     context.needs_extra("google", "google.auth", ("google",))
     label = "google default credentials"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fixed import VALUE, HeaderCredential
+from engine.values.trees import Json, Section
 
 _RESERVED_HEADERS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
 )
 
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: Json = {
     "description": "Name of a header that contains it.",
     "type": "string",
     "minLength": 1,
@@ -22,7 +20,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def _read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
+def _read(section: Section, context: Context) -> HeaderCredential:
     name: str = section["header"]
     if name.lower() in _RESERVED_HEADERS:
         context.error(("header",), f"header '{name}' cannot hold a credential")

@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
+from engine.values.trees import Json, Section
 
 _METHOD = "basic"
 
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: Json = {
     "description": "A token of OAuth 2.0 for the gateway itself (client credentials), fetched and "
     "renewed.",
     "type": "object",
@@ -54,7 +53,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def _read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
+def _read(section: Section, context: Context) -> FetchedCredential:
     options = {"method": _METHOD, **section["oauth2"]}
     if "ca" in options:
         options["ca"] = str(context.file(options["ca"], ("oauth2", "ca")))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fixed import VALUE, QueryCredential
+from engine.values.trees import Json, Section
 
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: Json = {
     "description": "Name of a query parameter that contains it.",
     "type": "string",
     "minLength": 1,
 }
 
 
-def _read(section: Mapping[str, Any], context: Context) -> QueryCredential:
+def _read(section: Section, context: Context) -> QueryCredential:
     return QueryCredential("query", section["query"], context.text(section["value"]))
 
 

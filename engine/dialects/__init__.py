@@ -7,7 +7,6 @@ ONE FILE OR FOLDER HERE = ONE DIALECT: a module that defines `DIALECT`, which no
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList
@@ -62,7 +61,7 @@ def default() -> Dialect:
     return get(DEFAULT)
 
 
-def event_status(name: str, document: Any, otherwise: int = 502) -> int:
+def event_status(name: str, document: object, otherwise: int = 502) -> int:
     """The HTTP status of an error event, or error answer, of that dialect; `otherwise` if it states
     none."""
     error = get(name).stream_error(document)

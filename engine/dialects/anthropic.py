@@ -27,6 +27,7 @@ from engine.dialects.interface.usage import (
     token_usage,
 )
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 from engine.values.usage import OutputFields, Usage
 
 _COUNTS = frozenset(
@@ -100,7 +101,7 @@ def _is_error(document: Any) -> bool:
     return all(isinstance(text, str) for text in texts) and document.get("type") == "error"
 
 
-def _usage_of(document: Any) -> Usage | None:
+def _usage_of(document: object) -> Usage | None:
     """The usage that a message, or an event of one, reports.
 
     `input_tokens` exclude the tokens that were read from the prompt cache or written to it. The
@@ -117,7 +118,7 @@ def _usage_of(document: Any) -> Usage | None:
     return total
 
 
-def _counts(document: Any) -> dict[str, Any]:
+def _counts(document: object) -> Json:
     """The `usage` object of a message or an event; empty for none."""
     if not isinstance(document, dict):
         return {}
@@ -141,7 +142,7 @@ class _OutputDetails(Struct):
     thinking_tokens: Count = None
 
 
-def _usage_in(holder: dict[str, Any]) -> Usage | None:
+def _usage_in(holder: Json) -> Usage | None:
     counts = counts_in(holder, _TokenCounts)
     creation = counts_in(object_in(holder, "cache_creation"), _CacheCreation)
     plain, output = counts.input_tokens, counts.output_tokens
@@ -168,7 +169,7 @@ class _LastFields:
 
     def __init__(self) -> None:
         self.ended = False
-        self._counts: dict[str, Any] = {}
+        self._counts: Json = {}
         self._usage: Usage | None = None
         self._is_read = True
 
@@ -190,7 +191,7 @@ class _LastFields:
         is_delta = document.get("type") == "message_delta"
         self.ended = self.ended or (is_delta and _usage_in(counts) is not None)
 
-    def _exclude_cache(self, counts: dict[str, Any]) -> None:
+    def _exclude_cache(self, counts: Json) -> None:
         """The first report of the cache: the input before it included the cache. DashScope and Kimi
         report it at the end, and there the input without it, which may be none."""
         cache = sum(count_in(counts, key) or 0 for key in _CACHE & counts.keys())

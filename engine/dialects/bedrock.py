@@ -7,7 +7,6 @@ one and reads its answers. A route of this dialect relays the vendor's binary st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -27,6 +26,7 @@ from engine.dialects.interface.usage import (
     object_in,
 )
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 from engine.values.usage import OutputFields, Usage
 
 _TYPES = {
@@ -57,11 +57,11 @@ def _document(status: int, message: str, param: str = "", code: str = "") -> Doc
     return {"__type": kind, "message": message, "error": details}
 
 
-def _is_error(document: Any) -> bool:
+def _is_error(document: object) -> bool:
     return isinstance(document, dict) and isinstance(document.get("message"), str)
 
 
-def _stream_error(document: Any) -> StreamError | None:
+def _stream_error(document: object) -> StreamError | None:
     """An exception in a stream, as `engine.relay.amazon_events` writes it."""
     error = error_in(document)
     status = None if error is None else status_in(error.get("code"))
@@ -76,14 +76,14 @@ _STREAM_EVENTS = _OPENING_EVENTS | {"contentBlockDelta", "contentBlockStop"}
 _LAST_EVENTS = frozenset({"messageStop", "metadata", "amazon-bedrock-invocationMetrics"})
 
 
-def _has_content(document: Any) -> bool:
+def _has_content(document: object) -> bool:
     """False for the events that begin an answer, of Converse or of Claude's own API."""
     if isinstance(document, dict) and not _OPENING_EVENTS.isdisjoint(document):
         return False
     return claude_events.has_content(document)
 
 
-def _ends(documents: Sequence[Any]) -> bool | None:
+def _ends(documents: Sequence[object]) -> bool | None:
     """Converse ends with its stop reason; the streams of other APIs than Claude's have an end that
     is not known without Amazon's metrics."""
     names = {name for document in documents if isinstance(document, dict) for name in document}
@@ -99,7 +99,7 @@ class _Counts(Struct, rename="camel"):
     cache_write_input_tokens: Count = None
 
 
-def _usage_of(document: Any) -> Usage | None:
+def _usage_of(document: object) -> Usage | None:
     """The usage of an answer, or of the event `metadata`. `inputTokens` excludes the tokens that
     were read from the prompt cache or written to it."""
     if not isinstance(document, dict):
@@ -121,7 +121,7 @@ def _usage_of(document: Any) -> Usage | None:
     )
 
 
-def _write_1h(members: dict[str, Any]) -> int:
+def _write_1h(members: Json) -> int:
     """The tokens that were written to the prompt cache for one hour."""
     details = members.get("cacheDetails")
     return sum(

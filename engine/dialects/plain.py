@@ -3,14 +3,12 @@ errors have the shape of the default dialect."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.dialects.interface.dialect import Dialect
 from engine.dialects.openai import list_models, show_model
 from engine.dialects.openai.errors import error_event, error_object
 
 
-def _is_document(document: Any) -> bool:
+def _is_document(document: object) -> bool:
     return isinstance(document, dict | list)
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 from urllib.parse import unquote
 
 import gevent
@@ -47,6 +46,7 @@ from engine.stages.receive import receive
 from engine.stages.validate import UNCHECKED, checks_of, validate_body, validate_parameters
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 
 _BINARY = bytes(range(256)) * 16
 _CHUNKS = 8
@@ -139,13 +139,13 @@ def _example(candidates: list[ExampleResponse], style: Style) -> Handler:
     return handle
 
 
-def _model(exchange: Exchange, request: Any) -> str:
+def _model(exchange: Exchange, request: object) -> str:
     if isinstance(request, dict) and isinstance(request.get("model"), str):
         return str(request["model"])
     return unquote(exchange.variable("model")) if "model" in exchange.variables else ""
 
 
-def _values(request: Any, model: str) -> dict[str, Any]:
+def _values(request: object, model: str) -> Json:
     text = last_turn(request)
     count = len(text.split())
     return {
@@ -161,8 +161,8 @@ def _values(request: Any, model: str) -> dict[str, Any]:
 
 def _response(
     example: ExampleResponse,
-    values: dict[str, Any],
-    request: Any,
+    values: Json,
+    request: object,
     style: Style,
     fault: faults.MockFault | None,
 ) -> Response:

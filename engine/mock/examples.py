@@ -20,6 +20,7 @@ from engine.mock.invent import invent
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value
 from engine.spec.media_types import essence, is_json, sequence_kind
+from engine.values.trees import Json
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _WORD = re.compile(r"\s*\S+\s*")
@@ -58,7 +59,7 @@ def examples(operation: Node) -> list[ExampleResponse]:
     return candidates or [ExampleResponse(200, "", "", None)]
 
 
-def _invented(media_type: str, media: Node) -> Any:
+def _invented(media_type: str, media: Node) -> object:
     """A value that the schema allows; None for a media type that is neither JSON nor a sequence."""
     if is_json(media_type):
         return invent(media.get("schema"))
@@ -72,7 +73,7 @@ def _value(example: Node) -> Any:
     return example.literal("serializedValue").value if value is None else value
 
 
-def choose(candidates: Sequence[ExampleResponse], request: Any, query: str) -> ExampleResponse:
+def choose(candidates: Sequence[ExampleResponse], request: object, query: str) -> ExampleResponse:
     """The example for a request: of streams if it asks for one, the example whose name is the value
     of a field, else the first."""
     fields = request if isinstance(request, dict) else {}
@@ -89,7 +90,7 @@ def choose(candidates: Sequence[ExampleResponse], request: Any, query: str) -> E
     return matching[0]
 
 
-def last_turn(request: Any) -> str:
+def last_turn(request: object) -> str:
     """The text of the caller's last turn, in the members that several APIs use; "" if none."""
     if not isinstance(request, dict):
         return ""
@@ -101,11 +102,11 @@ def last_turn(request: Any) -> str:
     return ""
 
 
-def _is_user(turn: dict[str, Any]) -> bool:
+def _is_user(turn: Json) -> bool:
     return bool(turn.get("role", "user") == "user")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -147,7 +148,7 @@ def elements(value: list[Any], values: Mapping[str, Any]) -> Iterator[bytes]:
     yield b"]" if value else b"[]"
 
 
-def fill(value: Any, values: Mapping[str, Any]) -> Any:
+def fill(value: Any, values: Mapping[str, object]) -> Any:
     """A JSON example with its placeholders filled in."""
     if isinstance(value, dict):
         return {key: fill(member, values) for key, member in value.items()}
@@ -161,7 +162,7 @@ def fill(value: Any, values: Mapping[str, Any]) -> Any:
     return _PLACEHOLDER.sub(lambda match: str(values.get(match[1], match[0])), value)
 
 
-def _in_json_text(text: str, values: Mapping[str, Any]) -> str:
+def _in_json_text(text: str, values: Mapping[str, object]) -> str:
     def replacement(match: re.Match[str]) -> str:
         value = values.get(match[1], match[0])
         return orjson.dumps(value).decode()[1:-1] if isinstance(value, str) else str(value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.spec.document.node import Node
+from engine.values.trees import Json
 
 _MAX_DEPTH = 12
 _SHALLOW = 6
@@ -31,7 +32,7 @@ _TEXTS = {
 }
 
 
-def invent(schema: Node) -> Any:
+def invent(schema: Node) -> object:
     """A value of the schema; None if it names no type."""
     return _Inventor().value(schema, 0)
 
@@ -94,7 +95,7 @@ class _Inventor:
             return {name: value for part in (*parts, properties) for name, value in part.items()}
         return parts[-1]
 
-    def _of_type(self, kind: Any, schema: Node, depth: int) -> Any:
+    def _of_type(self, kind: object, schema: Node, depth: int) -> object:
         if kind == "object":
             return self._object(schema, depth)
         if kind == "array":
@@ -107,7 +108,7 @@ class _Inventor:
             return _TEXTS.get(schema.text("format"), "text").ljust(length, "x")
         return False if kind == "boolean" else None
 
-    def _array(self, schema: Node, depth: int) -> list[Any]:
+    def _array(self, schema: Node, depth: int) -> list[object]:
         min_items = _count(schema, "minItems", _MAX_ITEMS // self.copies)
         if depth >= _SHALLOW and (not min_items or depth >= _MAX_DEPTH):
             return []
@@ -117,7 +118,7 @@ class _Inventor:
         self.copies //= count
         return [item] * count
 
-    def _object(self, schema: Node, depth: int) -> dict[str, Any]:
+    def _object(self, schema: Node, depth: int) -> Json:
         if depth >= _MAX_DEPTH:
             return {}
         required = schema.value.get("required")
@@ -130,7 +131,7 @@ class _Inventor:
         }
 
 
-def _is_null(schema: Any) -> bool:
+def _is_null(schema: object) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "null"
 
 
@@ -140,7 +141,7 @@ def _count(schema: Node, keyword: str, most: int) -> int:
     return int(min(max(count, 0), most)) if _is_number(count) else 0
 
 
-def _number(schema: dict[str, Any]) -> Any:
+def _number(schema: Json) -> object:
     low = next((schema[k] for k in ("minimum", "exclusiveMinimum") if _is_number(schema.get(k))), 0)
     number = low + 1 if "exclusiveMinimum" in schema else low
     high = schema["maximum"] if _is_number(schema.get("maximum")) else number

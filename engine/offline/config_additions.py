@@ -4,14 +4,13 @@ order."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import yaml
 
 from engine.source.yaml_text import flow, string
 
 
-def with_entries(text: str, entries: Mapping[str, tuple[str, Any]]) -> str:
+def with_entries(text: str, entries: Mapping[str, tuple[str, object]]) -> str:
     """The text with an entry in each section: its name and its value; the name is "" in a list.
 
     Raises ValueError for a section into which no entry can be written.

@@ -20,7 +20,7 @@ from engine.source.problem import Path, Place, place_of
 from engine.source.reader import SourceDocument
 from engine.source.yaml_text import scalar, string
 from engine.spec.expression import pointer
-from engine.values.trees import leaves, map_leaves
+from engine.values.trees import Json, Section, leaves, map_leaves
 
 MASK = "***"
 
@@ -39,7 +39,7 @@ class EffectiveConfig:
         self._document = document
         self._comments = comments or {}
         self._folder = os.path.dirname(document.file)
-        self.value: Mapping[str, Any] = {k: v for k, v in document.value.items() if k != "include"}
+        self.value: Section = {k: v for k, v in document.value.items() if k != "include"}
         self._secrets = {path: is_url for path, _, is_url in secret_places(document.value)}
         self._paths = {path for path, _, _ in keys.values(document.value, keys.root(), "path")}
 
@@ -47,7 +47,7 @@ class EffectiveConfig:
         """The config as block YAML, with a comment `# file:line` after each value."""
         return "".join(f"{line}\n" for line in self._lines(self.value, ()))
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> Json:
         """`config`, with the values of `yaml`, and `origins`: `file:line:column` by JSON
         pointer."""
         origins = {
@@ -57,11 +57,11 @@ class EffectiveConfig:
         }
         return {"config": map_leaves(self.value, self._displayed), "origins": origins}
 
-    def _displayed(self, at: Path, value: Any) -> Any:
+    def _displayed(self, at: Path, value: object) -> object:
         text = self._text(value, at)
         return value if text is None else text
 
-    def _text(self, value: Any, at: Path) -> str | None:
+    def _text(self, value: object, at: Path) -> str | None:
         """The text to print for a value with `${...}` or a secret; None for any other."""
         reference = self._document.reference(at)
         if reference:
@@ -74,7 +74,7 @@ class EffectiveConfig:
             return _masked(text)
         return reference or None
 
-    def _rebased(self, reference: str, value: Any, at: Path) -> str:
+    def _rebased(self, reference: str, value: object, at: Path) -> str:
         """A text with `${...}` from a file in another folder, with its paths relative to the folder
         of gateway.yaml."""
         folder = os.path.relpath(os.path.dirname(self._place(at).file) or ".", self._folder or ".")
@@ -96,7 +96,7 @@ class EffectiveConfig:
     def _place(self, path: Path) -> Place:
         return place_of(self._document, path)
 
-    def _lines(self, value: Any, at: Path) -> Iterator[str]:
+    def _lines(self, value: object, at: Path) -> Iterator[str]:
         """The lines of a non-empty mapping or list, without indentation."""
         for step, below in _entries(value):
             path = (*at, step)
@@ -113,7 +113,7 @@ class EffectiveConfig:
             yield from (f"  {line}" for line in lines)
             yield from (f"  # {line}" for line in self._comments.get(path, ()))
 
-    def _scalar(self, value: Any, at: Path) -> str:
+    def _scalar(self, value: object, at: Path) -> str:
         if isinstance(value, dict | list):
             return "{}" if isinstance(value, dict) else "[]"
         text = self._text(value, at)

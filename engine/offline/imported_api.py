@@ -17,6 +17,7 @@ from engine.spec.document.node import Node
 from engine.spec.operation import Operation
 from engine.spec.spec import Specification
 from engine.spec.spec import read as read_document
+from engine.values.trees import Json
 from engine.values.wildcard import matches
 
 _MAX_NAMED = 5
@@ -65,16 +66,16 @@ class ImportedApi:
         """The environment variable of the credential, "" if the document asks for none."""
         return f"{re.sub(r'[^A-Z0-9]', '_', self.name.upper())}_API_KEY" if self._scheme else ""
 
-    def spec(self, document: str, mount: str = "") -> dict[str, Any]:
+    def spec(self, document: str, mount: str = "") -> Json:
         """The entry under `specs`; `mount` is another prefix of its paths."""
         return {"document": document} | ({"mount": [mount]} if mount else {})
 
-    def upstream_entry(self) -> dict[str, Any]:
+    def upstream_entry(self) -> Json:
         """The entry under `upstreams`."""
         credential = self._credential()
         return {"url": self.upstream} | ({"credential": credential} if credential else {})
 
-    def route(self) -> dict[str, Any]:
+    def route(self) -> Json:
         """The entry under `routes`."""
         ids = [f"{self.name}.{operation}" for operation in self.operations]
         is_whole = len(ids) == len(self.specification.operations)
@@ -102,7 +103,7 @@ class ImportedApi:
                         return schemes.get(scheme)
         return None
 
-    def _credential(self) -> dict[str, Any]:
+    def _credential(self) -> Json:
         scheme = self._scheme
         if scheme is None:
             return {}

@@ -13,6 +13,7 @@ from engine.config.starter_config import SPECS, routes_for
 from engine.source.problem import Path, Place, place_of
 from engine.source.reader import SourceDocument
 from engine.source.yaml_text import flow, string
+from engine.values.trees import Json
 
 _SCHEMA = "# yaml-language-server: $schema=schemas/gateway.schema.json\n#\n"
 _MAX_WIDTH = 96
@@ -48,8 +49,8 @@ class ImportedConfig:
     upstreams: dict[str, Entry] = field(default_factory=dict)
     models: dict[str, Entry] = field(default_factory=dict)
     prices: dict[str, Entry] = field(default_factory=dict)
-    specs: dict[str, Any] = field(default_factory=dict)
-    documents: dict[str, Any] = field(default_factory=dict)
+    specs: Json = field(default_factory=dict)
+    documents: Json = field(default_factory=dict)
     policies: list[Entry] = field(default_factory=list)
     routes: list[Entry] = field(default_factory=list)
     tokens: list[Entry] = field(default_factory=list)
@@ -158,7 +159,7 @@ class ImportedConfig:
         return sorted({match[1] for text in self.sections() for match in _VARIABLE.finditer(text)})
 
 
-def _block(head: str, value: Any) -> Iterator[str]:
+def _block(head: str, value: object) -> Iterator[str]:
     line = f"{head} {flow(value)}"
     if len(line) > _MAX_WIDTH and isinstance(value, list) and value:
         yield f"{head}\n"

@@ -5,7 +5,6 @@ counting of tokens."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 PLACES: Mapping[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
@@ -23,7 +22,7 @@ def fits(key: str, number: float | None) -> bool:
     return number >= 1 and number % 1 == 0 if key == "max_tokens" else 0 <= number <= 1
 
 
-def number_of(value: Any) -> float | None:
+def number_of(value: object) -> float | None:
     """A number, or a string that contains one; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

@@ -9,7 +9,7 @@ from engine.config import provider_defaults, providers
 from engine.config.joined_document import JoinedDocument, Origin, joined_document
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
-from engine.values.trees import map_leaves
+from engine.values.trees import Json, Section, map_leaves
 
 _FOLDER = "engine/providers"
 
@@ -49,8 +49,8 @@ def with_provider_values(
 
 
 def _merged(
-    above: Mapping[str, Any], below: Mapping[str, Any], origin: Origin, below_origin: Origin
-) -> dict[str, Any]:
+    above: Section, below: Mapping[str, object], origin: Origin, below_origin: Origin
+) -> Json:
     """The mapping `above` with the keys of `below` that it lacks; their places are added to
     `origin`."""
     result = dict(above)
@@ -63,7 +63,7 @@ def _merged(
     return result
 
 
-def _redacted(value: Any, document: SourceDocument) -> Any:
+def _redacted(value: object, document: SourceDocument) -> Any:
     """A provider's value with `${...}` in place of the values of the variables."""
     redact = document.redact
     return map_leaves(value, lambda _, leaf: redact(leaf) if isinstance(leaf, str) else leaf)

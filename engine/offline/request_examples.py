@@ -27,6 +27,7 @@ from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError, Malformed
+from engine.values.trees import Section
 
 MAX_EXAMPLES = 5_000
 """Examples of one document that are judged."""
@@ -135,7 +136,7 @@ class RequestExamples:
                     yield RefusedExample(example.uri, example.path, subject, words)
             stack += _subschemas(schema)
 
-    def _schema_refusal(self, schema: Node, value: Any, name: str) -> str | None:
+    def _schema_refusal(self, schema: Node, value: object, name: str) -> str | None:
         """The words of the refusal by a schema; None for a broken one, which is reported where it
         is used."""
         if self._compiled >= _MAX_COMPILED:
@@ -195,7 +196,7 @@ def _subschemas(schema: Node) -> Iterator[Node]:
     yield from [member for _, member in schema.literal("properties").items()]
 
 
-def _is_of_type(value: Any, schema: Mapping[str, Any]) -> bool:
+def _is_of_type(value: Any, schema: Section) -> bool:
     """Whether a schema certainly accepts a value: it requires a type, perhaps some values, and
     nothing else."""
     types = _TYPES.get(schema["type"]) if isinstance(schema.get("type"), str) else None
@@ -215,7 +216,7 @@ def _validator(bodies: Bodies, media_type: str) -> SchemaValidator | None:
     return rule.validator if rule is not None else None
 
 
-def _refusal(validator: SchemaValidator, value: Any, name: str = "") -> str | None:
+def _refusal(validator: SchemaValidator, value: object, name: str = "") -> str | None:
     """The words with which a value of this name would be refused. One that is JSON written as a
     text is read; read-only members are not faults."""
     try:
@@ -233,7 +234,7 @@ def _refusal(validator: SchemaValidator, value: Any, name: str = "") -> str | No
     return None if words.endswith(_READ_ONLY) else words
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     """The JSON value of a text, None if it has none."""
     try:
         return json.loads(text)
@@ -241,7 +242,7 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _parameter_refusal(parameter: Parameter, value: Any) -> str | None:
+def _parameter_refusal(parameter: Parameter, value: object) -> str | None:
     """The words with which a parameter would be refused, which the example gives as a value, or as
     the text of a request."""
     assert parameter.validator is not None

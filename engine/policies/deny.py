@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.exchange.edited_headers import with_edited_headers
@@ -20,11 +19,12 @@ from engine.policies.interface import Moment, StagePolicy
 from engine.spec.member_spellings import Spellings
 from engine.spec.request_conditions import Condition, ConditionError, compile_condition
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 
 _VALUE = "A JSON Schema; a value to be equal to; or a list of values, one of them to be equal to."
 
 
-def _conditions(description: str) -> dict[str, Any]:
+def _conditions(description: str) -> Json:
     of_body = "Members of the body by name or JSON pointer; a schema of all of it under `schema`."
     locations = {
         "body": of_body,
@@ -92,7 +92,7 @@ class Deny:
         )
 
 
-def read(options: dict[str, Any]) -> Deny:
+def read(options: Json) -> Deny:
     if "if" not in options and "unless" not in options:
         raise ValueError("'deny' needs 'if' or 'unless'")
     return Deny(
@@ -103,7 +103,7 @@ def read(options: dict[str, Any]) -> Deny:
     )
 
 
-def _compiled(options: dict[str, Any], word: str, *, required: bool) -> Iterator[Condition]:
+def _compiled(options: Json, word: str, *, required: bool) -> Iterator[Condition]:
     for location, conditions in options.get(word, {}).items():
         for name, value in conditions.items():
             try:

@@ -69,7 +69,7 @@ def _compiled(compile_: Callable[[], Compiled], deferred: bool) -> Callable[[], 
     return once
 
 
-def _sequence(kind: str, exchange: Exchange) -> Any:
+def _sequence(kind: str, exchange: Exchange) -> object:
     """The items of a sequence. Raises GatewayError 400."""
     try:
         return parse_sequence(kind, bytes(exchange.body.buffer))
@@ -78,7 +78,7 @@ def _sequence(kind: str, exchange: Exchange) -> Any:
         raise GatewayError(400, "invalid_json", message) from error
 
 
-def _text(cast: Cast, exchange: Exchange) -> Any:
+def _text(cast: Cast, exchange: Exchange) -> object:
     """The text, as UTF-8 or else Latin-1, cast to the type of the schema."""
     data = bytes(exchange.body.buffer)
     try:
@@ -87,7 +87,7 @@ def _text(cast: Cast, exchange: Exchange) -> Any:
         return cast(data.decode("latin-1"))
 
 
-def parse_json(exchange: Exchange) -> Any:
+def parse_json(exchange: Exchange) -> object:
     """The JSON value of the body. Raises GatewayError 400."""
     buffer = exchange.body.buffer
     try:
@@ -117,7 +117,7 @@ def _json_error(buffer: Buffer, error: orjson.JSONDecodeError) -> str:
     return str(error)
 
 
-def _form(read: Callable[[bytes], dict[str, object]], exchange: Exchange) -> Any:
+def _form(read: Callable[[bytes], dict[str, object]], exchange: Exchange) -> object:
     try:
         return read(bytes(exchange.body.buffer))
     except Malformed as error:
@@ -129,7 +129,7 @@ def _form_with_commas(
     read_decoded: Callable[[bytes], dict[str, object]],
     validator: SchemaValidator,
     exchange: Exchange,
-) -> Any:
+) -> object:
     """The form. If it is valid only with percent-encoded commas as separators, they are."""
     if b"%2c" in bytes(exchange.body.buffer).lower():
         for reader in (read, read_decoded):
@@ -142,7 +142,7 @@ def _form_with_commas(
     return _form(read, exchange)
 
 
-def _multipart_items(read: Callable[[Buffer, str], list[object]], exchange: Exchange) -> Any:
+def _multipart_items(read: Callable[[Buffer, str], list[object]], exchange: Exchange) -> object:
     try:
         return read(exchange.body.buffer, exchange.environ.get("CONTENT_TYPE", ""))
     except (multipart.MultipartError, Malformed) as error:
@@ -150,7 +150,7 @@ def _multipart_items(read: Callable[[Buffer, str], list[object]], exchange: Exch
         raise GatewayError(400, "invalid_multipart", message) from error
 
 
-def _multipart(read: Callable[..., dict[str, object]], exchange: Exchange) -> Any:
+def _multipart(read: Callable[..., dict[str, object]], exchange: Exchange) -> object:
     buffer = exchange.body.buffer
     try:
         boundary = multipart.boundary_of(exchange.environ.get("CONTENT_TYPE", ""))

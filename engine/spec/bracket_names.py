@@ -28,7 +28,7 @@ def split_name(name: str) -> tuple[str, str]:
     return root, bracket + brackets
 
 
-def tree_of(fields: Iterable[tuple[str, Any]], where: str) -> dict[str, Tree]:
+def tree_of(fields: Iterable[tuple[str, object]], where: str) -> dict[str, Tree]:
     """The tree of the fields of one root, given as `("[a][b]", leaf)` in their order.
 
     Repeated names keep all their leaves. Raises Malformed; its message begins with `where`.

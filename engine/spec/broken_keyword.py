@@ -43,7 +43,7 @@ def find(
         others = tuple(part._replace(text=_NOTHING) for part in parts if part[:2] != broken[:2])
 
         def failure(
-            value: Any, broken: SchemaPart = broken, others: tuple[SchemaPart, ...] = others
+            value: object, broken: SchemaPart = broken, others: tuple[SchemaPart, ...] = others
         ) -> str | None:
             """Why a value in place of the part cannot be compiled; None if it can."""
             text = json.dumps(value)
@@ -69,7 +69,7 @@ def _reference(part: SchemaPart) -> str:
     return f"{part.uri}#" + "".join(f"/{step.replace('%', '%25')}" for step in steps)
 
 
-def _narrow(value: Any, failure: _Failure) -> tuple[Path, str]:
+def _narrow(value: object, failure: _Failure) -> tuple[Path, str]:
     """The path of the innermost keyword of a schema that fails without what is beside it."""
     if not isinstance(value, dict):
         return (), ""
@@ -85,11 +85,11 @@ def _narrow(value: Any, failure: _Failure) -> tuple[Path, str]:
     return (), ""
 
 
-def _failure_within(failure: _Failure, alone: Callable[[Any], Any]) -> _Failure:
+def _failure_within(failure: _Failure, alone: Callable[[object], object]) -> _Failure:
     return lambda value: failure(alone(value))
 
 
-def _below(key: str, member: Any) -> Iterator[tuple[Path, Any, Callable[[Any], Any]]]:
+def _below(key: str, member: object) -> Iterator[tuple[Path, object, Callable[[Any], object]]]:
     """The schemas under a keyword: each with its path, and a function that returns a schema with
     another one in its place and nothing beside it."""
     if key in SUBSCHEMAS and isinstance(member, dict):
@@ -102,5 +102,5 @@ def _below(key: str, member: Any) -> Iterator[tuple[Path, Any, Callable[[Any], A
             yield (key, index), below, lambda inner: {key: [inner]}
 
 
-def _named(key: str, name: str, inner: Any) -> Any:
+def _named(key: str, name: str, inner: object) -> object:
     return {key: {name: inner}}

@@ -75,7 +75,7 @@ def _number(text: str) -> object:
 def compile_shape(
     schema: object,
     resolve: Resolve,
-    compile_leaf: Callable[[Mapping[str, Any]], ReadLeaf] | None = None,
+    compile_leaf: Callable[[Mapping[str, object]], ReadLeaf] | None = None,
 ) -> Callable[[Tree], object]:
     """A function that makes a value of `schema` from a tree of leaves.
 
@@ -88,7 +88,7 @@ def compile_shape(
     Raises Malformed for an index of 1000 or more. Schemas may be recursive.
     """
 
-    def text_leaf(node: Mapping[str, Any]) -> ReadLeaf:
+    def text_leaf(node: Mapping[str, object]) -> ReadLeaf:
         is_array = kind_of(node, resolve) == "array"
         return compile_cast(items_of(node, resolve) if is_array else node, resolve)
 
@@ -125,7 +125,7 @@ class _Shape:
         values = [self._value(leaf, self) for leaf in tree]
         return values[0] if len(values) == 1 else values
 
-    def _value(self, leaf: Any, nested: _Shape) -> object:
+    def _value(self, leaf: object, nested: _Shape) -> object:
         return nested.read(leaf) if isinstance(leaf, _NESTED) else self.leaf(leaf)
 
     def _by_index(self, tree: dict[str, Tree]) -> list[object]:

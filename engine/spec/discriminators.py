@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.spec.document.node import Node
 from engine.spec.schema_types import Resolve, branches, properties_of
+from engine.values.trees import Json
 
 GUARD = "x-modelway-named-by-discriminator"
 """Marks the schemas that guards refuse, for messages."""
@@ -21,7 +22,7 @@ _MAX_NAMES = 40_000
 """Names in the guards of one schema, at most: a guard has the names of all other branches."""
 
 
-def guard(schema: Node, copy: dict[str, Any]) -> None:
+def guard(schema: Node, copy: Json) -> None:
     """Put guards around the branches of the plain copy of a schema with a discriminator."""
     tags = tags_of(schema)
     if tags is None or sum(map(len, tags.values())) * len(tags) > _MAX_NAMES:
@@ -64,14 +65,14 @@ def _others(tags: dict[tuple[str, int], set[str]], branch: tuple[str, int]) -> l
     return sorted(set(names) - tags.get(branch, set()))
 
 
-def _guarded(branch: Any, name: str, others: list[str]) -> Any:
+def _guarded(branch: object, name: str, others: list[str]) -> object:
     if not others:
         return branch
     names_another = {"type": "object", "required": [name], "properties": {name: {"enum": others}}}
     return {"allOf": [{"not": {**names_another, GUARD: True}}, branch]}
 
 
-def _guarded_by_own(branch: Any, name: str, own: list[str]) -> Any:
+def _guarded_by_own(branch: object, name: str, own: list[str]) -> object:
     """A branch that accepts only objects that name it: the others are for the default."""
     names_it = {"required": [name], "properties": {name: {"enum": own}}}
     return {"allOf": [{"not": {"type": "object", "not": names_it, GUARD: True}}, branch]}
@@ -90,7 +91,7 @@ def tags_of(schema: Node) -> dict[tuple[str, int], set[str]] | None:
     name, mapping = discriminator.get("propertyName"), discriminator.get("mapping")
     if not isinstance(name, str):
         return None
-    mapped: dict[tuple[Any, ...], set[str]] = {}
+    mapped: dict[tuple[object, ...], set[str]] = {}
     for tag, target in mapping.items() if isinstance(mapping, dict) else ():
         if isinstance(target, str) and (place := place_of_mapped(schema, target)) is not None:
             mapped.setdefault(place, set()).add(str(tag))
@@ -107,7 +108,7 @@ def tags_of(schema: Node) -> dict[tuple[str, int], set[str]] | None:
     return tags if any(tags.values()) else None
 
 
-def reference_of(branch: Any) -> str | None:
+def reference_of(branch: object) -> str | None:
     """The reference of a branch, alone or beside other keywords; None for another schema."""
     if not isinstance(branch, dict):
         return None
@@ -117,7 +118,7 @@ def reference_of(branch: Any) -> str | None:
     return ref if isinstance(ref, str) else None
 
 
-def values_of(branch: Any, name: str, resolve: Resolve) -> set[Any] | None:
+def values_of(branch: object, name: str, resolve: Resolve) -> set[Any] | None:
     """The texts that a branch accepts for a property; None if it names none."""
     declared = properties_of(branch, resolve).get(name)
     values: set[Any] | None = None

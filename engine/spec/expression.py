@@ -132,7 +132,7 @@ class Expression:
         except Ambiguous as error:
             raise self._repeated_value() from error
 
-    def _refuse_look_alikes_of_members(self, node: Any) -> None:
+    def _refuse_look_alikes_of_members(self, node: object) -> None:
         """Refuse other spellings of a step, in each object along the pointer."""
         for step, reading in self._readings:
             if isinstance(node, dict):

@@ -19,6 +19,7 @@ from engine.spec.document.node import Library, Node
 from engine.spec.document.packed import unpacked
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
 from engine.spec.schema_types import is_marked
+from engine.values.trees import Json
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; all others are ignored."""
@@ -79,7 +80,7 @@ class _Translation:
         """The mappings that responses reach, of which relaxed schemas are optional."""
         return described_mappings(self.library) if self.is_lenient else frozenset()
 
-    def may_change(self, value: Any) -> bool:
+    def may_change(self, value: object) -> bool:
         """Whether the translation of a value may differ from it: a search in its JSON takes a
         hundredth of the time of a walk."""
         if self.is_lenient or has_any_key(value, (*_TRANSLATED, self._hidden_key)):
@@ -111,7 +112,7 @@ class JsonSchemaFile:
         self._is_30 = translation.is_30
         self._is_lenient = translation.is_lenient
         self._is_exact = exact
-        self._parts: dict[Path, Any] = {}
+        self._parts: dict[Path, object] = {}
         self._removed: list[Path] = []
         self._is_hidden_target: dict[str, bool] = {}
 
@@ -129,7 +130,7 @@ class JsonSchemaFile:
         self._removed.append(tuple(map(str, path)))
         self._parts.clear()
 
-    def _translated(self, part: Path) -> Any:
+    def _translated(self, part: Path) -> object:
         value = _value_at(self._root.value, part) if part else unpacked(self._root.value)
         names, exact, is_literal = False, self._is_exact, False
         for step in part:
@@ -149,7 +150,7 @@ class JsonSchemaFile:
                 value = _without(value, removed[len(part) :])
         return value
 
-    def _copy(self, value: Any, names: bool = False, exact: bool = False) -> Any:
+    def _copy(self, value: object, names: bool = False, exact: bool = False) -> object:
         """Copy a value. `names`: the keys of this mapping are names, not keywords. `exact`: do not
         relax the schemas in it, because a relaxed condition makes a schema stricter."""
         if isinstance(value, list):
@@ -179,12 +180,12 @@ class JsonSchemaFile:
             relax(schema, optional_members(value, self._root.follow) if described else ())
         return schema
 
-    def _refer_to_exact_copy(self, schema: dict[str, Any]) -> None:
+    def _refer_to_exact_copy(self, schema: Json) -> None:
         if isinstance(ref := schema.get("$ref"), str):
             uri, _, pointer = ref.partition("#")
             schema["$ref"] = f"{uri or self._root.uri.as_uri()}{EXACT_SUFFIX}#{pointer}"
 
-    def _format(self, schema: dict[str, Any]) -> None:
+    def _format(self, schema: Json) -> None:
         name = schema.get("format")
         if not isinstance(name, str):
             return
@@ -195,7 +196,7 @@ class JsonSchemaFile:
         if name not in CHECKED_FORMATS or (name == "byte" and not self._is_30):
             del schema["format"]
 
-    def _read_only(self, value: dict[str, Any], schema: dict[str, Any]) -> None:
+    def _read_only(self, value: Json, schema: Json) -> None:
         """Requests need not have read-only properties, and responses write-only ones; both may."""
         properties, required = value["properties"], schema["required"]
         names = [
@@ -218,7 +219,7 @@ class JsonSchemaFile:
             return self._is_hidden_target[ref]
         return self._is_marked(schema)
 
-    def _is_marked(self, schema: Any) -> bool:
+    def _is_marked(self, schema: object) -> bool:
         follow = self._root.follow
         return is_marked(
             follow(schema) if self._is_30 else schema, self._translation.hidden, follow
@@ -238,14 +239,14 @@ def _part_of(path: Path) -> Path:
     return path[:depth]
 
 
-def _value_at(value: Any, path: Path) -> Any:
+def _value_at(value: Any, path: Path) -> object:
     """The value at a path; items of lists by index, which may be a string."""
     for step in path:
         value = value[int(step) if isinstance(value, list) else step]
     return value
 
 
-def _without(value: Any, path: Path) -> Any:
+def _without(value: Any, path: Path) -> object:
     """A value without what is at a path; all that is not around it is the same object."""
     step, *rest = path
     copy: Any = list(value) if isinstance(value, list) else dict(value)

@@ -19,6 +19,7 @@ from typing import Any
 from engine.spec.document.node import Library, Node
 from engine.spec.document.path_items import operations_of
 from engine.spec.schema_types import Resolve, types_of, types_of_value
+from engine.values.trees import Json
 
 EXACT = frozenset({"not", "if", "contains"})
 """Conditions. Their subschemas are never relaxed: that would make the whole schema stricter."""
@@ -33,7 +34,7 @@ _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _NULL = {"type": "null"}
 
 
-def relax(schema: dict[str, Any], optional: Collection[str] = ()) -> None:
+def relax(schema: Json, optional: Collection[str] = ()) -> None:
     """Relax a schema in place, after its subschemas. `optional` members are not required."""
     if optional and isinstance(schema.get("required"), list):
         schema["required"] = [name for name in schema["required"] if name not in optional]
@@ -61,7 +62,7 @@ def relax(schema: dict[str, Any], optional: Collection[str] = ()) -> None:
             properties[name] = _or_null(properties[name])
 
 
-def _drop_alternatives_of_presence(schema: dict[str, Any]) -> None:
+def _drop_alternatives_of_presence(schema: Json) -> None:
     """Drop each `anyOf` and `oneOf` that only says which members must or must not be present, and a
     `not` that forbids several together: vendors write "exactly one of" with these."""
     for key in ("anyOf", "oneOf"):
@@ -74,7 +75,7 @@ def _drop_alternatives_of_presence(schema: dict[str, Any]) -> None:
         del schema["not"]
 
 
-def _is_presence(schema: Any) -> bool:
+def _is_presence(schema: object) -> bool:
     """Whether a schema only says which members of an object must or must not be present."""
     return (
         isinstance(schema, dict)
@@ -90,7 +91,7 @@ def _forbids_together(schema: Any) -> bool:
     return isinstance(required, list) and len(required) > 1
 
 
-def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]:
+def optional_members(schema: Json, resolve: Resolve) -> frozenset[str]:
     """The required members that requests may omit in an object that is also in responses.
 
     A tag always remains required. `resolve` follows references.
@@ -115,7 +116,7 @@ def described_mappings(library: Library) -> frozenset[int]:
     ]
     while queue:
         node = queue.pop()
-        stack: list[Any] = [node.value]
+        stack: list[object] = [node.value]
         while stack:
             value = stack.pop()
             if isinstance(value, list):
@@ -135,11 +136,11 @@ def described_mappings(library: Library) -> frozenset[int]:
     return frozenset(visited)
 
 
-def _is_tag(schema: Any) -> bool:
+def _is_tag(schema: object) -> bool:
     return isinstance(schema, dict) and ("const" in schema or _choices(schema) == 1)
 
 
-def _may_be_absent(schema: Any, resolve: Resolve) -> bool:
+def _may_be_absent(schema: object, resolve: Resolve) -> bool:
     if not isinstance(schema, dict) or _is_tag(schema):
         return False
     types = types_of(schema, resolve)
@@ -151,13 +152,13 @@ def _may_be_absent(schema: Any, resolve: Resolve) -> bool:
     )
 
 
-def _choices(schema: dict[str, Any]) -> int:
+def _choices(schema: Json) -> int:
     """The number of values of an `enum`, without null; 0 without `enum`."""
     values = schema.get("enum")
     return sum(value is not None for value in values) if isinstance(values, list) else 0
 
 
-def _or_null(schema: Any) -> Any:
+def _or_null(schema: object) -> object:
     if not isinstance(schema, dict) or "not" in schema:
         return schema
     kind = schema.get("type")

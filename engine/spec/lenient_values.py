@@ -30,14 +30,14 @@ class LenientReading:
 
     __slots__ = ("_items", "_members", "_types", "_words")
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: object) -> None:
         self._types: set[str] = set()
         self._words: dict[str, str] = {}
         self._members: dict[str, LenientReading] = {}
         self._items: LenientReading | None = None
         self._add(schema)
 
-    def _add(self, schema: Any) -> None:
+    def _add(self, schema: object) -> None:
         if not isinstance(schema, dict):
             return
         declared = schema.get("type", [])
@@ -82,7 +82,7 @@ class LenientReading:
             return value
         return self._scalar(value, types)
 
-    def _scalar(self, value: Any, types: set[str]) -> Any:
+    def _scalar(self, value: object, types: set[str]) -> Any:
         """A boolean, number or text where the schema speaks of other types."""
         if "number" in types and (number := _number(value)) is not None:
             return number
@@ -105,7 +105,7 @@ class LenientReading:
         return next((word for word in self._words.values() if _number(word) is None), text)
 
 
-def _type_of(value: Any) -> str:
+def _type_of(value: object) -> str:
     return _TYPES.get(type(value), "null" if value is None else "object")
 
 
@@ -113,12 +113,12 @@ def _word(text: str) -> str:
     return text.strip().casefold()
 
 
-def _is_true(value: Any) -> bool:
+def _is_true(value: object) -> bool:
     """Whether a text or number may be true: anything but what stands for false."""
     return _word(value) not in _FALSE if isinstance(value, str) else bool(value)
 
 
-def _is_filled(value: Mapping[str, Any] | list[Any]) -> bool:
+def _is_filled(value: Mapping[str, object] | list[object]) -> bool:
     """Whether an object or array is true where any value may be a condition, as in Python; the item
     of an array that has no other is read instead of it."""
     return len(value) > 1 or (isinstance(value, dict) and bool(value))

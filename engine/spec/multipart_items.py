@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
-from typing import Any
 
 from engine.spec.casting import compile_cast
 from engine.spec.document.node import Node
@@ -32,7 +31,9 @@ def compile_items(media: Node) -> ReadBody:
     return _compile(schema.value, media.value, schema.follow, _NESTED)
 
 
-def _compile(schema: Any, encodings: Mapping[str, Any], resolve: Resolve, levels: int) -> ReadBody:
+def _compile(
+    schema: object, encodings: Mapping[str, object], resolve: Resolve, levels: int
+) -> ReadBody:
     prefix, rest = encodings.get("prefixEncoding"), encodings.get("itemEncoding")
     prefix = prefix if isinstance(prefix, list) else []
     own = [_prefix(node) for node in branches(schema, resolve)]
@@ -57,12 +58,12 @@ def _compile(schema: Any, encodings: Mapping[str, Any], resolve: Resolve, levels
     return read
 
 
-def _prefix(schema: Mapping[str, Any]) -> list[Any]:
+def _prefix(schema: Mapping[str, object]) -> list[object]:
     value = schema.get("prefixItems")
     return value if isinstance(value, list) else []
 
 
-def _item_schema(schema: Any, index: int, resolve: Resolve) -> Any:
+def _item_schema(schema: object, index: int, resolve: Resolve) -> object:
     """The schema of the item at an index: its own, or that of all further ones."""
     nodes = branches(schema, resolve)
     for node in nodes:
@@ -72,7 +73,7 @@ def _item_schema(schema: Any, index: int, resolve: Resolve) -> Any:
     return items_of({"allOf": further}, resolve)
 
 
-def _compile_item(schema: Any, encoding: Any, resolve: Resolve, levels: int) -> ReadItem:
+def _compile_item(schema: object, encoding: object, resolve: Resolve, levels: int) -> ReadItem:
     encoding = encoding if isinstance(encoding, Mapping) else {}
     opaque = is_file(schema, resolve) or "any" in types_of(schema, resolve)
     structured = kind_of(schema, resolve) != "primitive" and not opaque
@@ -104,7 +105,7 @@ def _compile_item(schema: Any, encoding: Any, resolve: Resolve, levels: int) -> 
     return read
 
 
-def _compile_check(encoding: Mapping[str, Any], resolve: Resolve) -> Callable[[Item, str], None]:
+def _compile_check(encoding: Mapping[str, object], resolve: Resolve) -> Callable[[Item, str], None]:
     """A function that checks the media type and the headers of a part. Raises Malformed."""
     declared = [essence(name) for name in str(encoding.get("contentType", "")).split(",")]
     declared = [name for name in declared if name]

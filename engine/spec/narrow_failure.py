@@ -34,7 +34,7 @@ class Narrowed(NamedTuple):
         return [*path[:depth], step + self.offset, *path[depth + 1 :]]
 
 
-def narrow(is_valid: Callable[[Any], bool], value: Any) -> Narrowed | None:
+def narrow(is_valid: Callable[[object], bool], value: object) -> Narrowed | None:
     """An invalid part of an invalid `value`; None if only the complete value is invalid."""
     short = _shorten(value)
     if not is_valid(short):
@@ -50,7 +50,7 @@ def narrow(is_valid: Callable[[Any], bool], value: Any) -> Narrowed | None:
     return None if long else Narrowed(value)
 
 
-def _shorten(value: Any) -> Any:
+def _shorten(value: object) -> object:
     if isinstance(value, list):
         return [_shorten(item) for item in value[:MAX_ITEMS]]
     if isinstance(value, dict):
@@ -58,7 +58,7 @@ def _shorten(value: Any) -> Any:
     return value
 
 
-def _long_lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:
+def _long_lists(value: object, path: Path) -> Iterator[tuple[Path, list[object]]]:
     """The arrays of more than MAX_ITEMS items whose path is in the shortened value too."""
     if isinstance(value, list):
         if len(value) > MAX_ITEMS:
@@ -70,7 +70,7 @@ def _long_lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:
             yield from _long_lists(member, (*path, key))
 
 
-def _with(value: Any, path: Path, part: list[Any]) -> Any:
+def _with(value: Any, path: Path, part: list[object]) -> object:
     """A copy of the value with `part` at `path`; it shares all values outside the path."""
     if not path:
         return part

@@ -39,7 +39,7 @@ class Parameter:
     validator: SchemaValidator | None
     read_decoded: Callable[[Any], Any] | None = None
 
-    def check(self, source: Any) -> Any:
+    def check(self, source: object) -> Any:
         """The parameter's value, or MISSING. Raises GatewayError 400 with its name."""
         try:
             value = self.read(source)
@@ -61,7 +61,7 @@ class Parameter:
             raise explain(self.validator, value, self.name).error()
         return value
 
-    def accepts(self, source: Any) -> bool:
+    def accepts(self, source: object) -> bool:
         """Whether `check` accepts the source; cheaper than its explanation of a refusal."""
         try:
             value = self.read(source)
@@ -82,7 +82,7 @@ class Parameter:
             return exchange.header(environ_key(self.name))
         return exchange.header("HTTP_COOKIE") if self.location == "cookie" else exchange.query
 
-    def _decoded(self, source: Any) -> Any:
+    def _decoded(self, source: object) -> object:
         """The value with encoded commas as separators; MISSING if it is not valid either."""
         if self.read_decoded is None or self.validator is None:
             return MISSING

@@ -62,7 +62,7 @@ def list_reader(
 ) -> Reader:
     """Reads primitives and arrays: all texts with the name, split by `split` if it is given, and
     each item by `inner`, whose first is that of the outermost list."""
-    clean: Callable[[str], Any] = partial(_nested, inner, text.clean) if inner else text.clean
+    clean: Callable[[str], object] = partial(_nested, inner, text.clean) if inner else text.clean
 
     def read(source: Any) -> object:
         if not (texts := text.find(source)):
@@ -78,7 +78,7 @@ def _nested(splits: Sequence[Split], clean: Clean, text: str) -> Tree | str:
     """The items of an item, and theirs."""
     if not splits:
         return clean(text)
-    parts: list[Any] = [_nested(splits[1:], clean, part) for part in splits[0](text)]
+    parts: list[object] = [_nested(splits[1:], clean, part) for part in splits[0](text)]
     return parts
 
 

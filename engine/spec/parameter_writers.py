@@ -58,7 +58,7 @@ class ParameterWriter:
         separator = "; " if self.style == "cookie" else "&"
         return separator.join(f"{name}={text}" for name, text in pairs)
 
-    def _unnamed(self, value: Any) -> str:
+    def _unnamed(self, value: object) -> str:
         """A text without the parameter's name: `a,b` and `k=v,k=v`, in the style `label` `.a.b`."""
         delimiter = self._delimiter()
         if self.style == "label":
@@ -74,7 +74,7 @@ class ParameterWriter:
         text = self._joint(delimiter).join(parts)
         return f".{text}" if self.style == "label" else text
 
-    def _pairs(self, value: Any) -> Iterator[Pair]:
+    def _pairs(self, value: object) -> Iterator[Pair]:
         """The names and texts of a value, each of which is sent with its name."""
         if self.style == "deepObject":
             yield from self._deep(self.name, value)
@@ -86,7 +86,7 @@ class ParameterWriter:
             parts = self._parts(value, self._delimiter())
             yield self._encoded_name(self.name), self._joint(self._delimiter()).join(parts)
 
-    def _deep(self, name: str, value: Any) -> Iterator[Pair]:
+    def _deep(self, name: str, value: object) -> Iterator[Pair]:
         """`name[a][b]=x`; a list repeats its name, or has numbers if its items are no texts."""
         if isinstance(value, Mapping):
             for key, below in value.items():
@@ -100,7 +100,7 @@ class ParameterWriter:
         else:
             yield quote(name, safe=""), self._encoded(value)
 
-    def _parts(self, value: Any, delimiter: str) -> list[str]:
+    def _parts(self, value: object, delimiter: str) -> list[str]:
         """The encoded items of a list, names and values of an object, or the only text."""
         if isinstance(value, Mapping):
             value = [part for pair in value.items() for part in pair]
@@ -116,7 +116,7 @@ class ParameterWriter:
             raise self._problem(f"a cookie cannot have the name '{name}'")
         return name
 
-    def _encoded(self, value: Any, delimiters: str = "") -> str:
+    def _encoded(self, value: object, delimiters: str = "") -> str:
         """A primitive value, encoded so that none of the delimiters occurs in it."""
         text = self._text(value)
         is_raw = self.location == "header" or self.style == "cookie"
@@ -132,7 +132,7 @@ class ParameterWriter:
         encoded = quote(text, safe="/" if self.wide else "")
         return encoded.replace(".", "%2E") if self.style == "label" else encoded
 
-    def _text(self, value: Any) -> str:
+    def _text(self, value: object) -> str:
         if isinstance(value, str):
             return value
         if isinstance(value, bool | int | float):

@@ -166,7 +166,7 @@ class PathTree:
         self._literals: dict[str, dict[str, Any]] = {}
         self._match = lru_cache(_REMEMBERED)(self._search)
 
-    def add(self, template: str, method: str, value: Any, wide: Collection[str] = ()) -> Any:
+    def add(self, template: str, method: str, value: object, wide: Collection[str] = ()) -> Any:
         """Add one operation; `wide` names the variables that may hold slashes. Returns the value
         that is found for the template, which is another one if it was added before."""
         self._match.cache_clear()

@@ -31,12 +31,12 @@ class ReadOnlyMembers:
     items: ReadOnlyMembers
     names: frozenset[str]
 
-    def paths(self, value: Any) -> Iterator[Path]:
+    def paths(self, value: object) -> Iterator[Path]:
         """The paths of the read-only members of a value, without those inside of one."""
-        stack: list[tuple[ReadOnlyMembers, Any, Path]] = [(self, value, ())]
+        stack: list[tuple[ReadOnlyMembers, object, Path]] = [(self, value, ())]
         while stack:  # a body may be nested deeper than Python can recurse
             members, value, path = stack.pop()
-            below: list[tuple[ReadOnlyMembers, Any, Path]] = []
+            below: list[tuple[ReadOnlyMembers, object, Path]] = []
             if isinstance(value, list):
                 for index, item in enumerate(value):
                     if isinstance(item, dict | list):

@@ -16,6 +16,7 @@ from engine.spec.discriminators import GUARD
 from engine.spec.narrow_failure import MAX_ITEMS, Narrowed, narrow
 from engine.spec.schema_validator import SchemaValidator, TooManyErrors
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 from engine.values.units import format_count
 
 _CODES = {
@@ -73,9 +74,9 @@ _MAX_OPTIONS = 200
 class Validator(Protocol):
     """A validator of a JSON value."""
 
-    def is_valid(self, value: Any, /) -> bool: ...
+    def is_valid(self, value: object, /) -> bool: ...
 
-    def iter_errors(self, value: Any, /) -> Iterable[Any]: ...
+    def iter_errors(self, value: object, /) -> Iterable[Any]: ...
 
 
 class Refusal(NamedTuple):
@@ -99,12 +100,12 @@ class Explanation(NamedTuple):
     depth: int = 0
 
 
-def explain(validator: Validator, value: Any, root: str = "") -> Refusal:
+def explain(validator: Validator, value: object, root: str = "") -> Refusal:
     """The refusal of a `value` that `validator` refuses. `root` is the name of the value."""
     return explain_distance(validator, value, root).refusal
 
 
-def explain_distance(validator: Validator, value: Any, root: str = "") -> Explanation:
+def explain_distance(validator: Validator, value: object, root: str = "") -> Explanation:
     """As `explain`, with the distance of the value."""
     try:
         is_expensive = isinstance(validator, SchemaValidator) and validator.is_expensive
@@ -207,7 +208,7 @@ def _depth(branch: Sequence[Any]) -> int:
     return max(len(error.instance_path) for error in branch)
 
 
-def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
+def _sentence(error: Any, details: Json, subject: str) -> str:
     name, actual = error.kind.name, _description(error.instance)
     subject = f"'{subject}'" if not subject.startswith("the ") else subject
     if name == "required":
@@ -278,7 +279,7 @@ def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
     return types
 
 
-def _near_miss(error: Any, details: dict[str, Any]) -> str:
+def _near_miss(error: Any, details: Json) -> str:
     """A hint if a member has a name similar to the missing one."""
     value, missing = error.instance, details["property"]
     suggestion = near(missing, islice(value, MAX_ITEMS)) if isinstance(value, dict) else None

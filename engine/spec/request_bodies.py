@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
 
 from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
@@ -160,7 +159,7 @@ def any_bodies(*, required: bool) -> Bodies:
     return Bodies(required, ranges={"*/*": unparsed})
 
 
-def check(rule: BodyRule, value: Any) -> None:
+def check(rule: BodyRule, value: object) -> None:
     """Validate a parsed body. Raises GatewayError 400 with the place of the mistake."""
     if rule.validator is not None and not rule.validator.is_valid(value):
         raise explain(rule.validator, value).error()

@@ -30,6 +30,7 @@ from engine.spec.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.spec.schema_members import SchemaMembers
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, refuse_repeated_names
+from engine.values.trees import Json
 
 WHOLE_BODY = "schema"
 """The name of the condition on the whole body."""
@@ -106,12 +107,12 @@ class Condition:
             return all(map(is_valid, values))
         return any(is_valid(each) or self._may_hold(each) for each in values)
 
-    def _may_hold(self, value: Any) -> bool:
+    def _may_hold(self, value: object) -> bool:
         """Whether the schema accepts what a lenient parser takes a value for."""
         reading = self.reading.read(value)
         return reading is not value and bool(self.validator.is_valid(reading))
 
-    def _readings(self, value: Any) -> list[Any]:
+    def _readings(self, value: object) -> list[Any]:
         """The values that a header may stand for: its elements, and where one of them is enough,
         also all of its text, and elements without their parameters."""
         if not isinstance(value, str) or self.name.lower() in SINGLE_HEADERS:
@@ -152,7 +153,7 @@ class Condition:
         except Ambiguous as error:
             raise self._ambiguous(str(error)) from error
 
-    def _refuse_spellings(self, value: Any, reading: Callable[[str], str]) -> None:
+    def _refuse_spellings(self, value: object, reading: Callable[[str], str]) -> None:
         """Refuse a member that some servers take for one that the schema names."""
         if self.members and (spelling := self.members.misspelt(value, reading)):
             raise self._ambiguous(
@@ -192,7 +193,7 @@ _ABBREVIATIONS = {
 """Keywords of JSON Schema by the words that other programs have for them."""
 
 
-def compile_condition(location: str, name: str, value: Any, *, required: bool) -> Condition:
+def compile_condition(location: str, name: str, value: object, *, required: bool) -> Condition:
     """The condition that a value of the config describes; `location`: body, query, header, path.
 
     `required`: requests that meet the condition pass, so a keyword must not accept values of types
@@ -237,7 +238,7 @@ def _schema(value: Any) -> Any:
     return {"enum": value} if isinstance(value, list) else {"const": value}
 
 
-def _check_keywords(schema: Any, path: Path) -> None:
+def _check_keywords(schema: object, path: Path) -> None:
     """Raises ConditionError for a keyword that JSON Schema would ignore."""
     for subschema, at in _subschemas(schema, path):
         for word in subschema:
@@ -250,7 +251,7 @@ def _check_keywords(schema: Any, path: Path) -> None:
                 raise ConditionError(message, (*at, word), hint, key=True)
 
 
-def _subschemas(schema: Any, at: Path) -> Iterator[tuple[Mapping[str, Any], Path]]:
+def _subschemas(schema: object, at: Path) -> Iterator[tuple[Mapping[str, Any], Path]]:
     """A schema and all its subschemas, each with its place."""
     if not isinstance(schema, dict):
         return
@@ -266,13 +267,13 @@ def _subschemas(schema: Any, at: Path) -> Iterator[tuple[Mapping[str, Any], Path
                 yield from _subschemas(subschema, (*at, word, name))
 
 
-def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
+def _with_type(schema: Json) -> Json:
     """The schema with the types to which its keywords apply, unless it has `type`."""
     implied = sorted(kind for kind, words in BY_TYPE.items() if not words.isdisjoint(schema))
     return {"type": implied, **schema} if implied and "type" not in schema else schema
 
 
-def _types(schema: Any) -> frozenset[str]:
+def _types(schema: object) -> frozenset[str]:
     """The types of values that a schema or its keywords name."""
     types: set[str] = set()
     for part, _ in _subschemas(schema, ()):
@@ -284,7 +285,7 @@ def _types(schema: Any) -> frozenset[str]:
     return frozenset(types)
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     return isinstance(value, bool | int | float)
 
 

@@ -129,7 +129,9 @@ def _is_closed(schema: Node) -> bool:
     return schema.get("additionalProperties").value is False
 
 
-def may_match(document: Node, rule: Mapping[str, Any], accepts: Callable[[Any], bool]) -> bool:
+def may_match(
+    document: Node, rule: Mapping[str, object], accepts: Callable[[object], bool]
+) -> bool:
     """Whether some value can match both a document's schema and a rule, whose validator `accepts`
     is; True if that is not certain."""
     schema = document.value if isinstance(document.value, dict) else {}
@@ -147,7 +149,7 @@ def may_match(document: Node, rule: Mapping[str, Any], accepts: Callable[[Any], 
     return True
 
 
-def _values(schema: Mapping[str, Any]) -> list[Any] | None:
+def _values(schema: Mapping[str, object]) -> list[object] | None:
     """The values of `const` or `enum`; None for a schema without either."""
     if "const" in schema:
         return [schema["const"]]
@@ -155,7 +157,7 @@ def _values(schema: Mapping[str, Any]) -> list[Any] | None:
     return values if isinstance(values, list) else None
 
 
-def _is_within(value: Any, schema: Mapping[str, Any]) -> bool:
+def _is_within(value: object, schema: Mapping[str, object]) -> bool:
     """Whether a value is within the bounds of a schema, and in its `enum`."""
     allowed = _values(schema)
     if allowed is not None and value not in allowed:

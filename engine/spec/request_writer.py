@@ -94,7 +94,7 @@ class RequestWriter:
         target = f"{path}?{query}" if query else path
         return WrittenRequest(self._operation.method, target, tuple(headers), body)
 
-    def _path(self, values: Mapping[str, Any]) -> str:
+    def _path(self, values: Mapping[str, object]) -> str:
         names = path_templates.variables(self._operation.path)
         if unknown := next((name for name in values if name not in names), None):
             raise ValueError(
@@ -108,13 +108,13 @@ class RequestWriter:
             path = path.replace(f"{{{name}}}", texts[name])
         return quote(path, safe=_UNQUOTED)  # a document may have other characters in its paths
 
-    def _query(self, values: Mapping[str, Any]) -> str:
+    def _query(self, values: Mapping[str, object]) -> str:
         if self._query_type:
             return self._whole_query(values)
         fixed = [pair for pair in self._operation.query if pair[0] not in values]
         return "&".join([*filter(None, [urlencode(fixed)]), *_second(self._texts("query", values))])
 
-    def _whole_query(self, values: Mapping[str, Any]) -> str:
+    def _whole_query(self, values: Mapping[str, object]) -> str:
         """The query of a parameter that is the whole query string (`in: querystring`)."""
         if not values:
             return ""
@@ -122,7 +122,7 @@ class RequestWriter:
             return quote(json.dumps(values), safe="")
         return "&".join(_second(self._texts("query", values)))
 
-    def _texts(self, location: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _texts(self, location: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         """The names and texts of the values of a location; nothing for a value that no text has."""
         for name, value in values.items():
             if value is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -64,7 +64,7 @@ class ResponseValidators:
         if validator is None:
             return None
         try:
-            value: Any = orjson.loads(body)
+            value: object = orjson.loads(body)
         except orjson.JSONDecodeError:
             return Refusal("", "invalid_json", "The response is not valid JSON.")
         try:
@@ -84,7 +84,7 @@ def _keys(status: int) -> tuple[str, ...]:
     return f"{status}", f"{status // 100}XX", "default"
 
 
-def _difference(validators: ItemValidators, item: Any) -> Refusal | None:
+def _difference(validators: ItemValidators, item: object) -> Refusal | None:
     """The first difference of an item, or of the JSON in its data."""
     try:
         if not validators.item.is_valid(item):

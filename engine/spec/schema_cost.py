@@ -25,6 +25,7 @@ from engine.spec.schema_keywords import (
     SAME_VALUE_LISTS,
     SAME_VALUE_MAPPINGS,
 )
+from engine.values.trees import Json
 
 MAX_REFERENCES = 18
 """Schemas with no more references and branches are not expensive: 3**6 applications."""
@@ -88,7 +89,7 @@ class SchemaCost:
     ) -> None:
         self._texts = {Place(part_uri, path): part for part_uri, path, part in parts}
         self._by_place: dict[Place, _Schema] = {}
-        self._queue: list[tuple[Any, _Schema]] = []
+        self._queue: list[tuple[object, _Schema]] = []
         self._root = self._schema(json.loads(text), Place(uri, ()))
         for value, schema in self._queue:
             if isinstance(value, dict):
@@ -105,7 +106,7 @@ class SchemaCost:
         if not self.worst.path:
             self.worst = place
 
-    def exceeds(self, value: Any, limit: int, *, errors: bool = False) -> bool:
+    def exceeds(self, value: object, limit: int, *, errors: bool = False) -> bool:
         """Whether validating a value, or listing its `errors`, takes more than `limit` steps."""
         steps, work = 0, [(value, {self._root: 1})]
         while work:
@@ -150,7 +151,7 @@ class SchemaCost:
             self._by_place[place] = self._schema(json.loads(self._texts[place]), place)
         return self._by_place[place]
 
-    def _read(self, value: dict[str, Any], schema: _Schema) -> None:
+    def _read(self, value: Json, schema: _Schema) -> None:
         """Complete a schema with the schemas in it."""
         place = schema.place
         references = [value[k] for k in REFERENCES if isinstance(value.get(k), str)]
@@ -174,7 +175,7 @@ class SchemaCost:
         items = [each for k in _OF_ITEMS for each in _list(value.get(k)) or [value.get(k)]]
         schema.items = self._schemas([*items, *_list(value.get("prefixItems"))], place)
 
-    def _schemas(self, values: Iterable[Any], place: Place) -> list[_Schema]:
+    def _schemas(self, values: Iterable[object], place: Place) -> list[_Schema]:
         return [self._schema(value, place) for value in values if isinstance(value, dict)]
 
     def _sum(self, schemas: Sequence[_Schema]) -> tuple[int, Place]:
@@ -213,7 +214,7 @@ def _keyed(schema: _Schema) -> Iterator[tuple[str, _Schema]]:
     yield from (("[]", part) for part in schema.items)
 
 
-def _below(value: Any, times: dict[_Schema, int]) -> Iterator[tuple[Any, dict[_Schema, int]]]:
+def _below(value: Any, times: dict[_Schema, int]) -> Iterator[tuple[object, dict[_Schema, int]]]:
     """The members or items of a value, each with how often schemas are applied to it."""
     if isinstance(value, list):
         of_items = [(part, n) for schema, n in times.items() for part in schema.items]
@@ -271,9 +272,9 @@ def _in_branch_order(schemas: Sequence[_Schema]) -> Iterator[_Schema]:
                 path.append((branch, iter(branch.branches)))
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _mapping(value: Any) -> dict[str, Any]:
+def _mapping(value: object) -> Json:
     return value if isinstance(value, dict) else {}

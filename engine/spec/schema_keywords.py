@@ -45,7 +45,7 @@ SUBSCHEMA_MAPPINGS = (
 )
 
 
-def same_value(schema: Mapping[str, Any]) -> Iterator[Any]:
+def same_value(schema: Mapping[str, Any]) -> Iterator[object]:
     """The subschemas for the same value, of a valid schema without references."""
     yield from (schema[word] for word in SAME_VALUE if word in schema)
     for word in SAME_VALUE_LISTS:
@@ -53,7 +53,7 @@ def same_value(schema: Mapping[str, Any]) -> Iterator[Any]:
     yield from schema.get("dependentSchemas", {}).values()
 
 
-def of_items(schema: Mapping[str, Any]) -> Iterator[Any]:
+def of_items(schema: Mapping[str, Any]) -> Iterator[object]:
     """The subschemas for items of the value, of a valid schema."""
     yield from (schema[word] for word in ("items", "contains") if word in schema)
     yield from schema.get("prefixItems", ())

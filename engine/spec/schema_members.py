@@ -4,7 +4,6 @@ for `stop` or `topK` for `top_k`, and the last of the two."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from engine.spec.expression import lenient_member
 from engine.spec.schema_keywords import of_items, same_value
@@ -15,13 +14,13 @@ class SchemaMembers:
 
     __slots__ = ("_folded", "_items", "_members")
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: object) -> None:
         self._members: dict[str, SchemaMembers] = {}
         self._items: SchemaMembers | None = None
         self._add(schema)
         self._folded: dict[str, str] | None = None
 
-    def _add(self, schema: Any) -> None:
+    def _add(self, schema: object) -> None:
         if not isinstance(schema, dict):
             return
         for name, below in schema.get("properties", {}).items():
@@ -40,7 +39,7 @@ class SchemaMembers:
     def __bool__(self) -> bool:
         return bool(self._members) or self._items is not None
 
-    def misspelt(self, value: Any, reading: Callable[[str], str]) -> tuple[str, str] | None:
+    def misspelt(self, value: object, reading: Callable[[str], str]) -> tuple[str, str] | None:
         """A member of a value that is another spelling of one that the schema names, and that name.
         `reading` gives what a name of the outermost object may be taken for."""
         if isinstance(value, dict) and self._members:

@@ -193,7 +193,7 @@ def types_of_value(value: object) -> frozenset[str]:
     return frozenset({names.get(type(value), "string")})
 
 
-def _implied_types(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
+def _implied_types(nodes: list[Mapping[str, object]]) -> frozenset[str]:
     """The types that keywords imply if no type is named."""
     words = frozenset[str]().union(*nodes)
     array = {"array"} if words & {"items", "prefixItems"} else set()
@@ -228,7 +228,7 @@ def _merge(into: dict[str, object], word: str, more: Mapping[str, object]) -> No
             into[name] = {word: [first, schema]}
 
 
-def node_of(schema: object, resolve: Resolve) -> Mapping[str, Any]:
+def node_of(schema: object, resolve: Resolve) -> Mapping[str, object]:
     """The keywords of `schema`, with references followed."""
     for _ in range(_MAX_NESTING):
         if not isinstance(schema, Mapping):
@@ -244,7 +244,7 @@ def node_of(schema: object, resolve: Resolve) -> Mapping[str, Any]:
     return ANYTHING
 
 
-def _list(node: Mapping[str, Any], word: str) -> list[Any]:
+def _list(node: Mapping[str, object], word: str) -> list[Any]:
     value = node.get(word)
     return value if isinstance(value, list) else []
 
@@ -253,7 +253,7 @@ def compile_parts(
     schema: object,
     resolve: Resolve,
     make: Callable[[], Part],
-    fill: Callable[[Part, Mapping[str, Any], Callable[[object], Part]], None],
+    fill: Callable[[Part, Mapping[str, object], Callable[[object], Part]], None],
 ) -> Part:
     """Compile `schema` and all its subschemas, each to one part, and return the part of `schema`.
 
@@ -263,7 +263,7 @@ def compile_parts(
     any value.
     """
     parts: dict[int, Part] = {}
-    queue: list[tuple[Part, Mapping[str, Any]]] = []  # keeps the nodes alive, for their `id()`
+    queue: list[tuple[Part, Mapping[str, object]]] = []  # keeps the nodes alive, for their `id()`
 
     def part_of(schema: object) -> Part:
         node = node_of(schema, resolve) if len(parts) < MAX_NODES else ANYTHING

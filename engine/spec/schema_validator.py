@@ -24,6 +24,7 @@ import jsonschema_rs
 
 from engine.spec.schema_cost import SchemaCost, may_be_expensive
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 
 EXPENSIVE = 1_000
 """How often schemas may be applied to one value before the cost of values is counted first. In
@@ -83,7 +84,7 @@ class _BoundedValidator:
         self._cost = cost
         self.iter_errors = compiled.iter_errors
 
-    def is_valid(self, value: Any) -> bool:
+    def is_valid(self, value: object) -> bool:
         """Whether the schema accepts a JSON value. Raises GatewayError 400 if that takes more than
         MAX_STEPS."""
         if self._cost.exceeds(value, MAX_STEPS):
@@ -133,11 +134,11 @@ class SchemaValidator:
             self._cost = SchemaCost(self._uri, self._text, self._parts)
         return self._cost
 
-    def is_valid(self, value: Any) -> bool:
+    def is_valid(self, value: object) -> bool:
         """Whether the schema accepts a JSON value."""
         return (self._compiled or self.compile()).is_valid(value)
 
-    def iter_errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
+    def iter_errors(self, value: object) -> Iterator[jsonschema_rs.ValidationError]:
         """The errors of a JSON value. Raises TooManyErrors if listing them would take too long:
         a recursive schema repeats its branches at every level of a value."""
         branches = self._parts and (self.is_expensive or self.cost.is_recursive)
@@ -194,10 +195,10 @@ class SchemaValidator:
         registry = jsonschema_rs.Registry(list(files.items()), draft=draft)
         return {"$ref": f"{self._uri}#/{root}"}, registry
 
-    def _files(self) -> tuple[dict[str, Any], str]:
+    def _files(self) -> tuple[Json, str]:
         """The files that the schema refers to, with no other parts, by URI; and the key of the
         schema in its own."""
-        files: dict[str, Any] = {self._uri: {}}
+        files: Json = {self._uri: {}}
         complete: set[tuple[str, tuple[str | int, ...]]] = set()
         for part in sorted(self._parts, key=lambda part: len(part.path)):
             uri, path = part.uri, part.path
@@ -230,7 +231,7 @@ def validator_of(
     return validator
 
 
-def _put(holder: dict[Any, Any], path: tuple[str | int, ...], value: Any) -> None:
+def _put(holder: dict[Any, Any], path: tuple[str | int, ...], value: object) -> None:
     """Put a value at its path; JSON Pointers lead through mappings as through lists."""
     *steps, last = map(str, path)
     for step in steps:

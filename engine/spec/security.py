@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engine.source.problem import Findings, Level
 from engine.source.suggestion import did_you_mean
@@ -27,7 +27,7 @@ BASIC = Carrier("basic", "authorization")
 _SUBPROTOCOLS = "sec-websocket-protocol"
 
 
-def read_carriers(entries: list[Any]) -> tuple[Carrier, ...]:
+def read_carriers(entries: list[object]) -> tuple[Carrier, ...]:
     """Carriers from `specs.x.token`: `bearer`, `basic`, `{header: ...}`, `{query: ...}`,
     `{cookie: ...}`, `{subprotocol: ...}`."""
     carriers = []

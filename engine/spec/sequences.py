@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import orjson
 
 from engine.values.errors import Malformed
+from engine.values.trees import Json
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _RECORD = b"\x1e"
@@ -21,7 +21,7 @@ _BOM = b"\xef\xbb\xbf"
 _DIGITS = re.compile("[0-9]{1,18}")
 
 
-def parse_sequence(kind: str, data: bytes, *, truncated: bool = False) -> list[Any]:
+def parse_sequence(kind: str, data: bytes, *, truncated: bool = False) -> list[object]:
     """The items of a body of this kind. Of one that is `truncated`, the last item is left out.
     Raises Malformed with the number of an item that is no JSON."""
     if kind == "events":
@@ -31,7 +31,7 @@ def parse_sequence(kind: str, data: bytes, *, truncated: bool = False) -> list[A
     return [_json(text, index) for index, text in enumerate(texts, 1) if text.strip()]
 
 
-def _json(text: bytes, number: int) -> Any:
+def _json(text: bytes, number: int) -> object:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -46,10 +46,10 @@ def _records(data: bytes) -> list[bytes]:
     return texts
 
 
-def _events(data: bytes, truncated: bool) -> Iterator[dict[str, Any]]:
+def _events(data: bytes, truncated: bool) -> Iterator[Json]:
     """The events with data; comments, unknown fields and an event that does not end are ignored."""
     lines = _LINE_END.split(data.removeprefix(_BOM))
-    event: dict[str, Any] = {}
+    event: Json = {}
     for line in lines[:-1] if truncated else [*lines, b""]:
         if line:
             _add_field(event, line)
@@ -59,7 +59,7 @@ def _events(data: bytes, truncated: bool) -> Iterator[dict[str, Any]]:
         event = {}
 
 
-def _add_field(event: dict[str, Any], line: bytes) -> None:
+def _add_field(event: Json, line: bytes) -> None:
     name, _, raw = line.partition(b":")
     value = raw.removeprefix(b" ").decode("utf-8", "replace")
     if name == b"data":
@@ -70,7 +70,7 @@ def _add_field(event: dict[str, Any], line: bytes) -> None:
         event["retry"] = int(value)
 
 
-def write_sequence(kind: str, items: Iterable[Any]) -> bytes:
+def write_sequence(kind: str, items: Iterable[object]) -> bytes:
     """The body of these items, as an example of a document has them."""
     texts = map(_event_text if kind == "events" else orjson.dumps, items)
     if kind == "records":
@@ -79,7 +79,7 @@ def write_sequence(kind: str, items: Iterable[Any]) -> bytes:
     return b"".join(text + end for text in texts)
 
 
-def _event_text(event: Any) -> bytes:
+def _event_text(event: object) -> bytes:
     fields = event if isinstance(event, dict) else {"data": event}
     lines = [
         f"{name}: {line}"

@@ -31,12 +31,12 @@ class MemberNames:
     items: MemberNames
     open: bool
 
-    def unknown(self, value: Any, path: Path = ()) -> Iterator[Path]:
+    def unknown(self, value: object, path: Path = ()) -> Iterator[Path]:
         """The paths of the unknown members of a value, without those inside an unknown member."""
-        stack: list[tuple[MemberNames, Any, Path]] = [(self, value, path)]
+        stack: list[tuple[MemberNames, object, Path]] = [(self, value, path)]
         while stack:  # a body may be nested deeper than Python can recurse
             names, value, path = stack.pop()
-            below: list[tuple[MemberNames, Any, Path]] = []
+            below: list[tuple[MemberNames, object, Path]] = []
             if isinstance(value, list):
                 for index, item in enumerate(value):
                     if isinstance(item, dict | list):
@@ -66,6 +66,6 @@ def compile_names(schema: object, resolve: Resolve) -> MemberNames:
     return compile_parts(schema, resolve, MemberNames, fill)
 
 
-def _is_open(node: Mapping[str, Any]) -> bool:
+def _is_open(node: Mapping[str, object]) -> bool:
     extra = node.get("additionalProperties")
     return extra is True or isinstance(extra, Mapping) or bool(node.get("patternProperties"))

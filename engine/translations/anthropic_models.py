@@ -27,7 +27,6 @@ from msgspec import Raw, Struct
 from engine.translations.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.model_parameters import models
 from engine.translations.neutral.calls import NO_ARGUMENTS
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import WrongType, value_of
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import (
@@ -40,6 +39,7 @@ from engine.translations.neutral.parameters import (
     number,
 )
 from engine.translations.neutral.request import OutputFormat, Thinking, Tool
+from engine.values.trees import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,7 +306,7 @@ def _is_of_object(schema: Raw) -> bool:
     return value is not None and bool(value.type == "object")
 
 
-def metadata_of(user: str) -> dict[str, Any]:
+def metadata_of(user: str) -> Json:
     """The metadata with the id of a caller's user; hashed unless it is opaque, because the vendor
     forbids e-mail addresses and telephone numbers."""
     if not _OPAQUE.fullmatch(user):

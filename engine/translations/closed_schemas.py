@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import WrongType
+from engine.values.trees import Json
 
 _FORMATS = frozenset(
     (*("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6"), "uuid")
@@ -103,7 +103,7 @@ class _Closer:
         self.moved: dict[str, None] = {}
         self.changed: dict[str, None] = {}
 
-    def close(self, schema: Any) -> Json:
+    def close(self, schema: object) -> Json:
         """One schema, with its definitions. Raises _Refused or WrongType."""
         if not isinstance(schema, dict):
             raise _Refused("type")  # true and false say nothing of the value
@@ -123,7 +123,7 @@ class _Closer:
         self._describe(rest, result)
         return result
 
-    def check(self, key: str, value: Any, kind: type[Any]) -> Any:
+    def check(self, key: str, value: object, kind: type[Any]) -> Any:
         """The value of a keyword, empty for none. Raises WrongType if it is of another kind."""
         if value is None:
             return kind()
@@ -131,7 +131,7 @@ class _Closer:
             raise WrongType("", f"a JSON Schema in which '{key}' is {_WORDS[kind]}")
         return value
 
-    def _each(self, key: str, schemas: Any) -> Json:
+    def _each(self, key: str, schemas: object) -> Json:
         return {name: self.close(each) for name, each in self.check(key, schemas, dict).items()}
 
     def _join_all_of(self, schema: Json) -> Json:
@@ -227,7 +227,7 @@ class _Closer:
 _KINDS = {"object": _Closer._object, "array": _Closer._array, "string": _Closer._string}
 
 
-def _is_type(value: Any) -> bool:
+def _is_type(value: object) -> bool:
     words = value if isinstance(value, list) else [value]
     return all(isinstance(each, str) for each in words)
 
@@ -248,7 +248,7 @@ def _has_circles(document: Json) -> bool:
     return False
 
 
-def _references(schema: Any) -> Iterator[str]:
+def _references(schema: object) -> Iterator[str]:
     """The definitions that a schema refers to."""
     pending = [schema]
     while pending:

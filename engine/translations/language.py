@@ -29,7 +29,7 @@ class Feature(NamedTuple):
     members: Mapping[str, Any]
 
 
-def each_alone(group: str, **members: Any) -> list[Feature]:
+def each_alone(group: str, **members: object) -> list[Feature]:
     """A feature for each of these members, called like it."""
     return [Feature(group, name, {name: value}) for name, value in members.items()]
 
@@ -53,7 +53,7 @@ class Features(NamedTuple):
             yield from _fields(feature.members, "")
 
 
-def _fields(value: Any, place: str) -> Iterator[str]:
+def _fields(value: object, place: str) -> Iterator[str]:
     if isinstance(value, Mapping):
         for name, below in value.items():
             field = f"{place}.{name}" if place else name

@@ -11,10 +11,11 @@ import msgspec
 
 from engine.source import files
 from engine.source.reader import read
+from engine.values.trees import Json
 from engine.values.wildcard import ByName
 
 _M = TypeVar("_M")
-_Rows = list[dict[str, Any]]
+_Rows = list[Json]
 
 Tables = Mapping[str, ByName[Any]]
 """What models take, by parameter: a text, a number, or a tuple of texts."""
@@ -42,7 +43,7 @@ def facts(provider: str) -> dict[str, _Rows]:
     return document
 
 
-def _table(rows: _Rows) -> ByName[Any]:
+def _table(rows: _Rows) -> ByName[object]:
     values = {}
     for row in rows:
         takes = row["takes"]

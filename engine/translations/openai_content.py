@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import base64
 from mimetypes import MimeTypes
-from typing import Any, TypeGuard
+from typing import TypeGuard
 from urllib.parse import unquote_to_bytes
 
 from msgspec import Struct
@@ -17,7 +17,6 @@ from engine.translations.neutral.content import (
     Citation,
     Foreign,
     Inline,
-    Json,
     Link,
     Media,
     Refusal,
@@ -28,6 +27,7 @@ from engine.translations.neutral.events import TokenLogprob, UpstreamError
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request_json import JsonObject
 from engine.translations.refusals import AnswerErrors, error_of
+from engine.values.trees import Json
 
 _TYPES = MimeTypes()
 """The media types by the ends of file names."""
@@ -197,7 +197,7 @@ def write_citation(citation: Citation, offset: int, length: int) -> Json:
     }
 
 
-def read_error(status: int, document: Any) -> UpstreamError:
+def read_error(status: int, document: object) -> UpstreamError:
     """The error in an error response; `document` is its JSON, None for none."""
     error = error_of(status, document, ("code", "type"))
     error.code = "" if error.code == "error" else error.code  # the type of an event

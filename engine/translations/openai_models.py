@@ -26,6 +26,7 @@ from engine.translations.neutral.parameters import (
     unknown_effort,
 )
 from engine.translations.neutral.request import Thinking
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 _NOT_TAKEN = frozenset(
@@ -35,7 +36,7 @@ _NOT_TAKEN = frozenset(
     )
 )
 _SAY_TYPE = frozenset(("type", "anyOf", "$ref", "enum", "const"))
-_DOCUMENT = Decoder(dict[str, Any])
+_DOCUMENT = Decoder(Json)
 _MAPS = ("properties", "$defs", "definitions")
 _MAX_CACHED = 20_000
 
@@ -52,7 +53,7 @@ def _is_strict(text: bytes) -> bool:
     document = value_of(_DOCUMENT, text)
     if document is None or document.get("type") != "object":
         return False
-    pending: list[Any] = [document]
+    pending: list[object] = [document]
     while pending:
         each = pending.pop()
         if not isinstance(each, dict) or not _is_taken(each):
@@ -65,7 +66,7 @@ _cached = lru_cache(maxsize=256)(_is_strict)
 """Agents declare the same tools with every request."""
 
 
-def _is_taken(schema: dict[str, Any]) -> bool:
+def _is_taken(schema: Json) -> bool:
     """Whether a schema is taken, but for those in it."""
     if schema.keys() & _NOT_TAKEN or not schema.keys() & _SAY_TYPE:
         return False
@@ -81,7 +82,7 @@ def _is_taken(schema: dict[str, Any]) -> bool:
     }
 
 
-def _inside(schema: dict[str, Any]) -> Iterator[Any]:
+def _inside(schema: Json) -> Iterator[object]:
     for name in _MAPS:
         if name in schema:
             yield from schema[name].values() if isinstance(schema[name], dict) else (None,)

@@ -7,7 +7,6 @@ The vendor refuses a function whose schema is no object with `properties`, and a
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -48,7 +47,7 @@ _cached = lru_cache(maxsize=256)(_with_items)
 """Agents declare the same tools with every request."""
 
 
-def _complete(schema: Any) -> None:
+def _complete(schema: object) -> None:
     """Let the arrays in a schema say that their items may be anything."""
     if isinstance(schema, list):
         for each in schema:

@@ -4,17 +4,18 @@ sampling, sources of content, and the reason why a block is not supported."""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Raw
 
-from engine.translations.neutral.content import Extra, Json
+from engine.translations.neutral.content import Extra
 from engine.translations.neutral.json_members import NULL, Members, WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
 from engine.translations.neutral.request_json import JsonObject, present
 from engine.translations.openai_models import is_strict, reasoning_effort, samples, takes_verbosity
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 SHARED_MEMBERS = (
@@ -76,7 +77,7 @@ def _read_choice(
     return ToolChoice(_MODES[mode], tuple(name for name in names if name is not None))
 
 
-def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> Any:
+def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> object:
     """`tool_choice`, with the allowed tools as responses have them. `function` chooses the tool of
     a name."""
     if not choice.names or choice.mode == "none":

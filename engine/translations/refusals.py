@@ -22,6 +22,7 @@ from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_p
 from engine.translations.neutral.request import ChatRequest
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 UNREADABLE = (ValueError, OverflowError, RecursionError)
@@ -189,7 +190,7 @@ ErrorReader = Callable[[int, Any], UpstreamError]
 _NO_ERRORS = frozenset((b"", b"null", b"{}", b"[]", b'""', b"false", b"0"))
 
 
-def error_members(document: Any) -> dict[str, Any]:
+def error_members(document: object) -> Json:
     """The members of the error in the JSON of an error response or of an event; a list may hold
     it."""
     if isinstance(document, list):
@@ -199,7 +200,7 @@ def error_members(document: Any) -> dict[str, Any]:
     return reported_error(document) or document
 
 
-def error_of(status: int, document: Any, words: tuple[str, ...]) -> UpstreamError:
+def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamError:
     """The error in an error response. Its code is the first of the members called `words` that is
     a text."""
     members = error_members(document)
@@ -220,7 +221,7 @@ class AnswerErrors:
     dialect: str
     read: ErrorReader
 
-    def inside(self, document: Any) -> UpstreamError:
+    def inside(self, document: object) -> UpstreamError:
         """The error in the JSON of an event, or of an answer with a status of success."""
         return self.read(dialects.event_status(self.dialect, document), document)
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+Json = dict[str, Any]
+"""An object of parsed JSON, or a mapping of YAML. Its schema or its format says what types its
+members have."""
+
+Section = Mapping[str, Any]
+"""An object or a mapping like `Json` that is only read."""
 
 TreePath = tuple[Any, ...]
 """The names and indexes that lead to a value."""

@@ -4,8 +4,6 @@ the container or of the instance."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
 
 from botocore import exceptions
 from botocore.credentials import Credentials, RefreshableCredentials
@@ -19,6 +17,7 @@ from botocore.exceptions import (
 from botocore.session import Session
 
 from engine.credentials.tokens.token import CredentialUnavailable
+from engine.values.trees import Section
 
 _MAX_LIFETIME = 129_600
 """The longest lifetime of temporary keys in seconds: 36 hours."""
@@ -31,7 +30,7 @@ _TRANSIENT = (
 )
 
 
-def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
+def fetch(options: Section) -> tuple[dict[str, str], float | None]:
     """The options are `region` and `profile` of `engine/credentials/aws.py`."""
     try:
         session = Session(profile=options.get("profile"))

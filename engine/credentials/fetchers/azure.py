@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from azure.core.exceptions import AzureError, ClientAuthenticationError, ServiceRequestError
@@ -17,6 +16,7 @@ from azure.identity import (
 )
 
 from engine.credentials.tokens.token import CredentialUnavailable
+from engine.values.trees import Section
 
 _ENVIRONMENT = (
     ("AZURE_CLIENT_SECRET", EnvironmentCredential),
@@ -26,7 +26,7 @@ _ENVIRONMENT = (
 """The credential class for each environment variable, if it is set, in this order."""
 
 
-def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
+def fetch(options: Section) -> tuple[dict[str, str], float | None]:
     """The options are those of `engine/credentials/azure.py`."""
     try:
         token = _credential(options).get_token(options["scope"])
@@ -47,7 +47,7 @@ def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
     return {"token": token.token}, float(token.expires_on)
 
 
-def _credential(options: Mapping[str, Any]) -> Any:
+def _credential(options: Section) -> Any:
     client, authority = options.get("client"), _authority(options)
     if "secret" in options:
         secret = options["secret"]
@@ -69,7 +69,7 @@ def _unreachable(error: Exception) -> CredentialUnavailable:
     return CredentialUnavailable("Microsoft Entra ID cannot be reached", _text(error))
 
 
-def _authority(options: Mapping[str, Any]) -> dict[str, Any]:
+def _authority(options: Section) -> dict[str, Any]:
     """The arguments for another authority: instance discovery would ask the public one."""
     if "authority" not in options:
         return {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
@@ -25,6 +24,7 @@ from google.oauth2 import credentials as user
 from google.oauth2 import service_account
 
 from engine.credentials.tokens.token import CredentialUnavailable
+from engine.values.trees import Section
 
 _FILE = "GOOGLE_APPLICATION_CREDENTIALS"
 
@@ -40,7 +40,7 @@ _READERS = {
 """The reader of each type of file."""
 
 
-def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
+def fetch(options: Section) -> tuple[dict[str, str], float | None]:
     """The options are those of `engine/credentials/google.py`."""
     request = Request()
     file = options.get("file") or os.environ.get(_FILE)

@@ -9,12 +9,12 @@ import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
 from http.client import HTTPException
 from typing import IO, Any
 from urllib.parse import quote_plus, urlencode
 
 from engine.credentials.tokens.token import CredentialUnavailable
+from engine.values.trees import Section
 
 _SECONDS = 10.0
 _MAX_ANSWER = 1_000_000
@@ -28,7 +28,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
+def fetch(options: Section) -> tuple[dict[str, str], float | None]:
     """The options are those of `engine/credentials/oauth2.py`."""
     url = options["token_url"]
     request = urllib.request.Request(url, _form(options), _headers(options), method="POST")  # noqa: S310 - http or https
@@ -47,7 +47,7 @@ def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
         raise CredentialUnavailable(words, f"{url}: {reason}") from error
 
 
-def _form(options: Mapping[str, Any]) -> bytes:
+def _form(options: Section) -> bytes:
     form = {"grant_type": "client_credentials"}
     form |= {key: options[key] for key in ("scope", "audience") if key in options}
     if options["method"] == "body":
@@ -55,7 +55,7 @@ def _form(options: Mapping[str, Any]) -> bytes:
     return urlencode(form).encode()
 
 
-def _headers(options: Mapping[str, Any]) -> dict[str, str]:
+def _headers(options: Section) -> dict[str, str]:
     headers = {"Accept": "application/json", "User-Agent": "modelway"}
     if options["method"] == "basic":
         # RFC 6749 2.3.1: both are form-encoded first.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential import Credential
+from engine.values.trees import Json, Section
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,6 +20,6 @@ class CredentialKind:
     """
 
     form: str
-    schema: dict[str, Any]
-    read: Callable[[Mapping[str, Any], Context], Credential]
-    more_keys: Mapping[str, Any] = field(default_factory=dict)
+    schema: Json
+    read: Callable[[Section, Context], Credential]
+    more_keys: Section = field(default_factory=dict)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential, set_header
@@ -17,6 +16,7 @@ from engine.credentials.tokens import helper_process
 from engine.credentials.tokens.shared_token import SharedToken
 from engine.credentials.tokens.source import Fetch, TokenSource
 from engine.credentials.tokens.token import Token
+from engine.values.trees import Section
 from engine.values.upstream_request import UpstreamRequest
 
 _VARIABLES = ("AWS_", "AZURE_", "CLOUDSDK_", "ECS_", "GCE_", "GOOGLE_", "IDENTITY_", "MSI_")
@@ -29,7 +29,7 @@ class FetchedCredential:
 
     kind: str
     label: str
-    options: Mapping[str, Any] = field(repr=False)
+    options: Section = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     headers: tuple[tuple[str, str], ...] = ()
     secrets_go_to: str = ""
@@ -72,7 +72,9 @@ class BearerToken:
         return self._source.renew()
 
 
-def fetcher(kind: str, options: Mapping[str, Any], folder: Path | None, module: str = "") -> Fetch:
+def fetcher(
+    kind: str, options: Mapping[str, object], folder: Path | None, module: str = ""
+) -> Fetch:
     """A function that fetches tokens of a kind in a helper process, with `fetch` of the module. The
     workers of `folder` share a token if its options and the environment variables of the vendors'
     libraries are the same."""

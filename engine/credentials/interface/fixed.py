@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 from urllib.parse import quote, unquote_to_bytes
 
+from engine.values.trees import Json
 from engine.values.upstream_request import UpstreamRequest
 
 _NAME = itemgetter(0)
 
-VALUE: dict[str, Any] = {
+VALUE: Json = {
     "value": {
         "description": "The credential for `header` or `query`.",
         "type": "string",

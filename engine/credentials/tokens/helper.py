@@ -7,13 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from engine.credentials.tokens.token import CredentialUnavailable, Token
 from engine.values.discovery import constant_of
 from engine.values.redaction import Redaction
+from engine.values.trees import Section
 
-FetchToken = Callable[[Mapping[str, Any]], tuple[Mapping[str, str], float | None]]
+FetchToken = Callable[[Section], tuple[Mapping[str, str], float | None]]
 """Fetches a token with the options of a credential: its texts by name, and the Unix time at which
 it expires, None if that is not known. Raises CredentialUnavailable."""
 
@@ -21,7 +22,7 @@ _MAX_MESSAGE = 500
 """The most characters of a token server's message."""
 
 
-def run(module: str, options: Mapping[str, Any], now: float) -> bytes:
+def run(module: str, options: Mapping[str, object], now: float) -> bytes:
     """The token that `fetch` of a module fetches with these options, or the failure to fetch it, as
     JSON."""
     try:
@@ -42,7 +43,7 @@ def describe(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def _secrets(options: Mapping[str, Any]) -> Iterator[str]:
+def _secrets(options: Section) -> Iterator[str]:
     for name in ("secret", "secret_key", "session_token", "password"):
         if isinstance(options.get(name), str):
             yield options[name]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import gevent.subprocess as subprocess
 
@@ -22,7 +21,7 @@ HELPER = (sys.executable, "-P", "-m", "engine.credentials.tokens.helper")
 
 def fetch(
     module: str,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     *,
     seconds: float = _SECONDS,
     helper: Sequence[str] = HELPER,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
 from urllib.parse import unquote
 
 from engine.dialects.gemini.errors import error_object, is_error, stream_error
@@ -16,6 +15,7 @@ from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.streams import Framing, StreamRules, alt_is_sse
 from engine.dialects.interface.usage import RequestFields
 from engine.values.proto_json import json_name
+from engine.values.trees import Json
 from engine.values.usage import OutputFields
 
 _MODELS = "models/"
@@ -23,7 +23,7 @@ _STREAM_SUFFIX = ":streamGenerateContent"
 _KEY = re.compile(r"(?:^|&)key=")
 
 
-def _has_content(document: Any) -> bool:
+def _has_content(document: object) -> bool:
     """False for a first event that only counts tokens."""
     if not isinstance(document, dict) or "promptFeedback" in document:
         return True
@@ -35,13 +35,13 @@ def _has_content(document: Any) -> bool:
     return any(_candidate_has_content(c) for c in candidates if isinstance(c, dict))
 
 
-def _candidate_has_content(candidate: dict[str, Any]) -> bool:
+def _candidate_has_content(candidate: Json) -> bool:
     content = candidate.get("content") or {}
     parts = content.get("parts") if isinstance(content, dict) else content
     return bool(candidate.get("finishReason") or parts)
 
 
-def _ends(documents: Sequence[Any]) -> bool | None:
+def _ends(documents: Sequence[object]) -> bool | None:
     """An answer ends with a finish reason, or with the reason why its prompt was blocked."""
     answers = [
         document
@@ -51,12 +51,12 @@ def _ends(documents: Sequence[Any]) -> bool | None:
     return any(_blocked(answer) or _has_finished(answer) for answer in answers) if answers else None
 
 
-def _blocked(document: dict[str, Any]) -> bool:
+def _blocked(document: Json) -> bool:
     feedback = document.get("promptFeedback")
     return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
 
 
-def _has_finished(document: dict[str, Any]) -> bool:
+def _has_finished(document: Json) -> bool:
     candidates = document.get("candidates")
     return isinstance(candidates, list) and any(
         isinstance(candidate, dict) and candidate.get("finishReason") for candidate in candidates
@@ -86,11 +86,11 @@ def _model(card: ModelCard) -> Document:
     }
 
 
-def _claims(environ: Mapping[str, Any], query: str) -> bool:
+def _claims(environ: Mapping[str, object], query: str) -> bool:
     return "HTTP_X_GOOG_API_KEY" in environ or _KEY.search(query) is not None
 
 
-def _wanted_framing(path: str, query: str, body: Any) -> Framing:
+def _wanted_framing(path: str, query: str, body: object) -> Framing:
     if not unquote(path).endswith(_STREAM_SUFFIX):
         return Framing.WHOLE
     return Framing.EVENTS if alt_is_sse(query) else Framing.ARRAY

@@ -6,8 +6,6 @@ code is `details[0].reason`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.dialects.interface.dialect import Document
 from engine.dialects.interface.error_forms import message_in, reported_error
 from engine.dialects.interface.streams import StreamError, error_in, status_in
@@ -65,7 +63,7 @@ def error_object(error: GatewayError, request_id: str) -> Document:
     }
 
 
-def stream_error(document: Any) -> StreamError | None:
+def stream_error(document: object) -> StreamError | None:
     """An error as an event, or as an item of a streamed array."""
     error = reported_error(document)
     if error is None:
@@ -80,7 +78,7 @@ def stream_error(document: Any) -> StreamError | None:
     return StreamError(status, {"error": {**error, **code, **word}})
 
 
-def is_error(document: Any) -> bool:
+def is_error(document: object) -> bool:
     """Whether a document, or the first item of an array, is an error."""
     if isinstance(document, list):
         document = document[0] if document else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
 
 from msgspec import Struct
 
@@ -18,6 +17,7 @@ from engine.dialects.interface.usage import (
     token_usage,
 )
 from engine.values.proto_json import json_name
+from engine.values.trees import Json
 from engine.values.usage import Usage
 
 _MAX_MODALITIES = 20
@@ -41,7 +41,7 @@ _MODALITIES = frozenset(
 )
 
 
-def usage_of(document: Any) -> Usage | None:
+def usage_of(document: object) -> Usage | None:
     """The usage that an answer, an event, or the array of a stream reports.
 
     `candidatesTokenCount` excludes thoughts, unless the total shows that it includes them.
@@ -79,7 +79,7 @@ def usage_of(document: Any) -> Usage | None:
     return token_usage(input_tokens, output, of_input, of_output)
 
 
-def _metadata(document: dict[str, Any]) -> dict[str, Any]:
+def _metadata(document: Json) -> Json:
     """`usageMetadata`, its members under their documented names."""
     holder = object_in(document, "usageMetadata", "usage_metadata")
     if "_" not in "".join(holder):
@@ -93,15 +93,15 @@ class _LastReports:
 
     def __init__(self) -> None:
         self.ended = False
-        self._counts: dict[str, Any] = {}
+        self._counts: Json = {}
         self._usage: Usage | None = None
 
-    def take(self, document: Any) -> None:
+    def take(self, document: object) -> None:
         for answer in document if isinstance(document, list) else (document,):
             if isinstance(answer, dict):
                 self._take(answer)
 
-    def _take(self, answer: dict[str, Any]) -> None:
+    def _take(self, answer: Json) -> None:
         metadata = _metadata(answer)
         for name in _COUNTS.intersection(metadata):
             if (number := count_in(metadata, name)) is not None:
@@ -118,7 +118,7 @@ class _LastReports:
         return self._usage
 
 
-def _has_parts(document: Any) -> bool:
+def _has_parts(document: object) -> bool:
     candidates = document.get("candidates") if isinstance(document, dict) else None
     contents = [
         candidate.get("content")
@@ -128,7 +128,7 @@ def _has_parts(document: Any) -> bool:
     return any(isinstance(content, dict) and content.get("parts") for content in contents)
 
 
-def _media(holder: dict[str, Any], *members: str) -> tuple[int, int]:
+def _media(holder: Json, *members: str) -> tuple[int, int]:
     """The tokens of audio, and those of images, in these members of `usageMetadata`."""
     audio = image = 0
     for member in members:
@@ -142,7 +142,7 @@ def _media(holder: dict[str, Any], *members: str) -> tuple[int, int]:
     return audio, image
 
 
-def _modality_count(detail: dict[str, Any]) -> int:
+def _modality_count(detail: Json) -> int:
     return count_in(detail, "tokenCount" if "tokenCount" in detail else "token_count") or 0
 
 

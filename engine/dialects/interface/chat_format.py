@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from engine.values.trees import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class ChatFormat:
     sdk_suffix: str
     module: str
     curl_headers: str
-    arguments: Callable[[str], dict[str, Any]]
+    arguments: Callable[[str], Json]
     programs: Mapping[str, Program]
-    body: Callable[[str], dict[str, Any]] | None = None
+    body: Callable[[str], Json] | None = None
     stream_suffix: str = ""
     stream_query: str = ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import orjson
 
 from engine.dialects.interface.streams import objects_in
+from engine.values.trees import Json
 
 _OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
 _STREAM_EVENTS = frozenset(
@@ -16,13 +16,13 @@ _STREAM_EVENTS = frozenset(
 )
 
 
-def has_content(document: Any) -> bool:
+def has_content(document: object) -> bool:
     """False for the events that begin a message."""
     kind = document.get("type") if isinstance(document, dict) else None
     return not isinstance(kind, str) or kind not in _OPENING_EVENTS
 
 
-def ends(documents: Sequence[Any]) -> bool | None:
+def ends(documents: Sequence[object]) -> bool | None:
     """A message ends with its stop reason, or with `message_stop`."""
     events = [
         document
@@ -32,14 +32,14 @@ def ends(documents: Sequence[Any]) -> bool | None:
     return any(map(_is_end, events)) if events else None
 
 
-def _is_end(event: dict[str, Any]) -> bool:
+def _is_end(event: Json) -> bool:
     delta = event.get("delta")
     return event["type"] == "message_stop" or (
         isinstance(delta, dict) and bool(delta.get("stop_reason"))
     )
 
 
-def events_of(answer: Any) -> bytes:
+def events_of(answer: object) -> bytes:
     """The server-sent events of a whole message, `b""` of any other answer."""
     if not isinstance(answer, dict) or answer.get("type") != "message":
         return b""
@@ -49,7 +49,7 @@ def events_of(answer: Any) -> bytes:
     )
 
 
-def _events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _events(message: Json) -> Iterator[Json]:
     stop = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
     usage = message.get("usage") or {"input_tokens": 0, "output_tokens": 0}
     started = {**message, "content": [], **dict.fromkeys(stop), "usage": usage}
@@ -64,7 +64,7 @@ def _events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "message_stop"}
 
 
-def _begun(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _begun(block: Json) -> tuple[Json, list[Json]]:
     """A block as it begins, and the deltas that complete it."""
     begun = dict(block)
     citations = objects_in(begun.pop("citations", None))

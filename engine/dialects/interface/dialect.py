@@ -20,20 +20,21 @@ from engine.dialects.interface.streams import (
 )
 from engine.dialects.interface.usage import Meter, RequestFields, UsageOption
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 from engine.values.usage import Usage
 
-Document = dict[str, Any]
+Document = Json
 
 
-def _never(environ: Mapping[str, Any], query: str) -> bool:
+def _never(environ: Mapping[str, object], query: str) -> bool:
     return False
 
 
-def _no_events(answer: Any) -> bytes:
+def _no_events(answer: object) -> bytes:
     return b""
 
 
-def _no_end(documents: Sequence[Any]) -> bool | None:
+def _no_end(documents: Sequence[object]) -> bool | None:
     return None
 
 
@@ -126,7 +127,7 @@ class Dialect:
     chat_formats: tuple[ChatFormat, ...] = ()
     tasks: Mapping[str, str] = field(default_factory=dict)
 
-    def has_error_form(self, document: Any) -> bool:
+    def has_error_form(self, document: object) -> bool:
         """Whether the JSON of an error event has a form that the SDKs of the dialect expect."""
         return self.is_error(document) or (
             isinstance(document, dict) and document.get("type") in self.error_types

@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.dialects.interface.streams import END_MARKER
 from engine.values.event_json import event_json, json_or_none
+from engine.values.trees import Json
 
 MAX_TEXT = 500
 """The most characters of an error's text that are quoted."""
@@ -82,7 +83,7 @@ _MAX_ITEMS = 5
 _MAX_DETAILS = 20
 
 
-def event_document(event: bytes) -> Any:
+def event_document(event: bytes) -> object:
     """The JSON value of a clean event, END_MARKER as a text for the end marker, else None. An event
     that is named `error` is an error whatever its data."""
     document = event_json(event)
@@ -96,7 +97,7 @@ def event_document(event: bytes) -> Any:
     return document
 
 
-def reported_error(document: Any) -> dict[str, Any] | None:
+def reported_error(document: object) -> Json | None:
     """The members of the error that the JSON of an event, or of an answer with a status of success,
     reports; None for one that reports no error.
 
@@ -130,37 +131,37 @@ def reported_error(document: Any) -> dict[str, Any] | None:
     return None if any(document.get(name) for name in _ANSWER_MEMBERS) else _members(document)
 
 
-def _text_error(document: dict[str, Any]) -> dict[str, Any]:
+def _text_error(document: Json) -> Json:
     """An error that is a text, or a list of them; Hugging Face's server adds its type."""
     kind = document.get("error_type")
     status = _ERROR_TYPES.get(kind) if isinstance(kind, str) else None
     return {"message": error_text(document), **({"status": status} if status else {})}
 
 
-def _groq_error(extra: Any) -> dict[str, Any] | None:
+def _groq_error(extra: object) -> Json | None:
     """The error in `x_groq`, which says why a stream was stopped early."""
     error = extra.get("error") if isinstance(extra, dict) else None
     return {"message": error_text(error), "code": error} if error else None
 
 
-def reports_error(document: Any) -> bool:
+def reports_error(document: object) -> bool:
     """Whether the JSON of an event, or of an answer, reports an error."""
     return reported_error(document) is not None
 
 
-def _members(document: dict[str, Any]) -> dict[str, Any]:
+def _members(document: Json) -> Json:
     members = {name: document[name] for name in _MEMBERS if name in document}
     if members.get("type") == "error":  # of the event
         del members["type"]
     return members
 
 
-def error_text(document: Any) -> str:
+def error_text(document: object) -> str:
     """The text of an error in any form; "" if there is none. At most MAX_TEXT characters."""
     return _text(document, 0)[:MAX_TEXT]
 
 
-def wait_in(document: Any) -> float | None:
+def wait_in(document: object) -> float | None:
     """The seconds to wait that the details of an error name (`retryDelay` of google.rpc.RetryInfo,
     a google.protobuf.Duration such as `12.5s`); None if it names none. A list may hold the error.
     """
@@ -186,7 +187,7 @@ def message_in(error: Mapping[str, Any]) -> str:
     return error_text(error) or "The request failed."
 
 
-def _text(value: Any, depth: int) -> str:
+def _text(value: object, depth: int) -> str:
     if isinstance(value, str):
         return " ".join(value[: 4 * MAX_TEXT].split())
     if depth > _MAX_NESTED:
@@ -200,7 +201,7 @@ def _text(value: Any, depth: int) -> str:
     return texts[0] if texts else ""
 
 
-def _item_text(item: Any, depth: int) -> str:
+def _item_text(item: object, depth: int) -> str:
     """The text of an item of a list, after its place as FastAPI says it: `body.messages: ...`."""
     text = _text(item, depth)
     place = item.get("loc") if isinstance(item, dict) else None
@@ -209,7 +210,7 @@ def _item_text(item: Any, depth: int) -> str:
     return f"{'.'.join(str(step)[:80] for step in place[:10])}: {text}"
 
 
-def error_document(body: bytes) -> Any:
+def error_document(body: bytes) -> object:
     """The JSON of the body of an error response, which may be the event of a stream; None for a
     body that is no JSON."""
     if body.startswith(EVENT_STARTS):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from engine.values.errors import GatewayError
 
@@ -29,7 +28,7 @@ class ModelList:
     """Models in the order of the list: their names, and for each the JSON value that
     `Dialect.model` returns (rendered or not)."""
 
-    def __init__(self, names: Sequence[str], documents: Sequence[Any]) -> None:
+    def __init__(self, names: Sequence[str], documents: Sequence[object]) -> None:
         self.names = names
         self.documents = documents
 

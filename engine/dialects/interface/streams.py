@@ -8,6 +8,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
+from engine.values.trees import Json
+
 END_MARKER = b"[DONE]"
 """The data of the event that ends a stream of the OpenAI dialect."""
 
@@ -41,7 +43,7 @@ class Framing(Enum):
     UNKNOWN = "something else"
 
 
-def wanted_by_member(path: str, query: str, body: Any) -> Framing:
+def wanted_by_member(path: str, query: str, body: object) -> Framing:
     """The framing that a request wants whose member `stream` says so."""
     if isinstance(body, dict) and (member := body.get("stream")):
         return Framing.EVENTS if member is True or member == "true" else Framing.WHOLE
@@ -62,18 +64,18 @@ class StreamError(NamedTuple):
     document: Any
 
 
-def error_in(document: Any) -> dict[str, Any] | None:
+def error_in(document: object) -> Json | None:
     """The object `error` of a JSON value; None where there is none."""
     error = document.get("error") if isinstance(document, dict) else None
     return error if isinstance(error, dict) else None
 
 
-def objects_in(value: Any) -> list[dict[str, Any]]:
+def objects_in(value: object) -> list[Json]:
     """The objects in a JSON array; none in any other value."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def status_in(value: Any) -> int | None:
+def status_in(value: object) -> int | None:
     """An HTTP error status given as a number or as three digits; None for any other value."""
     if isinstance(value, str) and len(value) == 3 and value.isascii() and value.isdigit():
         value = int(value)

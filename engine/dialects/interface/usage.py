@@ -18,6 +18,7 @@ from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 from msgspec import Meta, Struct, ValidationError, convert
 
 from engine.values.json_edit import Buffer
+from engine.values.trees import Json
 from engine.values.usage import OutputFields, Usage
 
 MAX_COUNT = 500_000_000
@@ -45,7 +46,7 @@ class Tally(Protocol):
 
     ended: bool
 
-    def take(self, document: Any) -> None:
+    def take(self, document: object) -> None:
         """Add one event's JSON, in the order of the stream. Never raises."""
 
     def usage(self) -> Usage | None:
@@ -55,12 +56,12 @@ class Tally(Protocol):
 class LastUsage:
     """A Tally for streams whose events report all usage up to them: the last report counts."""
 
-    def __init__(self, usage_of: Callable[[Any], Usage | None]) -> None:
+    def __init__(self, usage_of: Callable[[object], Usage | None]) -> None:
         self.ended = False
         self._usage_of = usage_of
         self._usage: Usage | None = None
 
-    def take(self, document: Any) -> None:
+    def take(self, document: object) -> None:
         """Add one event's JSON."""
         self._usage = self._usage_of(document) or self._usage
         self.ended = self._usage is not None
@@ -201,7 +202,7 @@ def token_usage(
     )
 
 
-def count(value: Any) -> int | None:
+def count(value: object) -> int | None:
     """A whole number from 0 to MAX_COUNT; None for anything else. 12.0 is one too, and so is "12",
     as form fields have it, and as Protocol Buffers write large numbers."""
     if type(value) is int:
@@ -223,7 +224,7 @@ def _ignore(member: str, kind: str) -> None:
     log.warning("usage: '%s' in an upstream's answer is %s and is ignored", member, words)
 
 
-def count_in(holder: dict[str, Any], member: str) -> int | None:
+def count_in(holder: Json, member: str) -> int | None:
     """The count in a member of an object; None, with a line in the log, for what is no count."""
     value = holder.get(member)
     number = count(value)
@@ -232,7 +233,7 @@ def count_in(holder: dict[str, Any], member: str) -> int | None:
     return number
 
 
-def object_in(holder: dict[str, Any], *members: str) -> dict[str, Any]:
+def object_in(holder: Json, *members: str) -> Json:
     """The first of these members that is an object; an empty one, with a line in the log for what
     is something else, for none."""
     for member in members:
@@ -253,7 +254,7 @@ def seconds(value: Any) -> float | None:
 _Counts = TypeVar("_Counts", bound=Struct)
 
 
-def counts_in(holder: Any, kind: type[_Counts]) -> _Counts:
+def counts_in(holder: object, kind: type[_Counts]) -> _Counts:
     """The counts in a JSON object, as a `kind` (a Struct of `Count`s). A member that is absent or
     not a count is None; if `holder` is not an object, all are None."""
     if not holder:

@@ -6,7 +6,6 @@ Read `errors.py`, `usage.py`, `chat_formats.py` and `realtime.py` for its parts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_forms import FAILED_REASONS
@@ -26,6 +25,7 @@ from engine.dialects.openai.errors import (
 from engine.dialects.openai.realtime import socket_error, socket_usage
 from engine.dialects.openai.usage import METER
 from engine.dialects.openai.usage_option import USAGE_OPTION
+from engine.values.trees import Json
 from engine.values.usage import OutputFields
 
 _OPENING_EVENTS = frozenset(
@@ -44,7 +44,7 @@ def show_model(card: ModelCard) -> Document:
     return {"id": card.name, "object": "model", "created": card.created, "owned_by": card.owner}
 
 
-def has_content(document: Any) -> bool:
+def has_content(document: object) -> bool:
     """False for the events that begin a stream: a role, an id, an empty choice."""
     if not isinstance(document, dict):
         return True
@@ -67,7 +67,7 @@ _TYPES = ("response.", "transcript.text.", "image_generation.", "image_edit.", "
 _END_MARKER = END_MARKER.decode()
 
 
-def ends(documents: Sequence[Any]) -> bool | None:
+def ends(documents: Sequence[object]) -> bool | None:
     """Events with a type have a last one. A chat ends with a finish reason or `[DONE]`: some
     servers leave out the one, some the other."""
     events = [document for document in documents if isinstance(document, dict)]
@@ -82,12 +82,12 @@ def ends(documents: Sequence[Any]) -> bool | None:
     return _END_MARKER in documents or any(map(_finish_reasons, chunks))
 
 
-def _finish_reasons(choices: list[Any]) -> list[Any]:
+def _finish_reasons(choices: list[object]) -> list[object]:
     reasons = (choice.get("finish_reason") for choice in choices if isinstance(choice, dict))
     return [reason for reason in reasons if reason and reason not in FAILED_REASONS]
 
 
-def _choice_has_content(choice: dict[str, Any]) -> bool:
+def _choice_has_content(choice: Json) -> bool:
     delta = choice.get("delta") or {}
     if choice.get("finish_reason") or choice.get("text"):
         return True

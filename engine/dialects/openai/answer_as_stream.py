@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
 import orjson
 
 from engine.dialects.interface.streams import END_MARKER, objects_in
+from engine.values.trees import Json
 
 _ENDS = {
     "completed": "response.completed",
@@ -18,7 +18,7 @@ _ENDS = {
 """The last event of a stream by the status of its response."""
 
 
-def events_of(answer: Any) -> bytes:
+def events_of(answer: object) -> bytes:
     """The server-sent events of an answer of Chat Completions, Completions or Responses, `b""` of
     any other."""
     if not isinstance(answer, dict):
@@ -37,7 +37,7 @@ def events_of(answer: Any) -> bytes:
     return b"".join(b"data: " + data + b"\n\n" for data in (*events, END_MARKER))
 
 
-def _chunks(answer: dict[str, Any], choices: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _chunks(answer: Json, choices: list[Json]) -> Iterator[Json]:
     """The messages, their finish reasons, and the usage, in the order of the vendor."""
     chunk = {**answer, "object": "chat.completion.chunk"}
     usage, starts, ends = chunk.pop("usage", None), [], []
@@ -53,19 +53,19 @@ def _chunks(answer: dict[str, Any], choices: list[dict[str, Any]]) -> Iterator[d
         yield {**chunk, "choices": [], "usage": usage}
 
 
-def _delta(message: dict[str, Any]) -> dict[str, Any]:
+def _delta(message: Json) -> Json:
     calls = objects_in(message.get("tool_calls"))
     numbered = [{"index": index, **call} for index, call in enumerate(calls)]
     return {**message, "tool_calls": numbered} if numbered else message
 
 
-def _named(events: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+def _named(events: Iterator[Json]) -> Iterator[bytes]:
     for number, event in zip(count(), events):
         data = orjson.dumps({**event, "sequence_number": number})
         yield b"event: %b\ndata: %b\n\n" % (event["type"].encode(), data)
 
 
-def _response(answer: dict[str, Any], end: str) -> Iterator[dict[str, Any]]:
+def _response(answer: Json, end: str) -> Iterator[Json]:
     started = {**answer, "status": "in_progress", "output": [], "usage": None}
     yield {"type": "response.created", "response": started}
     for index, item in enumerate(objects_in(answer.get("output"))):
@@ -75,7 +75,7 @@ def _response(answer: dict[str, Any], end: str) -> Iterator[dict[str, Any]]:
     yield {"type": end, "response": answer}
 
 
-def _item(item: dict[str, Any], at: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _item(item: Json, at: Json) -> Iterator[Json]:
     """The beginning of an item, and the text or the arguments in it; others are whole at once."""
     added = {"type": "response.output_item.added", "output_index": at["output_index"]}
     if item.get("type") == "message":
@@ -92,11 +92,11 @@ def _item(item: dict[str, Any], at: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**added, "item": item}
 
 
-def _part(part: dict[str, Any], at: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _part(part: Json, at: Json) -> Iterator[Json]:
     """The part of a message: a text or a refusal."""
     member = "refusal" if part.get("type") == "refusal" else "text"
     kind = "response.refusal" if member == "refusal" else "response.output_text"
-    more: dict[str, Any] = {} if member == "refusal" else {"logprobs": []}
+    more: Json = {} if member == "refusal" else {"logprobs": []}
     text = part.get(member, "")
     yield {**at, "type": "response.content_part.added", "part": {**part, member: ""}}
     yield {**at, "type": f"{kind}.delta", "delta": text, **more}

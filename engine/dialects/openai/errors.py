@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.dialects.interface.dialect import Document
 from engine.dialects.interface.error_forms import (
     FAILED_REASONS,
@@ -18,6 +16,7 @@ from engine.dialects.interface.streams import (
     status_in,
 )
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 
 _TYPES = {403: "permission_error", 429: "requests"}
 _QUOTA = "insufficient_quota"
@@ -36,7 +35,7 @@ def error_object(error: GatewayError, request_id: str) -> Document:
     }
 
 
-def is_error(document: Any) -> bool:
+def is_error(document: object) -> bool:
     """Whether this is an error object with a message, which the vendor's SDK shows."""
     error = error_in(document)
     return error is not None and isinstance(error.get("message"), str)
@@ -47,7 +46,7 @@ def error_event(body: bytes) -> bytes:
     return b"data: " + body + b"\n\n"
 
 
-def is_error_event(document: Any) -> bool:
+def is_error_event(document: object) -> bool:
     """Whether the JSON of an event reports an error; `response.failed` does."""
     if not isinstance(document, dict):
         return False
@@ -58,7 +57,7 @@ def is_error_event(document: Any) -> bool:
     return reported_error(document) is not None
 
 
-def _failed_choice(document: dict[str, Any]) -> dict[str, Any] | None:
+def _failed_choice(document: Json) -> Json | None:
     """The members of the error of a choice (OpenRouter), or of one whose finish reason says that
     the upstream has failed."""
     choices = document.get("choices")
@@ -127,7 +126,7 @@ _STATUSES = {
 }
 
 
-def stream_error(document: Any) -> StreamError | None:
+def stream_error(document: object) -> StreamError | None:
     """An error of a stream, in any form; that of `response.failed` is kept next to its response."""
     if not isinstance(document, dict):
         return None
@@ -148,7 +147,7 @@ def stream_error(document: Any) -> StreamError | None:
     return StreamError(status, {"error": details, **more})
 
 
-def _status_of(error: dict[str, Any], document: dict[str, Any]) -> int | None:
+def _status_of(error: Json, document: Json) -> int | None:
     """The HTTP status: a number in the error, else that of its code, else that of its type."""
     code, kind = error.get("code"), error.get("type")
     for value in (code, error.get("status"), error.get("status_code"), document.get("status")):

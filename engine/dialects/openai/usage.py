@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from operator import itemgetter
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +20,7 @@ from engine.dialects.interface.usage import (
     seconds,
     token_usage,
 )
+from engine.values.trees import Json
 from engine.values.usage import Usage
 
 _REPEATS = re.compile(rb'"type"\s*+:\s*+"response\.[a-z_.]+\.done"')
@@ -28,7 +28,7 @@ _IMAGE_EVENTS = frozenset({"image_generation.completed", "image_edit.completed"}
 _MAX_IMAGES = 1_000
 
 
-def usage_of(document: Any) -> Usage | None:
+def usage_of(document: object) -> Usage | None:
     """The usage (tokens, images, seconds) that an answer or an event reports.
 
     `prompt_tokens` and `input_tokens` include cached tokens. Vendors that count reasoning outside
@@ -54,9 +54,9 @@ def usage_of(document: Any) -> Usage | None:
     return Usage(images=images, seconds=audio_seconds, source="upstream")
 
 
-def _counts(document: dict[str, Any]) -> dict[str, Any]:
+def _counts(document: Json) -> Json:
     """The object that holds the counts, which vendors put in several places; empty for none."""
-    usage: Any = document.get("usage")
+    usage: object = document.get("usage")
     if usage and isinstance(usage, dict):
         return usage
     object_in(document, "usage")  # says in the log that it is something else
@@ -105,7 +105,7 @@ class _OutputDetails(_Media):
     reasoning_tokens: Count = None
 
 
-def _token_usage(holder: dict[str, Any], medium: str, images: int) -> Usage | None:
+def _token_usage(holder: Json, medium: str, images: int) -> Usage | None:
     """The usage of tokens. If the parts of the output are not reported, all of it is `medium`."""
     counts = counts_in(holder, _Counts)
     prompt, completion, total = counts.prompt_tokens, counts.completion_tokens, counts.total_tokens
@@ -143,7 +143,7 @@ def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
     return of_research or reasoning > completion
 
 
-def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:
+def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
     members = object_in(holder, *_INPUT_DETAILS)
     details = counts_in(members, _InputDetails)
     cached = details.cached_tokens
@@ -174,7 +174,7 @@ def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:
     )
 
 
-def _output_parts(holder: dict[str, Any]) -> TokenParts:
+def _output_parts(holder: Json) -> TokenParts:
     details = counts_in(object_in(holder, *_OUTPUT_DETAILS), _OutputDetails)
     audio, image = details.audio_tokens or 0, details.image_tokens or 0
     reasoning = details.reasoning_tokens or 0
@@ -183,7 +183,7 @@ def _output_parts(holder: dict[str, Any]) -> TokenParts:
     return TokenParts(audio=audio, image=image, reasoning=reasoning)
 
 
-def _medium(document: dict[str, Any], images: int) -> str:
+def _medium(document: Json, images: int) -> str:
     """`image` or `audio` for the output of an answer that is not text; "" for text."""
     return "image" if images else "audio" if document.get("type") == "speech.audio.done" else ""
 
@@ -191,7 +191,7 @@ def _medium(document: dict[str, Any], images: int) -> str:
 _COUNTS = itemgetter("prompt_tokens", "completion_tokens", "total_tokens")
 
 
-def _simple_usage(counts: Any) -> Usage | None:
+def _simple_usage(counts: object) -> Usage | None:
     """Fast path: the usage of an object with only the three counts that every server reports."""
     if type(counts) is not dict or len(counts) != 3:
         return None
@@ -205,7 +205,7 @@ def _simple_usage(counts: Any) -> Usage | None:
     return Usage(prompt, completion, source="upstream")
 
 
-def _images(document: dict[str, Any]) -> int:
+def _images(document: Json) -> int:
     kind = document.get("type")
     if isinstance(kind, str) and kind in _IMAGE_EVENTS:
         return 1
@@ -230,7 +230,7 @@ class _UsageAndImages:
         self.ended = False
         self._usage: Usage | None = None
 
-    def take(self, document: Any) -> None:
+    def take(self, document: object) -> None:
         usage = usage_of(document)
         if usage is None or (usage == _ZEROS and self._usage is not None):
             return

@@ -4,11 +4,11 @@ the event that only reports usage from the stream."""
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from engine.dialects.interface.usage import Edit, UsageOption
 from engine.values.event_json import event_json
 from engine.values.json_edit import Ambiguous, Buffer, span
+from engine.values.trees import Json
 
 _ENABLED = b'{"include_usage":true}'
 _KEY = b'"usage"'
@@ -16,7 +16,7 @@ _CHOICES = re.compile(rb'"choices"\s*+:\s*+\[\s*+\{')
 _MAX_EVENT = 65_536
 
 
-def enable(buffer: Buffer, value: Any) -> Edit | None:
+def enable(buffer: Buffer, value: object) -> Edit | None:
     """The change to a JSON body, parsed as `value`, that makes its stream report usage.
 
     None if no change is needed: the request is not for a stream, the option is set, or it has a
@@ -35,7 +35,7 @@ def enable(buffer: Buffer, value: Any) -> Edit | None:
     return _enable_in(buffer, options)
 
 
-def _enable_in(buffer: Buffer, options: dict[str, Any] | None) -> Edit | None:
+def _enable_in(buffer: Buffer, options: Json | None) -> Edit | None:
     """The change to a body that already has `stream_options`."""
     try:
         options_span = span(buffer, ("stream_options",))

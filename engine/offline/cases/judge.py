@@ -15,6 +15,7 @@ from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.report import code_of
 from engine.offline.rehearsal.sent_request import ABSENT, model_sent
+from engine.values.trees import Json
 
 
 def judge(case: Case, rehearsal: Rehearsal, config: Config) -> list[Failure]:
@@ -48,14 +49,14 @@ class _Comparison:
         """The last request sent: to the upstream whose response the caller gets."""
         return self.rehearsal.sent_requests[-1] if self.rehearsal.sent_requests else None
 
-    def failure(self, steps: tuple[str, ...], expected: Any, actual: Any) -> Failure:
+    def failure(self, steps: tuple[str, ...], expected: object, actual: object) -> Failure:
         expectation = ".".join(steps)
         displayed = self.display.text(_as_json(actual))
         return Failure(
             self.case.place(*steps), expectation, self.display.text(_as_json(expected)), displayed
         )
 
-    def headers(self, expected: dict[str, Any]) -> Iterator[Failure]:
+    def headers(self, expected: Json) -> Iterator[Failure]:
         """Compare headers sent to the upstream: a value, or null for one that must not be sent."""
         request = self.request
         real = dict(request.headers) if request is not None else {}
@@ -67,7 +68,7 @@ class _Comparison:
                 actual = displayed.get(low, ABSENT if request is not None else None)
                 yield self.failure(("headers", name), ABSENT if value is None else value, actual)
 
-    def body(self, expected: Any) -> Iterator[Failure]:
+    def body(self, expected: object) -> Iterator[Failure]:
         """Compare the body sent to the upstream: JSON that contains the expected members, or equal
         text."""
         request = self.request
@@ -80,7 +81,9 @@ class _Comparison:
             actual = request.body.decode(errors="replace")
         yield from self._within(("body",), expected, actual)
 
-    def _within(self, steps: tuple[str, ...], expected: Any, actual: Any) -> Iterator[Failure]:
+    def _within(
+        self, steps: tuple[str, ...], expected: object, actual: object
+    ) -> Iterator[Failure]:
         if isinstance(expected, dict) and isinstance(actual, dict):
             for name, value in expected.items():
                 if value is None and actual.get(name) is None:
@@ -137,7 +140,7 @@ ACTUAL_VALUES: dict[str, Callable[[_Comparison], Any]] = {
 }
 
 
-def _as_json(value: Any) -> str:
+def _as_json(value: object) -> str:
     if value is ABSENT:
         return "none"
     return json.dumps(value, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path as FilePath
@@ -20,6 +20,7 @@ from engine.source.problem import Findings, Path, Place, Source, place_of
 from engine.source.reader import read_file
 from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
+from engine.values.trees import Json, Section
 
 PATTERN = "*.test.yaml"
 
@@ -33,7 +34,7 @@ class Case:
     request: Request
     caller: Caller | None
     answers: UpstreamAnswers
-    expect: Mapping[str, Any]
+    expect: Section
     source: Source
     at: Path
 
@@ -132,7 +133,7 @@ class _CaseReader:
                 cases.append(case)
         return cases
 
-    def _case(self, entry: dict[str, Any], at: Path) -> Case:
+    def _case(self, entry: Json, at: Path) -> Case:
         request = entry["request"]
         self._check_names(entry, at)
         callers = {caller.name: caller for caller in self.config.tokens.values()}
@@ -157,7 +158,7 @@ class _CaseReader:
             at=at,
         )
 
-    def _body(self, request: Mapping[str, Any], at: Path) -> bytes:
+    def _body(self, request: Section, at: Path) -> bytes:
         if "body" in request and "body_file" in request:
             message = "'body' and 'body_file' together"
             self._error((*at, "body_file"), "MW105", message, "keep one")
@@ -178,7 +179,7 @@ class _CaseReader:
         text: bytes = body.encode() if isinstance(body, str) else orjson.dumps(body)
         return text
 
-    def _check_names(self, entry: dict[str, Any], at: Path) -> None:
+    def _check_names(self, entry: Json, at: Path) -> None:
         """Add an error for each unknown name in a case."""
         expect, upstreams = entry["expect"], self.config.upstreams
         for path, name in _upstreams_named(entry):
@@ -195,7 +196,7 @@ class _CaseReader:
         self.findings.error(self.source, at, code, message, hint)
 
 
-def _upstreams_named(entry: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+def _upstreams_named(entry: Json) -> Iterator[tuple[Path, str]]:
     answers, expect = entry.get("upstream_answers"), entry["expect"]
     if isinstance(answers, dict):
         for name in answers:

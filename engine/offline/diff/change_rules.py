@@ -56,7 +56,7 @@ class ChangeRule:
         """The rule with other words: `show`, `sentences`, `kind`, `weaker`, `absent`."""
         return replace(self, **message)
 
-    def message(self, key: str, old: Any, new: Any) -> str:
+    def message(self, key: str, old: Any, new: object) -> str:
         """The sentence for a change."""
         text = "null" if new is None else str(new)
         sentence = self.sentences.get(text, self.sentences.get("*"))
@@ -64,7 +64,7 @@ class ChangeRule:
             return sentence.format(old=old, new=new)
         return f"{key} is {self._value_text(new)}, was {self._value_text(old)}"
 
-    def _value_text(self, value: Any) -> str:
+    def _value_text(self, value: object) -> str:
         return self.absent if value is None else self.show(value)
 
 
@@ -102,7 +102,7 @@ def lower_weakens() -> ChangeRule:
 def weaker_towards(*order: Any, back: Effect = Effect.CHANGED) -> ChangeRule:
     """One of several values, given with the strongest first; `...` stands for all others."""
 
-    def rank(value: Any) -> int:
+    def rank(value: object) -> int:
         return order.index(value if value in order else ...)
 
     return _weaker_if(lambda old, new: rank(new) > rank(old), back)
@@ -118,7 +118,7 @@ def gaining_weakens(
 ) -> ChangeRule:
     """A list of allowed or trusted entries: weaker with an additional entry."""
 
-    def gains(old: Iterable[Any], new: Iterable[Any]) -> bool:
+    def gains(old: Iterable[object], new: Iterable[object]) -> bool:
         return bool(additions(_texts(old), _texts(new), covers))
 
     return _weaker_if(gains, opposite)
@@ -127,7 +127,7 @@ def gaining_weakens(
 def losing_weakens(also: Sequence[str] = ()) -> ChangeRule:
     """A list of checks or reports: weaker if it loses an entry, or gains one of `also`."""
 
-    def loses(old: Iterable[Any], new: Iterable[Any]) -> bool:
+    def loses(old: Iterable[object], new: Iterable[object]) -> bool:
         additional = set(new) - set(old)
         return bool(set(old) - set(new)) or bool(additional & set(also))
 
@@ -155,5 +155,5 @@ def _reach(address: str) -> int:
         return 1 if host == "localhost" else 2
 
 
-def _texts(values: Iterable[Any]) -> list[str]:
+def _texts(values: Iterable[object]) -> list[str]:
     return [str(value) for value in values]

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from engine.offline.diff.schema_comparison import Walk
 from engine.offline.diff.schema_keywords import BOUNDS
@@ -14,6 +13,7 @@ from engine.policies.deny import Deny
 from engine.source.reader import SourceDocument
 from engine.spec.document.node import Library, Node
 from engine.spec.request_conditions import Condition
+from engine.values.trees import Json
 
 _COMPARED = frozenset(
     {"type", "enum", "const", "pattern", "multipleOf", "required"}
@@ -73,10 +73,10 @@ def _accepts_all_of(wide: Condition, narrow: Condition) -> bool:
     return all(change.is_weaker for change in changes)
 
 
-def _is_compared(schema: dict[str, Any]) -> bool:
+def _is_compared(schema: Json) -> bool:
     return _COMPARED.issuperset(schema) and not {"const", "enum"} <= schema.keys()
 
 
-def _node(schema: dict[str, Any], name: str) -> Node:
+def _node(schema: Json, name: str) -> Node:
     file = Path(f"/{name}")
     return Node(Library(file, {file: SourceDocument(name, "", schema)}), file, (), schema)

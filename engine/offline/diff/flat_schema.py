@@ -203,13 +203,13 @@ def followed(part: Part) -> Part:
     return tuple(node if beside else target for node, target, beside in targets)
 
 
-def key_of(part: Part) -> tuple[Any, ...]:
+def key_of(part: Part) -> tuple[object, ...]:
     """A value that is equal for parts of the same schemas. Two libraries may have a file in two
     states, as overlays change it."""
     return tuple((id(node.library), node.uri, node.path) for node in part)
 
 
-def _union_key(union: tuple[str, Part]) -> tuple[Any, ...]:
+def _union_key(union: tuple[str, Part]) -> tuple[object, ...]:
     return union[0], *key_of(union[1])
 
 

@@ -32,6 +32,7 @@ from engine.offline.diff.change_rules import (
 )
 from engine.offline.diff.difference import Effect
 from engine.offline.diff.restrictions import network_covers, origin_covers
+from engine.values.trees import Section
 from engine.values.units import duration_text
 
 _RULES = {
@@ -78,7 +79,7 @@ def _has_rule(key: keys.Key) -> bool:
     return "weaker" in key.notes or "compared" in key.notes
 
 
-def _rule(notes: Mapping[str, Any]) -> ChangeRule:
+def _rule(notes: Section) -> ChangeRule:
     if "compared" in notes:
         return compared_by(notes["compared"]) if notes["compared"] else NEUTRAL
     rule = _direction(notes["weaker"], notes)
@@ -91,7 +92,7 @@ def _rule(notes: Mapping[str, Any]) -> ChangeRule:
     )
 
 
-def _direction(weaker: Any, notes: Mapping[str, Any]) -> ChangeRule:
+def _direction(weaker: Any, notes: Section) -> ChangeRule:
     """The rule of an annotation `weaker`: a word, or values with the strongest first."""
     otherwise = Effect[notes.get("otherwise", "changed").upper()]
     if isinstance(weaker, list):

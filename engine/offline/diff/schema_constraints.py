@@ -82,7 +82,7 @@ def _values(loose: Shape, strict: Shape) -> Iterator[Constraint]:
         yield Constraint(Fact.VALUE, "", removed, strict.enum)
 
 
-def _exact(value: Any) -> str:
+def _exact(value: object) -> str:
     """A JSON value as text; a number with a point that is a whole one is that whole one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)

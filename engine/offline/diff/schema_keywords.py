@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from engine.spec.document.node import Node
 from engine.spec.json_schema_files import CHECKED_FORMATS
+from engine.values.trees import Json
 
 _MAX_JSON_DEPTH = 8
 _ANY_TEXT = ("", ".*", "^.*$", "^.*", ".*$")
@@ -46,7 +47,7 @@ class Bound(NamedTuple):
         return f"{self.value}{' (exclusive)' if self.exclusive else ''}"
 
 
-def target_of(node: Node) -> tuple[Node, dict[str, Any]]:
+def target_of(node: Node) -> tuple[Node, Json]:
     """The schema that a node is or refers to, and the keywords beside its `$ref`, which OpenAPI 3.1
     applies as well."""
     if node.ref is None:
@@ -61,7 +62,7 @@ def is_narrower(key: str, bound: Bound, other: Bound) -> bool:
     return bool(distance > 0 or (distance == 0 and bound.exclusive and not other.exclusive))
 
 
-def bounds_of(schema: dict[str, Any]) -> dict[str, Bound]:
+def bounds_of(schema: Json) -> dict[str, Bound]:
     """The bounds, an exclusive one under the name of the inclusive one. Those that every value
     meets are left out."""
     bounds: dict[str, Bound] = {}
@@ -83,7 +84,7 @@ def bounds_of(schema: dict[str, Any]) -> dict[str, Bound]:
     return bounds
 
 
-def multiples_of(schema: dict[str, Any]) -> set[Fraction]:
+def multiples_of(schema: Json) -> set[Fraction]:
     """The numbers of which a value must be a multiple."""
     number: Any = schema.get("multipleOf")
     return {Fraction(str(number))} if _is_number(number) and number > 0 else set()
@@ -122,7 +123,7 @@ def _text(node: Node, depth: int = 0) -> str:
     return json.dumps(_plain(node, depth), sort_keys=True, default=str)
 
 
-def _plain(node: Node, depth: int) -> Any:
+def _plain(node: Node, depth: int) -> object:
     if depth > _MAX_JSON_DEPTH:
         return "..."
     node, beside = target_of(node)
@@ -157,20 +158,20 @@ def _declared_types(node: Node) -> frozenset[str] | None:
     return frozenset(types | {"integer"} if "number" in types else types)
 
 
-def values_of(schema: dict[str, Any]) -> list[Any] | None:
+def values_of(schema: Json) -> list[Any] | None:
     """The values that both `const` and `enum` allow; None for any."""
     const = [schema["const"]] if "const" in schema else None
     listed = schema.get("enum")
     return both(const, listed if isinstance(listed, list) else None)
 
 
-def both(some: list[Any] | None, more: list[Any] | None) -> list[Any] | None:
+def both(some: list[object] | None, more: list[object] | None) -> list[object] | None:
     if some is None or more is None:
         return more if some is None else some
     return [value for value in some if value in more]
 
 
-def _kinds(value: Any) -> Iterator[str]:
+def _kinds(value: object) -> Iterator[str]:
     names = {bool: "boolean", str: "string", list: "array", dict: "object", type(None): "null"}
     if type(value) in names:
         yield names[type(value)]
@@ -195,7 +196,7 @@ def elements_of(node: Node, key: str) -> Iterator[Node]:
             yield child
 
 
-def list_of(value: Any) -> list[Any]:
+def list_of(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 

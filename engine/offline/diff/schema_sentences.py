@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engine.offline.diff.restrictions import listed
 from engine.offline.diff.schema_constraints import Constraint, Fact
@@ -19,7 +19,7 @@ def quoted(where: str) -> str:
     return f"'{where}'" if where else "the body"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """The values of a constraint: those of an enumeration, types in alphabetical order, or one."""
     if isinstance(value, frozenset):
         return listed(sorted(value))

@@ -4,11 +4,11 @@ order."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from engine.offline.diff.flat_schema import Part
 from engine.offline.diff.schema_keywords import target_of
 from engine.spec.document.node import Node
+from engine.values.trees import Json
 
 
 class Branches:
@@ -44,7 +44,7 @@ def _names(branch: Node) -> Iterator[str]:
     yield from (str(name) for name in names if name)
 
 
-def _tag(value: dict[str, Any]) -> str:
+def _tag(value: Json) -> str:
     """The tag of a branch: a property with a constant, `type: text`."""
     properties = value.get("properties")
     for name, below in properties.items() if isinstance(properties, dict) else ():

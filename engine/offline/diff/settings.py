@@ -57,7 +57,7 @@ def field_keys(field: dataclasses.Field[Any]) -> Path:
 
 
 def _below(
-    side: Side, value: Any, pattern: Path, at: Path, subject: str, identity: Path | None = None
+    side: Side, value: object, pattern: Path, at: Path, subject: str, identity: Path | None = None
 ) -> dict[Path, Setting]:
     """The setting of a value, and those of its fields, by `identity`, which is equal in both
     configs.
@@ -70,7 +70,7 @@ def _below(
     return result
 
 
-def _fields(value: Any, pattern: str) -> Iterator[tuple[Path, Any]]:
+def _fields(value: Any, pattern: str) -> Iterator[tuple[Path, object]]:
     if pattern == "upstreams.*.timeouts":
         yield from (((name,), seconds) for name, seconds in Timeouts(**value)._asdict().items())
     elif dataclasses.is_dataclass(value):
@@ -79,7 +79,7 @@ def _fields(value: Any, pattern: str) -> Iterator[tuple[Path, Any]]:
                 yield field_keys(field), getattr(value, field.name)
 
 
-def _comparable(value: Any, pattern: str, side: Side) -> Any:
+def _comparable(value: object, pattern: str, side: Side) -> object:
     """The value in a form that is equal for configs of equal effect.
 
     A path is relative to the folder of the config; a mapping of settings is `on`.

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -200,7 +199,7 @@ def _model(plan: Plan, route: Route) -> str:
     return "x"
 
 
-def _body(plan: Plan, route: Route, model: str) -> tuple[str, Any]:
+def _body(plan: Plan, route: Route, model: str) -> tuple[str, object]:
     """A media type, and a JSON body as the document describes it, with the model's name in its
     place; MISSING if it describes none."""
     node = plan.specifications[route.operation.spec].node(route.operation)
@@ -209,15 +208,14 @@ def _body(plan: Plan, route: Route, model: str) -> tuple[str, Any]:
             continue
         sent_type = media_type if "*" not in media_type else "application/json"
         for value in _examples(media):
-            named = route.model if isinstance(value, dict) else None
-            if named is not None and named.location == "body":
+            if isinstance(value, dict) and (named := route.model) and named.location == "body":
                 value = {**value, named.steps[0]: model}
             with contextlib.suppress(orjson.JSONEncodeError):  # nested deeper than JSON may be
                 return sent_type, orjson.dumps(value)
     return "", MISSING
 
 
-def _examples(media: Node) -> Iterator[Any]:
+def _examples(media: Node) -> Iterator[object]:
     """The examples of the document, else a minimal value that the schema allows."""
     named_values = [example_value(example).value for _, example in media.get("examples").items()]
     values = [media.literal("example").value, *named_values]

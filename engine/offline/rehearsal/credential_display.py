@@ -55,7 +55,7 @@ class CredentialDisplay:
         """Any value of JSON, whose texts and numbers are displayed like this."""
         return map_leaves(value, lambda _, leaf: self._leaf(leaf))
 
-    def _leaf(self, value: Any) -> Any:
+    def _leaf(self, value: Any) -> object:
         if isinstance(value, str):
             return self.text(value)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -141,7 +141,7 @@ def _secret_edits(transform: TransformConfig) -> Iterator[tuple[str, str]]:
                     yield name, str(value)
 
 
-def _edits(config: Config) -> Iterator[tuple[Path, Any]]:
+def _edits(config: Config) -> Iterator[tuple[Path, object]]:
     """What a config puts into requests and responses, with its places: no one but the operator
     knows what is secret of it."""
     section: Any = config.source.value.get("upstreams", {})
@@ -164,7 +164,7 @@ class _FilledIn(NamedTuple):
     number: float | None = None
 
 
-def _filled_in(config: Config, value: Any, at: Path) -> Iterator[_FilledIn]:
+def _filled_in(config: Config, value: object, at: Path) -> Iterator[_FilledIn]:
     """The values below `at` into which `${...}` was filled, displayed as the variable, or as `***`
     where they are more than that. Templates are excluded."""
     for place, scalar in _scalars(value, at):
@@ -181,7 +181,7 @@ def _filled_in(config: Config, value: Any, at: Path) -> Iterator[_FilledIn]:
             yield _FilledIn(marker, [], scalar)
 
 
-def _scalars(value: Any, at: Path) -> Iterator[tuple[Path, str | float]]:
+def _scalars(value: object, at: Path) -> Iterator[tuple[Path, str | float]]:
     """The texts and numbers in a value at a place."""
     for path, leaf in leaves(value, at):
         if isinstance(leaf, str | int | float) and not isinstance(leaf, bool):

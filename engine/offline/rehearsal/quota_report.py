@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine import policies
 from engine.config.config import Config
 from engine.config.routes import Policy
@@ -13,9 +11,10 @@ from engine.policies.interface import Moment
 from engine.source.problem import place_of
 from engine.values.counters import Limit
 from engine.values.quota import KINDS, amount_text, unit_text, window_text
+from engine.values.trees import Json
 
 
-def verdicts(route: Route, rehearsal: Rehearsal, config: Config) -> list[dict[str, Any]]:
+def verdicts(route: Route, rehearsal: Rehearsal, config: Config) -> list[Json]:
     """`{policy, place, moment, verdict, reason}` of each policy in the order they run, then of the
     token's limits. `moment` is a `Moment`."""
     order, currency = list(Moment), config.currency

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import orjson
 
@@ -22,9 +21,10 @@ from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
 from engine.upstream.token_estimate import ESTIMATE_HEADER
+from engine.values.trees import Json
 from engine.values.wildcard import ByName
 
-Report = dict[str, Any]
+Report = Json
 _READING = ("alternatives", "receive", "validate")
 _UNKNOWN_CALLER = (401, 403, 429)
 
@@ -199,7 +199,7 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
     }
 
 
-def _document(body: bytes) -> Any:
+def _document(body: bytes) -> object:
     """A translated body as JSON; as text if parts that it copies from the caller are not JSON."""
     try:
         return orjson.loads(body)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from engine.offline.rehearsal.upstream_report import addresses_text
 from engine.policies.interface import Moment
 from engine.source.excerpt import printable
+from engine.values.trees import Json
 from engine.values.units import format_count
 
-Report = dict[str, Any]
+Report = Json
 _WIDTH = 16
 _MAX_LINE = 160
 """The most characters of a line of a body in a brief text; an image is one long line."""

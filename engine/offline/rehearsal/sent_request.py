@@ -17,6 +17,7 @@ from engine.plan.route import Route
 from engine.spec.path_templates import PathMatch, PathTree
 from engine.upstream.client.address import origin_of
 from engine.values.errors import GatewayError
+from engine.values.trees import Json
 
 ABSENT: Any = object()
 """Stands for an absent value."""
@@ -29,7 +30,7 @@ class BodyChange(NamedTuple):
     before: Any
     after: Any
 
-    def as_json(self, shown: Callable[[Any], Any]) -> dict[str, Any]:
+    def as_json(self, shown: Callable[[object], object]) -> Json:
         """`{place, before, after}`, without what is absent; values as they are `shown`."""
         values = {"before": self.before, "after": self.after}
         values = {name: shown(value) for name, value in values.items() if value is not ABSENT}
@@ -46,7 +47,7 @@ def changes(before: bytes, after: bytes) -> list[BodyChange] | None:
         return None
 
 
-def _compared(place: str, before: Any, after: Any) -> list[BodyChange]:
+def _compared(place: str, before: object, after: object) -> list[BodyChange]:
     if isinstance(before, dict) and isinstance(after, dict):
         differences = []
         for name in [*before, *(name for name in after if name not in before)]:
@@ -67,7 +68,7 @@ def model_sent(rehearsal: Rehearsal, request: SentRequest, config: Config) -> st
         return translation.model
     if route is None or route.model is None:
         return None
-    name: Any = route.model.read(_as_exchange(route, request, config))
+    name: object = route.model.read(_as_exchange(route, request, config))
     return None if name is MISSING else str(name)
 
 

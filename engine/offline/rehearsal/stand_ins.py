@@ -58,7 +58,7 @@ class Recorder(Client):
     """A client that records requests and returns canned responses."""
 
     def __init__(
-        self, url: str, *, requests: list[SentRequest], answers: UpstreamAnswers, **settings: Any
+        self, url: str, *, requests: list[SentRequest], answers: UpstreamAnswers, **settings: object
     ) -> None:
         origin = origin_of(url)
         self.base_path, self.host = origin.base_path, origin.host_header

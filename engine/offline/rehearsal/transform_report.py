@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
 
 from engine.config.config import Config
 from engine.config.transforms import TransformConfig
@@ -13,9 +12,10 @@ from engine.offline.transform_edits import edits_of_caller, edits_of_upstreams
 from engine.plan.route import Plan, Route
 from engine.source.problem import Path, place_of
 from engine.spec.document.node import Node
+from engine.values.trees import Json
 
 
-def transform_report(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[dict[str, Any]]:
+def transform_report(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[Json]:
     """The edits of the request that were made, in their order: each with its `side` (`caller` or
     `upstream`) and place, and the place of the policy that makes it (`policy`, "" for none)."""
     exchange, config = rehearsal.exchange, plan.config

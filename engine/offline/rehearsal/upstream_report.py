@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlsplit
 
 from engine.config.upstreams import UpstreamConfig
 from engine.upstream.client.deadlines import Timeouts
+from engine.values.trees import Json
 
-Report = dict[str, Any]
+Report = Json
 
 
 def upstream_report(upstream: UpstreamConfig) -> Report:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from engine.offline.audit import AuditCase
 from engine.source.problem import Path
@@ -23,6 +22,6 @@ def check(case: AuditCase) -> None:
         _check(case, (*at, "expect", "upstream"), upstream, case.config.upstreams, "upstream")
 
 
-def _check(case: AuditCase, at: Path, name: Any, names: Iterable[str], kind: str) -> None:
+def _check(case: AuditCase, at: Path, name: object, names: Iterable[str], kind: str) -> None:
     if isinstance(name, str) and name not in names:
         case.warn(at, "MW331", f"unknown {kind} '{name}'", did_you_mean(name, names))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from engine.config import providers
 from engine.config.providers import provider_of
@@ -27,7 +26,7 @@ def check(case: AuditCase) -> None:
             _check(case, name, prices)
 
 
-def _check(case: AuditCase, name: str, prices: Mapping[str, Any]) -> None:
+def _check(case: AuditCase, name: str, prices: Mapping[str, object]) -> None:
     for key in TOKENS:
         price = prices.get(key)
         if not isinstance(price, int | float) or price <= 0:

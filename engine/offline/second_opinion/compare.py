@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import orjson
@@ -198,7 +198,7 @@ def _verdicts(
     return modelway, openapi_core
 
 
-def _json(value: Any) -> bytes:
+def _json(value: object) -> bytes:
     """An example as JSON text. Raises NotComparable for one that no body can have."""
     try:
         orjson.dumps(value)

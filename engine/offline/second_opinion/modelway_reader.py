@@ -42,7 +42,7 @@ def read_body(operation: Operation, schema: Node, media_type: str, body: bytes) 
     return Verdict()
 
 
-def read_parameter(parameter: Parameter, schema: Node, source: Any) -> Verdict:
+def read_parameter(parameter: Parameter, schema: Node, source: object) -> Verdict:
     """The verdict on a parameter; `source` is the input of its reader."""
     try:
         parameter.check(source)
@@ -55,7 +55,7 @@ def read_parameter(parameter: Parameter, schema: Node, source: Any) -> Verdict:
     return Verdict()
 
 
-def read_response(answers: ResponseValidators, schema: Node, status: int, value: Any) -> Verdict:
+def read_response(answers: ResponseValidators, schema: Node, status: int, value: object) -> Verdict:
     """The verdict on a JSON response body."""
     refusal = answers.check(status, orjson.dumps(value))
     if refusal is None:
@@ -67,7 +67,7 @@ def read_response(answers: ResponseValidators, schema: Node, status: int, value:
     return Verdict(refusal.message, keywords)
 
 
-def _refusal(error: GatewayError, schema: Node, validator: Any, value: Any) -> Verdict:
+def _refusal(error: GatewayError, schema: Node, validator: object, value: object) -> Verdict:
     if error.code == TOO_EXPENSIVE:
         raise NotComparable("validating it takes too long") from error
     if validator is None or value is MISSING:
@@ -75,7 +75,7 @@ def _refusal(error: GatewayError, schema: Node, validator: Any, value: Any) -> V
     return Verdict(error.message, _keywords_of(validator, schema, value))
 
 
-def _keywords_of(validator: Any, schema: Node, value: Any) -> frozenset[str]:
+def _keywords_of(validator: Any, schema: Node, value: object) -> frozenset[str]:
     try:
         errors = list(islice(validator.iter_errors(value), _MAX_ERRORS))
     except (TooManyErrors, ValueError) as error:  # ValueError: nested too deeply

@@ -42,6 +42,7 @@ from engine.offline.second_opinion.verdict import NotComparable, Verdict
 from engine.spec.document.node import Library, Node
 from engine.spec.operation import Operation
 from engine.spec.refusal_messages import place
+from engine.values.trees import Json
 
 _UNIONS = frozenset({"allOf", "anyOf", "oneOf"})
 
@@ -170,7 +171,7 @@ class OpenapiCoreReader:
         finder = _OperationFinder(item, node)
         return kind(self._document, path_finder_cls=partial(_finder, finder))
 
-    def _file(self, uri: str) -> Any:
+    def _file(self, uri: str) -> object:
         """A file that the document refers to, with Modelway's repairs."""
         return self._library.files[Path(unquote(uri.removeprefix("file://")))].value
 
@@ -223,7 +224,7 @@ def _required(error: ValidationError, library: Library) -> Iterator[str]:
             yield from (word for word in ("readOnly", "writeOnly") if schema.get(word) is True)
 
 
-def _resolved(schema: dict[str, Any], library: Library) -> dict[str, Any]:
+def _resolved(schema: Json, library: Library) -> Json:
     """A property's schema, with the keywords of the schema behind its `$ref`."""
     try:
         value = Node(library, library.root, (), schema).resolved().value

@@ -26,6 +26,7 @@ from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.reader import SourceDocument
 from engine.spec.document import cache_folder, packed
 from engine.spec.document.node import Library
+from engine.values.trees import Json
 
 MIN_SIZE = 200_000
 """The fewest characters, in all files of a document, for which an entry is stored."""
@@ -144,7 +145,7 @@ class CacheEntry:
             log.info("findings are not cached: %s", error)
         return None
 
-    def _library(self, entry: dict[str, Any], members: str, findings: Findings) -> Library | None:
+    def _library(self, entry: Json, members: str, findings: Findings) -> Library | None:
         root, _ = self._names[0]
         library = Library(root)
         marks: list[SourceDocument] = []
@@ -189,7 +190,7 @@ def compiler_version() -> str:
     return metadata.version("jsonschema-rs")
 
 
-def _parts(data: str) -> tuple[dict[str, Any], str]:
+def _parts(data: str) -> tuple[Json, str]:
     """The first line of an entry, and the JSON of the members. Raises ValueError."""
     head, _, tail = data.partition("\n")
     entry = json.loads(head.removesuffix(",") + "}")
@@ -199,7 +200,7 @@ def _parts(data: str) -> tuple[dict[str, Any], str]:
     return entry, members
 
 
-def _values(entry: dict[str, Any], members: str) -> list[Any]:
+def _values(entry: Json, members: str) -> list[object]:
     """The values of the files, whose large mappings are packed."""
     values, start = [], 0
     for shell, lengths in zip(entry["values"], entry["lengths"], strict=True):

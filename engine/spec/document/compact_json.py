@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import orjson
 
 _NULLS = (b":null", b",null", b"[null")
 
 
-def dumps(value: Any) -> str:
+def dumps(value: object) -> str:
     """A value as compact JSON in ASCII, from which `json.loads` reads an equal value.
 
     orjson takes a tenth of the time, but refuses integers above 64 bits and lone surrogates, and
@@ -27,14 +26,14 @@ def _may_have_null(data: bytes) -> bool:
     return b"null" in data and (data == b"null" or any(null in data for null in _NULLS))
 
 
-def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:
+def has_any_key(value: object, keys: tuple[bytes, ...]) -> bool:
     """Whether a mapping in a value may have one of these keys, each given as `"key":`. A search in
     its JSON takes a hundredth of the time of a walk."""
     data = _orjson(value)
     return data is None or any(key in data for key in keys)
 
 
-def _orjson(value: Any) -> bytes | None:
+def _orjson(value: object) -> bytes | None:
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:

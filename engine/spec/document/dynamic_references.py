@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from copy import deepcopy
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.node import Library, Node, target_of
@@ -77,7 +77,7 @@ class _Copies:
         self._names = {each.name for each in dynamic.values()}
         self._files = {uri: deepcopy(library.files[uri].value) for uri in ids.files}
         self._scoped = self._find_scoped()
-        self._places: dict[tuple[Any, ...], Path] = {}
+        self._places: dict[tuple[object, ...], Path] = {}
         self._readings = [_Reading((uri, ()), (), self._around((uri, ()))) for uri in self._files]
 
     def write(self) -> None:

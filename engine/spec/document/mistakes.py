@@ -82,13 +82,13 @@ def note_mistakes(library: Library, findings: Findings) -> None:
         findings.note(source, mistake.path, *note, key=mistake.is_key)
 
 
-def _mistakes(document: Any) -> Iterator[Mistake]:
+def _mistakes(document: object) -> Iterator[Mistake]:
     paths = document.get("paths") if isinstance(document, dict) else None
     for path in paths if isinstance(paths, dict) else ():
         if variable := _COLON_VARIABLE.search(str(path)):
             message = f"'{variable[0][1:]}' is plain text: a variable of a path stands in braces"
             yield Mistake(("paths", path), True, PATH, message, f"write {{{variable[1]}}}")
-    stack: list[tuple[Path, Any]] = [((), document)]
+    stack: list[tuple[Path, object]] = [((), document)]
     while stack:
         path, value = stack.pop()
         if isinstance(value, dict):
@@ -114,7 +114,7 @@ def _is_content(path: Path) -> bool:
     return path[-2:-1] == ("requestBody",) or (len(path) > 2 and path[-3] in _WITH_CONTENT)
 
 
-def _is_reference(value: Mapping[str, Any]) -> bool:
+def _is_reference(value: Mapping[str, object]) -> bool:
     """Whether a mapping is nothing but a reference."""
     return len(value) == 1 and isinstance(value.get("$ref"), str)
 
@@ -146,7 +146,7 @@ def _is_schema(path: Path) -> bool:
     )
 
 
-def _media_types(path: Path, content: Mapping[str, Any]) -> Iterator[Mistake]:
+def _media_types(path: Path, content: Mapping[str, object]) -> Iterator[Mistake]:
     for name in content:
         plain = str(name).partition(";")[0].strip().casefold()
         meant = _SHORT_FORMS.get(plain) or _near_media_type(plain)
@@ -176,7 +176,7 @@ def _near_media_type(name: str) -> str:
     return ""
 
 
-def _of_schema(path: Path, schema: Mapping[str, Any]) -> Iterator[Mistake]:
+def _of_schema(path: Path, schema: Mapping[str, object]) -> Iterator[Mistake]:
     if "$ref" in schema and schema["$ref"] is None:
         hint = 'put it in quotes: "#/components/schemas/...", as # begins a comment'
         yield Mistake((*path, "$ref"), True, SCHEMA, "'$ref' is empty", hint)
@@ -198,7 +198,7 @@ def _of_schema(path: Path, schema: Mapping[str, Any]) -> Iterator[Mistake]:
         yield from _of_required(path, schema)
 
 
-def _default_beyond(schema: Mapping[str, Any]) -> str:
+def _default_beyond(schema: Mapping[str, object]) -> str:
     """The keyword that refuses the default of a number or of an `enum`; "" for none."""
     default, values = schema.get("default"), schema.get("enum")
     if isinstance(values, list) and default is not None and default not in values:
@@ -211,7 +211,7 @@ def _default_beyond(schema: Mapping[str, Any]) -> str:
     return ""
 
 
-def _of_text(path: Path, schema: Mapping[str, Any]) -> Iterator[Mistake]:
+def _of_text(path: Path, schema: Mapping[str, object]) -> Iterator[Mistake]:
     format_, pattern = schema.get("format"), schema.get("pattern")
     if isinstance(format_, str) and format_ not in _FORMATS and (meant := _near_format(format_)):
         message = f"'{format_}' is no known format: it is not checked"
@@ -228,7 +228,7 @@ def _near_format(name: str) -> str:
     return exact[0] if exact else ""
 
 
-def _of_required(path: Path, schema: Mapping[str, Any]) -> Iterator[Mistake]:
+def _of_required(path: Path, schema: Mapping[str, object]) -> Iterator[Mistake]:
     names, properties = schema.get("required"), schema.get("properties")
     if not isinstance(names, list) or not isinstance(properties, dict):
         return
@@ -243,7 +243,7 @@ def _of_required(path: Path, schema: Mapping[str, Any]) -> Iterator[Mistake]:
 _KINDS = {"string": str, "integer": int, "number": (int, float), "boolean": bool}
 
 
-def _impossible(schema: Mapping[str, Any]) -> str:
+def _impossible(schema: Mapping[str, object]) -> str:
     """The hint for an `enum` none of whose values has the type; "" if one has it."""
     kind, values = schema.get("type"), schema.get("enum")
     expected = _KINDS.get(kind) if isinstance(kind, str) else None
@@ -254,7 +254,7 @@ def _impossible(schema: Mapping[str, Any]) -> str:
     return "put its values in quotes" if kind == "string" else "write its values without quotes"
 
 
-def _is_of(value: Any, kind: Any, expected: Any) -> bool:
+def _is_of(value: Any, kind: object, expected: Any) -> bool:
     if isinstance(value, float) and value.is_integer() and kind == "integer":
         return True
     return isinstance(value, expected) and (kind == "boolean" or not isinstance(value, bool))

@@ -109,7 +109,7 @@ class Library:
         """A copy that keeps what is read of it, for readers that tell values apart by `id()`."""
         return self._copy(packed.parsed_once)
 
-    def _copy(self, convert: Callable[[Any], Any]) -> Library:
+    def _copy(self, convert: Callable[[object], object]) -> Library:
         files = {uri: replace(file, value=convert(file.value)) for uri, file in self.files.items()}
         return replace(self, files=files, targets={})
 
@@ -265,7 +265,7 @@ class Node:
             node = node.library.target(node.uri, ref)
         raise KeyError(node.ref)
 
-    def follow(self, schema: Any) -> Any:
+    def follow(self, schema: object) -> Any:
         """A schema value of this file with its `$ref` followed."""
         return Node(self.library, self.uri, self.path, schema).resolved().value
 

@@ -17,6 +17,7 @@ from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument, read_file
 from engine.source.suggestion import did_you_mean, near
 from engine.spec.document.node import Library, path_order
+from engine.values.trees import Json
 
 _VERBS = ("update", "remove")
 _STEP = re.compile(r"\[['\"]([^'\"\]]+)['\"]\]|\.([\w-]+)")
@@ -47,7 +48,7 @@ def apply(library: Library, file: FilePath, display_name: str, findings: Finding
         _Action(library, marked, at, findings).do(action)
 
 
-def _near_step(target: str, value: Any) -> str:
+def _near_step(target: str, value: object) -> str:
     """The hint for the first step of a JSONPath that the document does not have; "" if it is not
     known."""
     for match in _STEP.finditer(target):
@@ -74,7 +75,7 @@ class _Action:
         self._document = library.files[library.root].value
         self._grafts = library.grafts.setdefault(library.root, {})
 
-    def do(self, action: dict[str, Any]) -> None:
+    def do(self, action: Json) -> None:
         at = (*self._at, "target")
         paths = self._find(action["target"])
         if paths is None:
@@ -123,7 +124,7 @@ class _Action:
         for index, source in enumerate(sources):
             self._grafts[(*path[:-1], index)] = source
 
-    def _update(self, path: Path, update: Any) -> None:
+    def _update(self, path: Path, update: object) -> None:
         at_overlay = (*self._at, "update")
         value = self._value(path)
         if isinstance(value, dict) and isinstance(update, dict):
@@ -134,9 +135,7 @@ class _Action:
             message = "an 'update' merges into an object or is appended to an array"
             self._findings.error(self._marked, at_overlay, "MW231", message)
 
-    def _merge(
-        self, value: dict[str, Any], update: dict[str, Any], at_document: Path, at_overlay: Path
-    ) -> None:
+    def _merge(self, value: Json, update: Json, at_document: Path, at_overlay: Path) -> None:
         for key, item in update.items():
             old = value.get(key)
             if isinstance(old, dict) and isinstance(item, dict):
@@ -149,8 +148,8 @@ class _Action:
 
     def _append(
         self,
-        value: list[Any],
-        items: list[Any],
+        value: list[object],
+        items: list[object],
         at_document: Path,
         at_overlay: Path,
         *,

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.spec.document import compact_json
 from engine.spec.document.compact_json import dumps
+from engine.values.trees import Json
 
 _OF_MEMBERS = ("paths", "webhooks", "components", "definitions", "parameters", "responses")
 """The keys of a document whose members are packed; of `components`, the members of each kind."""
@@ -27,7 +28,7 @@ class Packed(dict[str, Any]):
 
     __slots__ = ()
 
-    def __init__(self, members: Mapping[str, Any]) -> None:
+    def __init__(self, members: Mapping[str, object]) -> None:
         super().__init__((key, dumps(value)) for key, value in members.items())
 
     @classmethod
@@ -37,7 +38,7 @@ class Packed(dict[str, Any]):
         packed.update(texts)
         return packed
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         return json.loads(super().__getitem__(key))
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -63,20 +64,20 @@ class ParsedOnce(Packed):
 
     def __init__(self, members: Packed) -> None:
         dict.__init__(self, dict.items(members))
-        self._parsed: dict[str, Any] = {}
+        self._parsed: Json = {}
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         if key not in self._parsed:
             self._parsed[key] = super().__getitem__(key)
         return self._parsed[key]
 
 
-def packed(value: Any) -> Any:
+def packed(value: object) -> object:
     """A document of which the large mappings are packed."""
     return _with_mappings(value, _pack)
 
 
-def _with_mappings(value: Any, convert: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+def _with_mappings(value: object, convert: Callable[[Json], Json]) -> object:
     """A document with each mapping that is packed, or is to be packed, converted."""
     if not isinstance(value, dict):
         return value
@@ -93,36 +94,36 @@ def _with_mappings(value: Any, convert: Callable[[dict[str, Any]], dict[str, Any
     return result
 
 
-def _pack(members: dict[str, Any]) -> Packed:
+def _pack(members: Json) -> Packed:
     return members if isinstance(members, Packed) else Packed(members)
 
 
-def unpacked(value: Any) -> Any:
+def unpacked(value: object) -> Any:
     """A document of which no mapping is packed."""
     return _replaced(value, dict)
 
 
-def parsed_once(value: Any) -> Any:
+def parsed_once(value: object) -> object:
     """A document of which each packed mapping keeps what is read of it."""
     return _replaced(value, ParsedOnce)
 
 
-def separated(value: Any) -> tuple[Any, list[str]]:
+def separated(value: object) -> tuple[object, list[str]]:
     """A packed document with the names of members in place of these, and their JSON texts."""
     texts: list[str] = []
 
-    def names(members: dict[str, Any]) -> dict[str, Any]:
+    def names(members: Json) -> Json:
         texts.extend(dict.values(members))
         return {"names": list(members)}
 
     return _with_mappings(value, names), texts
 
 
-def joined(value: Any, texts: Sequence[str]) -> Any:
+def joined(value: object, texts: Sequence[str]) -> object:
     """The packed document of which `separated` has made these. Raises ValueError for others."""
     following = iter(texts)
 
-    def members(entry: dict[str, Any]) -> Packed:
+    def members(entry: Json) -> Packed:
         names = entry["names"]
         return Packed.of(dict(zip(names, islice(following, len(names)), strict=True)))
 
@@ -139,7 +140,7 @@ def json_of(value: Any, path: Sequence[str]) -> str:
     return dumps(value)
 
 
-def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:
+def has_any_key(value: object, keys: tuple[bytes, ...]) -> bool:
     """As `compact_json.has_any_key`, of a document: what is packed is not parsed."""
     texts: list[str] = []
 
@@ -153,7 +154,7 @@ def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:
     )
 
 
-def _replaced(value: Any, replacement: Callable[[Packed], Any]) -> Any:
+def _replaced(value: object, replacement: Callable[[Packed], object]) -> object:
     """A document with a replacement of each packed mapping."""
     if not isinstance(value, dict):
         return value
@@ -165,5 +166,5 @@ def _replaced(value: Any, replacement: Callable[[Packed], Any]) -> Any:
     }
 
 
-def _replaced_one(members: Any, replacement: Callable[[Packed], Any]) -> Any:
+def _replaced_one(members: object, replacement: Callable[[Packed], object]) -> object:
     return replacement(members) if isinstance(members, Packed) else members

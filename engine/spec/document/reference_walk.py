@@ -56,7 +56,7 @@ def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node
             ]
 
 
-def _is_data(path: Path, key: str, child: Any) -> bool:
+def _is_data(path: Path, key: str, child: object) -> bool:
     """Whether a member of the mapping at a path is a literal value or an extension."""
     is_name = bool(path) and path[-1] in NAMING
     return (

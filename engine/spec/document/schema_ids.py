@@ -19,6 +19,7 @@ from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node, pointer_steps, target_of
 from engine.spec.json_schema_files import LITERAL, NAMING
 from engine.spec.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
+from engine.values.trees import Json
 
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _NAMES = ("$id", *_ANCHORS)
@@ -66,7 +67,7 @@ class SchemaIds:
         self._is_30 = str(root.get("openapi", "3.0")).startswith("3.0")
         self._by_uri: dict[str, Resource] = {}
         self._by_place: dict[FilePath, dict[Path, Resource]] = {}
-        self._named: list[dict[str, Any]] = []
+        self._named: list[Json] = []
         self.is_used = False
 
     @property
@@ -93,7 +94,7 @@ class SchemaIds:
             is_document = not isinstance(value, dict) or bool({"openapi", "swagger"} & value.keys())
             self._walk(value, resource, not is_document and bool(_SCHEMA_FILE & value.keys()))
 
-    def _walk(self, root: Any, resource: Resource, is_schema: bool) -> None:
+    def _walk(self, root: object, resource: Resource, is_schema: bool) -> None:
         keys = (b'"$dynamicRef":', *(_KEYS_30 if self._is_30 else _KEYS))
         stack = [_Entry((), root, resource, is_schema)]
         while stack:
@@ -109,10 +110,10 @@ class SchemaIds:
                     resource = self._name(path, value, resource)
                 stack += list(_below(entry._replace(resource=resource)))
 
-    def _has_name(self, value: dict[str, Any]) -> bool:
+    def _has_name(self, value: Json) -> bool:
         return not self._is_30 and any(isinstance(value.get(name), str) for name in _NAMES)
 
-    def _name(self, path: Path, value: dict[str, Any], resource: Resource) -> Resource:
+    def _name(self, path: Path, value: Json, resource: Resource) -> Resource:
         """Note the names of a schema. Returns the resource that its references are relative to."""
         if self._is_30:
             own = None if "$ref" in value else value.get("id")  # nothing counts beside a reference
@@ -135,7 +136,7 @@ class SchemaIds:
         self.is_used = self.is_used or "$dynamicRef" in value
         return resource
 
-    def _note(self, value: dict[str, Any]) -> None:
+    def _note(self, value: Json) -> None:
         self._named.append(value)
         self.is_used = True
 

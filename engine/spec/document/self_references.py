@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engine.source.problem import Findings, Level
 from engine.spec.document.node import Library, Node
@@ -23,9 +23,10 @@ from engine.spec.schema_keywords import (
     SAME_VALUE_LISTS,
     SAME_VALUE_MAPPINGS,
 )
+from engine.values.trees import Json
 
 _LINKING = frozenset({*REFERENCES, *SAME_VALUE, *SAME_VALUE_LISTS, *SAME_VALUE_MAPPINGS})
-_NOTHING: dict[str, Any] = {"not": {}}
+_NOTHING: Json = {"not": {}}
 
 
 class _Link(NamedTuple):

@@ -30,11 +30,12 @@ from engine.spec.document.unusable_values import (
     half_characters,
 )
 from engine.spec.parameter_readers import STYLES
+from engine.values.trees import Json
 
 _META_30 = "http://json-schema.org/draft-04/schema"
 _META_31 = "https://json-schema.org/draft/2020-12/schema"
 
-Schema = dict[str, Any]
+Schema = Json
 _NAMING = frozenset(
     {"properties", "schemas", "parameters", "requestBodies", "securitySchemes", "content"}
     | {"definitions"}
@@ -121,7 +122,7 @@ def remove(library: Library, findings: Findings) -> list[WalkedObject]:
     return walked
 
 
-def _check_target(node: Node, kind: str, target: Any, findings: Findings) -> None:
+def _check_target(node: Node, kind: str, target: object, findings: Findings) -> None:
     """Remove a reference to what is no object, with a warning."""
     if isinstance(target, dict) or (isinstance(target, bool) and kind == "schema"):
         return
@@ -233,7 +234,7 @@ class _Part:
             holder.pop(last, None)
 
 
-def _empty(holder: dict[str | int, Any], path: Path) -> None:
+def _empty(holder: dict[str | int, object], path: Path) -> None:
     """Make a member of a mapping one that says nothing: what is known by its name stays."""
     last, above = path[-1], path[-2] if len(path) > 1 else ""
     if path[-3:-2] == ("paths",) and last in METHODS:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from engine.source.problem import Path
 
@@ -16,9 +15,9 @@ TOO_DEEP = f"nested more than {MAX_DEPTH} deep", "give inner parts names under c
 """The message and hint for a value that is nested deeper than jsonschema_rs can report."""
 
 
-def deep_places(value: Any, depth: int = MAX_DEPTH) -> Iterator[Path]:
+def deep_places(value: object, depth: int = MAX_DEPTH) -> Iterator[Path]:
     """The path of each mapping or list at a depth."""
-    stack: list[tuple[Path, Any]] = [((), value)]
+    stack: list[tuple[Path, object]] = [((), value)]
     while stack:
         path, value = stack.pop()
         if len(path) >= depth:
@@ -29,9 +28,9 @@ def deep_places(value: Any, depth: int = MAX_DEPTH) -> Iterator[Path]:
             stack += [((*path, key), child) for key, child in reversed(below)]
 
 
-def half_characters(value: Any) -> Iterator[Path]:
+def half_characters(value: object) -> Iterator[Path]:
     """The path of each value with half of a surrogate pair as its name or text."""
-    stack: list[tuple[Path, Any]] = [((), value)]
+    stack: list[tuple[Path, object]] = [((), value)]
     while stack:
         path, value = stack.pop()
         if _has_half(path[-1] if path else "") or _has_half(value):
@@ -41,5 +40,5 @@ def half_characters(value: Any) -> Iterator[Path]:
             stack += [((*path, key), child) for key, child in reversed(entries)]
 
 
-def _has_half(text: Any) -> bool:
+def _has_half(text: object) -> bool:
     return isinstance(text, str) and _HALF.search(text) is not None

@@ -20,7 +20,6 @@ from engine.translations.neutral.content import (
     Block,
     Citation,
     Inline,
-    Json,
     Link,
     Media,
     Reasoning,
@@ -43,6 +42,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_content import write_citation, write_logprobs, write_url
+from engine.values.trees import Json
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:

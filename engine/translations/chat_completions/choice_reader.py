@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -117,7 +116,7 @@ class ChoiceReader:
         if delta.tool_calls or delta.function_call or delta.images or delta.audio:
             self._read_others(delta, events)
 
-    def stop(self, reason: str, sequence: Any = None) -> None:
+    def stop(self, reason: str, sequence: object = None) -> None:
         """The reason why the choice ends, and the stop sequence that was met if it is a text; only
         the first counts, as some vendors repeat it. Raises BrokenAnswer for a reason that says that
         the vendor has failed."""

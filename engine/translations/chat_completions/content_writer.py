@@ -11,7 +11,6 @@ from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
     Inline,
-    Json,
     Media,
     PlainText,
     Reasoning,
@@ -27,6 +26,7 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
 from engine.translations.openai_content import is_sendable, why_not, write_url
+from engine.values.trees import Json
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _MEDIA_OF_RESULT = "(The tool returned this beside its text.)"
@@ -74,7 +74,7 @@ class MessageWriter:
         return messages
 
     def _assistant(self, message: Message) -> list[Json]:
-        calls: list[Any] = []
+        calls: list[object] = []
         thoughts: list[Reasoning] = []
         content: list[Block] = []
         values: Json = {}
@@ -172,7 +172,7 @@ class MessageWriter:
         self._losses.add(block.place, why_not(block))
 
 
-def _simple(parts: list[Json]) -> Any:
+def _simple(parts: list[Json]) -> object:
     """The text alone, if there is nothing else: every upstream understands that."""
     if not parts:
         return ""

@@ -243,7 +243,7 @@ _FIELDS = "provider_specific_fields"
 """Where LiteLLM's SDK sends back what it does not know."""
 
 
-def without_seals(request: Any) -> Changes:
+def without_seals(request: object) -> Changes:
     """The changes that remove the thoughts of other vendors from a request's JSON value."""
     changes: dict[JsonPath, bytes | None] = {}
     for index, message in objects(request, "messages"):

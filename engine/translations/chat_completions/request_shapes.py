@@ -3,8 +3,6 @@ callers."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Raw, Struct
 
 from engine.translations.language import Feature, Features, each_alone
@@ -159,7 +157,7 @@ _SPEECH = {"modalities": ["text", "audio"], "audio": {"voice": "alloy", "format"
 _AUDIO = {"data": "AAAA", "format": "wav"}
 
 
-def _content(name: str, kind: str, value: Any) -> Feature:
+def _content(name: str, kind: str, value: object) -> Feature:
     parts = [{"type": "text", "text": "Hi"}, {"type": kind, kind: value}]
     return Feature("content", name, {"messages": [{"role": "user", "content": parts}]})
 

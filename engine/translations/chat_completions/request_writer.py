@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
-from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json, mark
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, mark
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
@@ -35,6 +35,7 @@ from engine.translations.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
+from engine.values.trees import Json
 
 _RESPONSES = "responses"
 

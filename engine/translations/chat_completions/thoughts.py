@@ -15,10 +15,11 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
-from engine.translations.neutral.content import Json, Reasoning, Signature, seal, unseal
+from engine.translations.neutral.content import Reasoning, Signature, seal, unseal
 from engine.translations.neutral.json_members import Members, value_of
+from engine.values.trees import Json
 
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_OBJECT = msgspec.json.Decoder(Json)
 _SUMMARY = "reasoning.summary"
 
 
@@ -133,9 +134,9 @@ class ExtraWriter:
 
     def __init__(self, *, gemini: bool) -> None:
         self._gemini = gemini
-        self._next: Any = None
+        self._next: object = None
 
-    def take(self, block: Reasoning, calls: list[Any], message: Json) -> bool:
+    def take(self, block: Reasoning, calls: list[object], message: Json) -> bool:
         """Take thoughts without text in their order, of which `calls` were before; add a signature
         of all to the members of the message. Returns whether they are such a signature."""
         signed, extra = self._read(block)

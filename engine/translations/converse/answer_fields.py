@@ -7,12 +7,10 @@ of it: `type` stands in some blocks and not in others.
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Raw, Struct
 
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import Json, Signature
+from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Finish,
@@ -22,6 +20,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.refusals import AnswerErrors, error_of
+from engine.values.trees import Json
 
 
 class ExtraFields(Struct):
@@ -202,7 +201,7 @@ def write_reasoning(text: str, signature: Signature) -> Json:
     return {"reasoningText": {"text": text, "signature": value}}
 
 
-def read_error(status: int, document: Any) -> UpstreamError:
+def read_error(status: int, document: object) -> UpstreamError:
     """The error in an error response. A 424 says that the model failed, which is no fault of the
     caller's."""
     error = error_of(502 if status == 424 else status, document, ("__type",))

@@ -15,7 +15,6 @@ from engine.translations.neutral.content import (
     CacheMark,
     Foreign,
     Inline,
-    Json,
     Link,
     Media,
     PlainText,
@@ -27,6 +26,7 @@ from engine.translations.neutral.content import (
     mark_of,
 )
 from engine.translations.neutral.limits import Losses
+from engine.values.trees import Json
 
 _FORMATS: dict[str, dict[str, str]] = {
     "image": {f"image/{name}": name for name in ("png", "jpeg", "gif", "webp")},
@@ -124,7 +124,7 @@ class MediaWriter:
         return name
 
 
-def _media(word: str, source: Any) -> Json:
+def _media(word: str, source: object) -> Json:
     return {"format": word, "source": source}
 
 

@@ -15,7 +15,7 @@ profile, gets what most models accept.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Raw
 
@@ -23,7 +23,6 @@ from engine.translations import anthropic_models
 from engine.translations.anthropic_models import ParameterWriter as AnthropicWriter
 from engine.translations.model_parameters import models
 from engine.translations.neutral.calls import lose_one_call
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.parameters import (
     LimitedWriter,
     effort_of,
@@ -32,6 +31,7 @@ from engine.translations.neutral.parameters import (
     nearest_effort,
 )
 from engine.translations.neutral.request import Thinking
+from engine.values.trees import Json
 
 _ALL_MEDIA = frozenset({"image", "audio", "video", "document"})
 
@@ -124,7 +124,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if not effort and not off:
             return  # as it likes
         word = model.efforts[0] if off else nearest_effort(effort, model.efforts)
-        value: Any = word
+        value: object = word
         if model.thinking == "reasoningConfig":
             value = {"type": "enabled", "maxReasoningEffort": word}
         _model_fields(body)[model.thinking] = value

@@ -20,7 +20,7 @@ from engine.translations.neutral.calls import (
     ToolNames,
     arguments_schema,
 )
-from engine.translations.neutral.content import CACHE_MARK_FIELDS, Json
+from engine.translations.neutral.content import CACHE_MARK_FIELDS
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools, merged
 from engine.translations.neutral.turns import (
@@ -30,6 +30,7 @@ from engine.translations.neutral.turns import (
     results_before_others,
     texts_only,
 )
+from engine.values.trees import Json
 
 
 class ToolWriter(LimitedToolWriter[Model]):

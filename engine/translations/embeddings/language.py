@@ -10,7 +10,6 @@ import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -18,6 +17,7 @@ from msgspec import Raw, Struct
 from engine.translations.language import BaseLanguage, RequestLine, TargetRequest
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses, TooLarge, encode_request, most_bytes
+from engine.values.trees import Json
 
 
 class EmbeddingInput(Struct, kw_only=True):
@@ -58,7 +58,7 @@ class Embeddings(Struct, kw_only=True):
 _INDEX = re.compile(r"\[\d+\]")
 
 
-def encode_embeddings(document: dict[str, Any], request: EmbeddingRequest) -> bytes:
+def encode_embeddings(document: Json, request: EmbeddingRequest) -> bytes:
     """The JSON of a request for a target. Raises TooLarge."""
     return encode_request(document, request.size, lambda _: _place_of_inputs(request))
 

@@ -8,7 +8,6 @@ What is read seldom is left as it came (`Raw`), and so are the parts of a kind n
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -26,6 +25,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import NULL, Members
 from engine.translations.refusals import AnswerErrors, error_members, error_of
+from engine.values.trees import Json
 from engine.values.usage import Usage
 
 
@@ -114,7 +114,7 @@ def documented(text: bytes) -> bytes:
     return msgspec.json.encode(_documented(Raw(text.strip())))
 
 
-def _documented(raw: Raw) -> Any:
+def _documented(raw: Raw) -> object:
     begin = bytes(memoryview(raw)[:1])
     if begin == b"[":
         return [_documented(item) for item in _ITEMS.decode(raw)]
@@ -156,7 +156,7 @@ def read_finish(reason: str, explanation: str, *, content: bool) -> Finish:
     return Finish(stop=stop or "end", native=reason, explanation=explanation)
 
 
-def write_finish(finish: Finish, *, has_refusal: bool) -> dict[str, Any]:
+def write_finish(finish: Finish, *, has_refusal: bool) -> Json:
     """The members that say why a candidate ended; `has_refusal`: it has words of refusal."""
     reason = _REASONS.get(finish.stop, "STOP")
     if has_refusal and finish.stop == "end":
@@ -199,7 +199,7 @@ def _read_token(entry: Members) -> tuple[str, float]:
     return entry.text("token") or "", entry.number("logProbability") or 0.0
 
 
-def write_logprobs(tokens: list[TokenLogprob]) -> dict[str, Any]:
+def write_logprobs(tokens: list[TokenLogprob]) -> Json:
     """The member of a candidate, none without tokens."""
     if not tokens:
         return {}
@@ -212,14 +212,14 @@ def write_logprobs(tokens: list[TokenLogprob]) -> dict[str, Any]:
     }
 
 
-def _write_token(token: str, logprob: float) -> dict[str, Any]:
+def _write_token(token: str, logprob: float) -> Json:
     return {"token": token, "logProbability": logprob}
 
 
 _KEY_REASONS = ("API_KEY_INVALID", "API_KEY_EXPIRED")
 
 
-def read_error(status: int, document: Any) -> UpstreamError:
+def read_error(status: int, document: object) -> UpstreamError:
     """The error in an error response; `document` is its JSON, None for none."""
     error = error_of(status, document, ("status",))
     error.code = error.code.lower()

@@ -20,7 +20,6 @@ from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
     Inline,
-    Json,
     Link,
     Media,
     Reasoning,
@@ -43,6 +42,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.request import ChatRequest
+from engine.values.trees import Json
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:

@@ -9,9 +9,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from engine.translations.neutral.calls import MAX_ARGUMENTS
-from engine.translations.neutral.content import Citation, Json
+from engine.translations.neutral.content import Citation
 from engine.translations.neutral.events import BrokenAnswer, Cite
 from engine.translations.neutral.json_members import Members
+from engine.values.trees import Json
 
 MAX_RUNS = 250_000
 """Runs of characters with the same number of bytes whose places are kept, in 17 bytes each."""

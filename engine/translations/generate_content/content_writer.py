@@ -18,7 +18,6 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
-    Json,
     Link,
     Media,
     PlainText,
@@ -32,6 +31,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.json_members import value_of
 from engine.translations.neutral.limits import Losses
+from engine.values.trees import Json
 
 _OBJECT = msgspec.json.Decoder(dict)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Container
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Raw
@@ -29,6 +29,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.json_members import Members
 from engine.values.json_edit import JsonPath
 from engine.values.proto_json import json_name
+from engine.values.trees import Json
 
 NAME = "generate_content"
 
@@ -157,7 +158,7 @@ _CALLS = ("functionCall", "function_call")
 _UNSIGNED_JSON = msgspec.json.encode(UNSIGNED)
 
 
-def without_seals(request: Any) -> Changes:
+def without_seals(request: object) -> Changes:
     """The changes that remove the thoughts of other vendors from a request's JSON value."""
     changes: dict[JsonPath, bytes | None] = {}
     for index, content in objects(request, "contents"):
@@ -170,7 +171,7 @@ def without_seals(request: Any) -> Changes:
     return changes
 
 
-def _part_changes(content: dict[str, Any], place: JsonPath) -> dict[JsonPath, bytes | None]:
+def _part_changes(content: Json, place: JsonPath) -> dict[JsonPath, bytes | None]:
     """The changes of one turn: a part that only carries thoughts is removed."""
     changes: dict[JsonPath, bytes | None] = {}
     for at, part in objects(content, "parts"):

@@ -20,7 +20,6 @@ from msgspec import Raw
 
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.model_parameters import models, parameters
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.parameters import (
     NO_REASONING,
@@ -31,6 +30,7 @@ from engine.translations.neutral.parameters import (
     nearest_effort,
 )
 from engine.translations.neutral.request import Thinking
+from engine.values.trees import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

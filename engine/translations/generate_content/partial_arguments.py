@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.calls import MAX_ARGUMENTS
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.json_members import Members
+from engine.values.trees import Json
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]")
 _MAX_DEPTH = 64
@@ -62,9 +61,9 @@ class PartialArguments:
 
     def _set(self, path: str, value: str | Raw | None) -> None:
         steps = _steps(path)
-        place: Any = self._root
+        place: object = self._root
         for step, following in pairwise(steps):
-            empty: Any = [] if isinstance(following, int) else {}
+            empty: object = [] if isinstance(following, int) else {}
             place = _enter(place, step, empty, path)
         _enter(place, steps[-1], value, path)
 
@@ -82,7 +81,7 @@ def _steps(path: str) -> list[str | int]:
     return steps
 
 
-def _enter(place: Any, step: str | int, empty: Any, path: str) -> Any:
+def _enter(place: object, step: str | int, empty: object, path: str) -> object:
     """The value at a step, put there if there is none. A list grows at its end."""
     if isinstance(place, dict) and isinstance(step, str):
         return place.setdefault(step, empty)

@@ -3,8 +3,6 @@ callers."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Raw, field
 
 from engine.translations.generate_content.fields import documented_lists, documented_names
@@ -143,7 +141,7 @@ _LINK = {"mimeType": "image/png", "fileUri": "https://example.com/a.png"}
 _FILTER = {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_LOW_AND_ABOVE"}
 
 
-def _content(name: str, **part: Any) -> Feature:
+def _content(name: str, **part: object) -> Feature:
     contents = [{"role": "user", "parts": [{"text": "Hi"}, part]}]
     return Feature("content", name, {"contents": contents})
 
@@ -152,12 +150,12 @@ def _inline(name: str, media_type: str, data: str = "AAAA") -> Feature:
     return _content(name, inlineData={"mimeType": media_type, "data": data})
 
 
-def _config(group: str, **members: Any) -> Feature:
+def _config(group: str, **members: object) -> Feature:
     """A feature that is called like the last of these members of the config."""
     return Feature(group, [*members][-1], {"generationConfig": members})
 
 
-def _thinking(name: str, value: Any) -> Feature:
+def _thinking(name: str, value: object) -> Feature:
     config = {"thinkingConfig": {name: value}}
     return Feature("reasoning", name, {"generationConfig": config})
 

@@ -14,7 +14,6 @@ from engine.translations.generate_content.models import (
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames, lose_one_call
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.request import (
@@ -26,6 +25,7 @@ from engine.translations.neutral.request import (
     merged,
 )
 from engine.translations.neutral.turns import hoisted
+from engine.values.trees import Json
 
 _NO_PARAMETERS = (Raw(b'{"type":"OBJECT"}'), Raw(b'{"type":"OBJECT","properties":{}}'))
 _MODES = {"auto": "AUTO", "any": "ANY", "none": "NONE"}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import WrongType
+from engine.values.trees import Json
 
 _CAPITALS = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 _COUNTS = ("maxItems", "minItems", "minProperties", "maxProperties", "minLength", "maxLength")
@@ -21,7 +19,7 @@ def to_json_schema(schema: Raw, place: str) -> Raw:
     return encode_schema(_json_schema(decode_schema(schema, place), place, 0), place)
 
 
-def _json_schema(schema: Any, place: str, depth: int) -> Any:
+def _json_schema(schema: object, place: str, depth: int) -> object:
     if not isinstance(schema, dict):
         return schema
     if depth > MAX_DEPTH:
@@ -59,7 +57,7 @@ def _allow_null(schema: Json) -> None:
         schema["enum"] = [*schema["enum"], None]
 
 
-def decode_schema(schema: Raw, place: str) -> Any:
+def decode_schema(schema: Raw, place: str) -> object:
     """The value of a schema's JSON text. Raises WrongType."""
     try:
         return msgspec.json.decode(schema)
@@ -69,7 +67,7 @@ def decode_schema(schema: Raw, place: str) -> Any:
         raise WrongType(place, "a JSON Schema") from error
 
 
-def encode_schema(schema: Any, place: str) -> Raw:
+def encode_schema(schema: object, place: str) -> Raw:
     """The JSON text of a schema. Raises WrongType for one that is too deep."""
     try:
         return Raw(msgspec.json.encode(schema))

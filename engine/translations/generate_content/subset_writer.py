@@ -18,9 +18,9 @@ from engine.translations.generate_content.schemas import (
     encode_schema,
     too_deep,
 )
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import TooLarge, most_bytes
+from engine.values.trees import Json
 
 _KNOWN = frozenset(
     (
@@ -85,7 +85,7 @@ class _Writer:
 
     has_references = False
 
-    def __init__(self, document: Any, place: str, most: int) -> None:
+    def __init__(self, document: object, place: str, most: int) -> None:
         self._document, self._place, self._most = document, place, most
         self._written: dict[int, tuple[Json, int] | None] = {}
         """The subsets by the ids of their schemas, with their levels; None for one that is written
@@ -100,7 +100,7 @@ class _Writer:
         """The subset of the whole document."""
         return self._subset(self._document, (), 0)
 
-    def _subset(self, schema: Any, inside: tuple[str, ...], depth: int) -> Json:
+    def _subset(self, schema: object, inside: tuple[str, ...], depth: int) -> Json:
         """One schema, not to be changed; `inside` are the references that led to it."""
         if not isinstance(schema, dict):
             return _ANY
@@ -143,7 +143,7 @@ class _Writer:
         return result
 
     def _keyword(
-        self, key: str, value: Any, result: Json, inside: tuple[str, ...], depth: int
+        self, key: str, value: object, result: Json, inside: tuple[str, ...], depth: int
     ) -> None:
         if key == "type":
             self._type(value, result)
@@ -177,7 +177,7 @@ class _Writer:
         else:
             result["anyOf"] = [{"type": name} for name in names]
 
-    def _enum(self, values: list[Any], result: Json) -> None:
+    def _enum(self, values: list[object], result: Json) -> None:
         """The values that are allowed, which the subset has for strings only."""
         if None in values:
             result["nullable"] = True
@@ -187,7 +187,7 @@ class _Writer:
             result["enum"] = values
 
     def _alternatives(
-        self, key: str, schemas: list[Any], result: Json, inside: tuple[str, ...], depth: int
+        self, key: str, schemas: list[object], result: Json, inside: tuple[str, ...], depth: int
     ) -> None:
         """Schemas of which a value has one. Null is no alternative but a keyword; one that is left
         alone is the schema itself. What a value has all of (`allOf`) has no form but for one."""
@@ -199,7 +199,7 @@ class _Writer:
         elif others and key != "allOf":
             result["anyOf"] = [self._subset(each, inside, depth) for each in others]
 
-    def _list(self, key: str, value: Any) -> list[Any]:
+    def _list(self, key: str, value: object) -> list[Any]:
         if not isinstance(value, list):
             raise self._wrong(key, "a list")
         return value
@@ -261,7 +261,7 @@ def _children(subset: Json) -> Iterator[tuple[str, Json]]:
         yield f"properties.{name}", each
 
 
-def _resolved(reference: str, document: Any) -> Any:
+def _resolved(reference: str, document: object) -> object:
     for step in reference.removeprefix("#/").split("/"):
         step = step.replace("~1", "/").replace("~0", "~")
         document = document.get(step) if isinstance(document, dict) else None

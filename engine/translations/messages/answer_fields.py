@@ -8,16 +8,16 @@ nothing so is passed on as it came (`Raw`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Raw, Struct
 
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import SEAL, Citation, Json, Signature, seal, unseal
+from engine.translations.neutral.content import SEAL, Citation, Signature, seal, unseal
 from engine.translations.neutral.events import Finish, Stop, UpstreamError, foreign_stop
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.refusals import AnswerErrors, error_of
+from engine.values.trees import Json
 from engine.values.usage import Usage
 
 
@@ -243,7 +243,7 @@ def write_citation(citation: Citation) -> Json:
     }
 
 
-def read_error(status: int, document: Any) -> UpstreamError:
+def read_error(status: int, document: object) -> UpstreamError:
     """The error in an error response. Only this vendor has the status 529: it is a 503."""
     return error_of(503 if status == 529 else status, document, ("type",))
 

@@ -19,7 +19,6 @@ from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, argument
 from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
-    Json,
     Media,
     Reasoning,
     Refusal,
@@ -39,6 +38,7 @@ from engine.translations.neutral.events import (
     Start,
 )
 from engine.translations.neutral.request import ChatRequest
+from engine.values.trees import Json
 
 _ORDERED = frozenset({Reasoning, ToolCall})
 """Blocks with a place of their own among the others."""
@@ -71,8 +71,8 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
     thoughts that were asked for."""
     if _ORDERED.isdisjoint(map(type, blocks)):
         return [part for block in blocks if (part := _block(block, hide=False)) is not None]
-    content: list[Any] = []
-    held: list[Any] = []
+    content: list[object] = []
+    held: list[object] = []
     needs_mark, holds = thinks_on_budget(request), holds_thoughts(request)
     for block in blocks:
         part = _block(block, hide=hides_thoughts(request))
@@ -92,7 +92,7 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
     return content
 
 
-def _block(block: Block, *, hide: bool) -> Any:
+def _block(block: Block, *, hide: bool) -> object:
     """A block as it is written; None for one that says nothing here. `hide`: the caller does not
     want to see thoughts."""
     if isinstance(block, Text | Refusal):
@@ -220,7 +220,7 @@ class Writer:
         self._block, self._opened, self._holds_thoughts = call, False, True
         return written
 
-    def _begin(self, content: Any = None) -> bytes:
+    def _begin(self, content: object = None) -> bytes:
         """The block begins, unless it has."""
         if self._opened:
             return b""
@@ -296,7 +296,7 @@ class Writer:
     def _add(self, delta: Json) -> bytes:
         return _DELTA_EVENT % (self._index, _encode(delta))
 
-    def _block_event(self, kind: str, **members: Any) -> bytes:
+    def _block_event(self, kind: str, **members: object) -> bytes:
         return _event({"type": kind, "index": self._index, **members})
 
 

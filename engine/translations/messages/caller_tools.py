@@ -9,9 +9,10 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Json, read_cache_mark
+from engine.translations.neutral.content import read_cache_mark
 from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.request import Tool
+from engine.values.trees import Json
 
 _TEXT: Json = {"type": "string"}
 _LINE: Json = {"type": "integer"}

@@ -48,6 +48,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.json_members import WrongType, read_shape
 from engine.translations.neutral.request_json import UnknownObject, content_reader, present
 from engine.values.json_edit import JsonPath
+from engine.values.trees import Json
 
 _EMPTY_OBJECT = b"{}"
 _CITATIONS = msgspec.json.Decoder(list[CitationShape] | None)
@@ -194,7 +195,7 @@ def without_seals(request: Any) -> Changes:
     return changes
 
 
-def _citations(block: dict[str, Any], place: JsonPath) -> Changes:
+def _citations(block: Json, place: JsonPath) -> Changes:
     """The changes that remove citations of other vendors' searches from a block."""
     citations = objects(block, "citations")
     sealed = [at for at, each in citations if is_sealed(each.get("encrypted_index"))]
@@ -203,13 +204,13 @@ def _citations(block: dict[str, Any], place: JsonPath) -> Changes:
     return {(*place, "citations", at): None for at in sealed}
 
 
-def _is_sealed(block: dict[str, Any]) -> bool:
+def _is_sealed(block: Json) -> bool:
     member = _SIGNATURES.get(str(block.get("type")))
     return member is not None and is_sealed(block.get(member))
 
 
 def _calls_without_thoughts(
-    turn: tuple[int, dict[str, Any]], last: tuple[int, dict[str, Any]], changes: Changes
+    turn: tuple[int, Json], last: tuple[int, Json], changes: Changes
 ) -> bool:
     """Whether the last turn has the results of calls whose thoughts are removed."""
     index, message = turn

@@ -15,7 +15,6 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
-    Json,
     Link,
     Media,
     PlainText,
@@ -30,6 +29,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
+from engine.values.trees import Json
 
 _TEXT = {"type", "text"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Raw
 
@@ -126,7 +126,7 @@ _PREFILL = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": 
 _SERVER = {"type": "url", "name": "x", "url": "https://example.com"}
 
 
-def _content(name: str, kind: str, **members: Any) -> Feature:
+def _content(name: str, kind: str, **members: object) -> Feature:
     parts = [{"type": "text", "text": "Hi"}, {"type": kind, **members}]
     return Feature("content", name, {"messages": [{"role": "user", "content": parts}]})
 

@@ -22,7 +22,7 @@ from engine.translations.neutral.calls import (
     ToolNames,
     arguments_schema,
 )
-from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, Json, mark
+from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, mark
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import (
@@ -39,6 +39,7 @@ from engine.translations.neutral.turns import (
     results_before_others,
     texts_only,
 )
+from engine.values.trees import Json
 
 
 def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
@@ -81,7 +82,7 @@ def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[M
     return system, merged(turns) if system else turns
 
 
-def _without_end_space(content: Any) -> Any:
+def _without_end_space(content: Any) -> object:
     """The content of a turn that is to be continued, which may not end with white space."""
     if isinstance(content, str):
         return content.rstrip()

@@ -62,11 +62,11 @@ class Shape(Generic[_T]):
 
     @overload
     def __init__(
-        self: Shape[Any], kind: Any, kept: Collection[str] = (), json_texts: Collection[str] = ()
+        self: Shape[Any], kind: object, kept: Collection[str] = (), json_texts: Collection[str] = ()
     ) -> None: ...
 
     def __init__(
-        self, kind: Any, kept: Collection[str] = (), json_texts: Collection[str] = ()
+        self, kind: object, kept: Collection[str] = (), json_texts: Collection[str] = ()
     ) -> None:
         decode: Callable[[bytes | Raw], _T] = Decoder(kind).decode
         self._decode = decode
@@ -146,7 +146,7 @@ def _convert(raw: Raw, kind: str, *, is_json: bool) -> Raw | None:
     raise _CannotAmend
 
 
-def _number(value: Any, kind: str) -> float:
+def _number(value: object, kind: str) -> float:
     try:
         number = float(value) if isinstance(value, str | int | float) else _MAX_NUMBER
     except (ValueError, OverflowError) as error:
@@ -168,7 +168,7 @@ def raw_at(text: bytes | Raw, *steps: str | int) -> Raw:
     return raw
 
 
-def is_blank(value: Any) -> bool:
+def is_blank(value: object) -> bool:
     """Whether a JSON value says nothing: some servers write every member that there is, with empty
     values in those that are not meant."""
     if isinstance(value, dict):

@@ -14,17 +14,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2s
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Json, Text, ToolCall
+from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
 from engine.translations.neutral.json_members import OBJECT, WrongType, decode
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import ChatRequest, Tool
+from engine.values.trees import Json
 
 _Model = TypeVar("_Model")
 
@@ -117,7 +118,7 @@ NO_ARGUMENTS = {"type": "object", "properties": {}}
 """The schema of the arguments of a tool that has none."""
 
 
-def arguments_schema(tool: Tool) -> Any:
+def arguments_schema(tool: Tool) -> object:
     """The schema of a tool's arguments, for vendors that require its `type`. Raises WrongType."""
     if tool.schema is None:
         return NO_ARGUMENTS

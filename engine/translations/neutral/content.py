@@ -13,18 +13,18 @@ remove them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from engine.values.json_edit import JsonPath
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 Extra = dict[str, Raw]
 """Members of a JSON object that the neutral form has no name for."""
 
-Json = dict[str, Any]
 CacheMark = Literal["", "5m", "1h"]
 """The lifetime of the prompt cache up to a part; "" for a part without a mark. 5 minutes is the
 vendors' default."""
@@ -258,12 +258,12 @@ def unseal(text: str, language: str) -> Signature:
     return Signature(language, text)
 
 
-def is_sealed(text: Any) -> bool:
+def is_sealed(text: object) -> bool:
     """Whether a JSON value is a sealed signature."""
     return isinstance(text, str) and text.startswith(SEAL)
 
 
-def objects(value: Any, name: str) -> list[tuple[int, dict[str, Any]]]:
+def objects(value: object, name: str) -> list[tuple[int, Json]]:
     """The objects in the list that is the member `name` of a JSON value, with their indexes; none
     of a value of another form."""
     items = value.get(name) if isinstance(value, dict) else None

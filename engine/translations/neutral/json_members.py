@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, repeat
 from operator import is_not
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
 from engine.translations.neutral.content import Extra
+from engine.values.trees import Json
 
 _T = TypeVar("_T")
 
@@ -38,7 +39,7 @@ WHOLE_TEXT = "the JSON text"
 """The place of a value that is the whole text."""
 
 
-def with_values(members: dict[str, Any]) -> dict[str, Any]:
+def with_values(members: Json) -> Json:
     """The members that are not None."""
     values = members.values()
     return dict(compress(members.items(), map(is_not, values, repeat(None))))

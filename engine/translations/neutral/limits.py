@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -19,6 +18,7 @@ from msgspec import Struct
 
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import ChatRequest
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -152,7 +152,7 @@ _FIELDS = {
 _SYSTEM = ("system", "instructions", "systemInstruction")
 
 
-def encode_chat(document: dict[str, Any], request: ChatRequest) -> bytes:
+def encode_chat(document: Json, request: ChatRequest) -> bytes:
     """The JSON of a chat request for a target. Raises TooLarge."""
     if request.size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
         return text  # nearly always
@@ -165,9 +165,7 @@ def encode_chat(document: dict[str, Any], request: ChatRequest) -> bytes:
     return encode_request(document, request.size, place_of)
 
 
-def encode_request(
-    document: dict[str, Any], size: int, place_of: Callable[[str], str] = str
-) -> bytes:
+def encode_request(document: Json, size: int, place_of: Callable[[str], str] = str) -> bytes:
     """The JSON of a request for a target, for a caller's request of `size` bytes. `place_of`
     returns where the caller wrote a member of the document. Raises TooLarge, before more than the
     most and one batch is encoded."""
@@ -187,7 +185,7 @@ def encode_request(
     return b"".join(pieces)
 
 
-def _largest(document: dict[str, Any], last: str, size: int) -> str:
+def _largest(document: Json, last: str, size: int) -> str:
     """The member that takes the most bytes of those up to the `last`, of which `size` bytes are
     written."""
     largest = last
@@ -199,7 +197,7 @@ def _largest(document: dict[str, Any], last: str, size: int) -> str:
     return largest
 
 
-def _pieces(value: Any, depth: int) -> Iterator[bytes]:
+def _pieces(value: object, depth: int) -> Iterator[bytes]:
     """The JSON of a value, piece by piece."""
     if depth > _MAX_DEPTH or not value or not isinstance(value, dict | list):
         yield _encode(value)

@@ -3,7 +3,7 @@ answer, sampling values with hardly any effect, and the options of a web search.
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -12,6 +12,7 @@ from msgspec.json import Decoder
 from engine.translations.neutral.json_members import WrongType, decode, value_of
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 _Model = TypeVar("_Model")
@@ -124,7 +125,7 @@ class WebSearch(Struct):
     blocked_domains: list[str] = []
     context_size: str = ""
 
-    def carry(self, losses: Losses, *names: str) -> dict[str, Any]:
+    def carry(self, losses: Losses, *names: str) -> Json:
         """The given options of these names; their losses are withdrawn."""
         options = {name: value for name in names if (value := getattr(self, name))}
         for name in options:

@@ -6,13 +6,14 @@ Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 
 from __future__ import annotations
 
 from operator import attrgetter, eq
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, CacheMark, Extra, Text
 from engine.translations.neutral.json_members import WrongType
+from engine.values.trees import Json
 
 Role = Literal["system", "user", "assistant"]
 _role = attrgetter("role")
@@ -178,7 +179,7 @@ class ChatRequest(Struct, kw_only=True):
     places: dict[str, str] = {}
     unread: list[str] = []
     missing_turns: list[MissingTurns] = []
-    error_details: dict[str, dict[str, Any]] = {}
+    error_details: dict[str, Json] = {}
     extra: Extra = {}
 
     def place_of(self, field: str) -> str:

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import chain, takewhile
 from operator import attrgetter
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from engine.translations.neutral.content import Block, Foreign, Text, ToolCall, 
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
+from engine.values.trees import Json
 
 
 def results_first(messages: list[Message]) -> list[Message]:
@@ -100,12 +100,12 @@ def lose_last_instructions(messages: list[Message], turns: list[Message], losses
 
 def from_user_to_user(
     turns: list[Message],
-    write: Callable[[Message, bool], Any],
+    write: Callable[[Message, bool], object],
     losses: Losses,
     *,
     prefill: bool,
     place: str,
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     """The turns for a vendor that requires a user's turn at the beginning and, unless the model
     accepts a `prefill`, at the end. `write` returns the content of a turn; its second argument says
     whether the model continues the turn. Turns without content are left out. `place` is the place
@@ -116,7 +116,7 @@ def from_user_to_user(
         turns = turns[:-1]
     continued = last if last is not None and last.role == "assistant" else None
     sources: list[Message] = []
-    written_turns: list[dict[str, Any]] = []
+    written_turns: list[Json] = []
     for turn in turns:
         if content := write(turn, turn is continued):
             sources.append(turn)

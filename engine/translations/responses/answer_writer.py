@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
@@ -14,7 +13,6 @@ from engine.translations.neutral.content import (
     Block,
     Citation,
     Inline,
-    Json,
     Media,
     Reasoning,
     Refusal,
@@ -34,6 +32,7 @@ from engine.translations.responses.answer_fields import (
 )
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
 from engine.translations.responses.request_writer import write_choice, write_format
+from engine.values.trees import Json
 from engine.values.usage import Usage
 
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
@@ -74,7 +73,7 @@ def is_cut(finish: Finish) -> bool:
     return finish.stop in _REASONS
 
 
-def as_incomplete(item: Any) -> Any:
+def as_incomplete(item: object) -> object:
     """The last item of an answer that was cut."""
     if isinstance(item, dict) and item["type"] in _WITH_STATUS:
         return {**item, "status": "incomplete"}
@@ -85,7 +84,7 @@ class Items:
     """The items of an answer in `output`: neighbouring texts are parts of one message."""
 
     def __init__(self, identity: str, request: ChatRequest) -> None:
-        self.output: list[Any] = []
+        self.output: list[object] = []
         self._request = request
         self._suffix = identity.removeprefix(PREFIX)
         self._parts: list[Json] = []
@@ -144,7 +143,9 @@ def write_message(item_id: str, parts: list[Json], status: str = "completed") ->
     return {**message, "role": "assistant", "content": parts}
 
 
-def write_item(block: Block, item_id: str, request: ChatRequest, status: str = "completed") -> Any:
+def write_item(
+    block: Block, item_id: str, request: ChatRequest, status: str = "completed"
+) -> object:
     """The item of a block that is no part of a message; None for one of another vendor. Raises
     BrokenAnswer, and WrongType for a call whose arguments are no object where they must be one."""
     if isinstance(block, ToolCall):
@@ -195,7 +196,7 @@ def response_head(identity: str, created: int, model: str, request: ChatRequest)
     }
 
 
-def ended(head: Json, finish: Finish, output: list[Any], usage: Usage | None) -> Json:
+def ended(head: Json, finish: Finish, output: list[object], usage: Usage | None) -> Json:
     """The response at its end."""
     reason = _REASONS.get(finish.stop)
     return {

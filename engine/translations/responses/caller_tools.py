@@ -13,12 +13,13 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.calls import arguments_object
-from engine.translations.neutral.content import Json, ToolCall
+from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import FACTOR
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
 from engine.translations.neutral.request_json import ObjectReader, kind_of, present
 from engine.translations.responses.request_shapes import FunctionObject, GroupFunction
+from engine.values.trees import Json
 
 SEARCH = "tool_search"
 """The function that stands for the caller's search for tools."""

@@ -8,7 +8,6 @@ from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.content import (
     Block,
     Inline,
-    Json,
     Media,
     PlainText,
     Reasoning,
@@ -22,6 +21,7 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.openai_content import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
+from engine.values.trees import Json
 
 _TEXT = {"type", "text"}
 
@@ -36,7 +36,7 @@ class ItemWriter:
         self._names, self._losses = names, losses
         self._messages = 0
 
-    def write(self, request: ChatRequest, *, instructions: bool) -> list[Any]:
+    def write(self, request: ChatRequest, *, instructions: bool) -> list[object]:
         """All items; with the `instructions` of the beginning as the first one."""
         items: list[Any] = []
         if instructions and request.system:
@@ -46,9 +46,9 @@ class ItemWriter:
             items += self._items(message)
         return items
 
-    def _items(self, message: Message) -> list[Any]:
-        items: list[Any] = []
-        parts: list[Any] = []
+    def _items(self, message: Message) -> list[object]:
+        items: list[object] = []
+        parts: list[object] = []
         for block in message.blocks:
             if isinstance(block, _PARTS):
                 part = self._part(block, message.role)
@@ -107,7 +107,7 @@ class ItemWriter:
         members = signed_members(signature)
         return {"type": "reasoning", "summary": summary_of(block), **members}
 
-    def _output(self, block: ToolResult) -> Any:
+    def _output(self, block: ToolResult) -> object:
         parts = [part for each in block.content if (part := self._part(each, "user")) is not None]
         if block.is_error:
             parts.insert(0, {"type": "input_text", "text": "Error: "})

@@ -9,8 +9,6 @@ Signatures that are sealed for other vendors are removed from a request that is 
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
@@ -174,7 +172,7 @@ def _read_include(raw: Raw, request: ChatRequest) -> None:
     request.unread.extend(name for each in include if each not in _COMMON_INCLUDES)
 
 
-def without_seals(request: Any) -> Changes:
+def without_seals(request: object) -> Changes:
     """The changes that remove the thoughts of other vendors from a request's JSON value."""
     return {
         ("input", index): None

@@ -6,8 +6,6 @@ another vendor.
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Raw, Struct
 
 from engine.translations.language import Feature, Features, each_alone
@@ -176,12 +174,12 @@ _FORM = {"type": "json_schema", "name": "answer", "schema": {"type": "object"}}
 _LOGPROBS = {"top_logprobs": 2, "include": ["message.output_text.logprobs"]}
 
 
-def _content(name: str, kind: str, **members: Any) -> Feature:
+def _content(name: str, kind: str, **members: object) -> Feature:
     parts = [{"type": "input_text", "text": "Hi"}, {"type": kind, **members}]
     return Feature("content", name, {"input": [{"role": "user", "content": parts}]})
 
 
-def _tool(kind: str, feature: str = "", **members: Any) -> Feature:
+def _tool(kind: str, feature: str = "", **members: object) -> Feature:
     return Feature("tools", feature or kind, {"tools": [{"type": kind, **members}]})
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
@@ -26,6 +24,7 @@ from engine.translations.openai_request_fields import (
     write_verbosity,
 )
 from engine.translations.responses.content_writer import ItemWriter
+from engine.values.trees import Json
 
 _MIN_LIMIT = 16
 _MAX_NAME = 128
@@ -106,7 +105,7 @@ def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
     return document
 
 
-def write_choice(choice: ToolChoice, legal: Callable[[str], str]) -> Any:
+def write_choice(choice: ToolChoice, legal: Callable[[str], str]) -> object:
     """`tool_choice`."""
     return write_tool_choice(choice, lambda name: {"type": "function", "name": legal(name)})
 

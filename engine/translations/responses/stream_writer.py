@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
-from engine.translations.neutral.content import Block, Json, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -41,6 +41,7 @@ from engine.translations.responses.answer_writer import (
     write_part,
 )
 from engine.translations.responses.caller_tools import needs_whole
+from engine.values.trees import Json
 
 _encode = msgspec.json.Encoder().encode
 _TEXT_DELTA = (
@@ -266,7 +267,7 @@ class Writer:
         if self._size > MAX_ARGUMENTS:
             raise BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} characters")
 
-    def _item_event(self, kind: str, item: Any) -> bytes:
+    def _item_event(self, kind: str, item: object) -> bytes:
         members = {"output_index": len(self._items.output), "item": item}
         return self._event(f"response.output_item.{kind}", members)
 

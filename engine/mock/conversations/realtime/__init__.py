@@ -7,13 +7,13 @@ transcript.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import orjson
 
 from engine.mock.conversations import MockMessage
 from engine.mock.conversations.realtime.conversation import RealtimeConversation
 from engine.relay.websocket.messages import Message
+from engine.values.trees import Json
 
 
 class Realtime:
@@ -33,7 +33,7 @@ class Realtime:
         return map(_mock_message, self._conversation.fail())
 
 
-def _mock_message(event: dict[str, Any]) -> MockMessage:
+def _mock_message(event: Json) -> MockMessage:
     return MockMessage(Message(True, orjson.dumps(event)), str(event["type"]).endswith(".delta"))
 
 

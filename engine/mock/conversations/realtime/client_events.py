@@ -15,8 +15,9 @@ import jsonschema_rs
 import orjson
 
 from engine.spec.refusal_messages import explain
+from engine.values.trees import Json
 
-Event = dict[str, Any]
+Event = Json
 
 ANY: Any = object()
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "object"}
@@ -35,17 +36,17 @@ class Invalid(Exception):
 class EventShape:
     """A compiled shape."""
 
-    def __init__(self, shape: Any) -> None:
+    def __init__(self, shape: object) -> None:
         self._validator = jsonschema_rs.Draft202012Validator(_schema(shape))
 
-    def check(self, value: Any, at: str = "") -> None:
+    def check(self, value: object, at: str = "") -> None:
         """Raises Invalid unless `value`, at the place `at`, has the shape."""
         if not self._validator.is_valid(value):
             refusal = explain(self._validator, value, at)
             raise Invalid(refusal.code, refusal.message, refusal.param or None)
 
 
-def _schema(shape: Any) -> dict[str, Any]:
+def _schema(shape: Any) -> Json:
     if shape is ANY:
         return {}
     if shape is None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 from engine.mock.conversations.realtime.client_events import Event
+from engine.values.trees import Json
 
 _MINUTES = 60
 _BYTES_PER_MS = {"audio/pcm": 48, "audio/pcmu": 8, "audio/pcma": 8}
@@ -84,7 +84,7 @@ class RealtimeSession:
         )
 
 
-def _tool(choice: Any, tools: list[Event]) -> str:
+def _tool(choice: object, tools: list[Event]) -> str:
     if isinstance(choice, dict):
         return str(choice["name"])
     return str(tools[0].get("name", "")) if choice == "required" and tools else ""
@@ -103,7 +103,7 @@ def _merge(settings: Event, changes: Event) -> None:
             settings[name] = deepcopy(value)
 
 
-def _defaults() -> dict[str, Any]:
+def _defaults() -> Json:
     pcm = {"type": "audio/pcm", "rate": 24000}
     return {
         "type": "realtime",

@@ -7,7 +7,6 @@ https://developer.konghq.com/gateway/entities/
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.interface import Importer
@@ -85,7 +84,7 @@ def _note_paths(draft: ImportedConfig, entities: list[Entity], guarded: list[Gua
             draft.skip(entity.at, reason, f"{entity.kind} {entity.name}")
 
 
-def _read_consumer(draft: ImportedConfig, consumer: Mapping[str, Any], at: Path) -> None:
+def _read_consumer(draft: ImportedConfig, consumer: Mapping[str, object], at: Path) -> None:
     """Add a token for each literal key of a consumer, by its digest."""
     name = str(consumer.get("username", consumer.get("custom_id", "consumer")))
     for credential, place in listed(consumer, "keyauth_credentials", at):

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.offline.imported_config import ImportedConfig
 from engine.source.problem import Path
+from engine.values.trees import Section
 
 _REFERENCES = ("service", "route", "consumer", "consumer_group")
 
@@ -20,7 +21,7 @@ class Plugin:
     """A plugin that is enabled, with the place of its entry."""
 
     name: str
-    config: Mapping[str, Any]
+    config: Section
     at: Path
 
 
@@ -29,7 +30,7 @@ class Entity:
     """The file, a service or a route, with its own plugins. `above` is the entity that contains
     it."""
 
-    value: Mapping[str, Any]
+    value: Section
     at: Path
     above: Entity | None = None
     plugins: list[Plugin] = field(default_factory=list)
@@ -54,7 +55,7 @@ class Entity:
         return self if is_service or self.above is None else self.above.service()
 
 
-def listed(holder: Mapping[str, Any], name: str, at: Path) -> Iterator[tuple[Any, Path]]:
+def listed(holder: Mapping[str, object], name: str, at: Path) -> Iterator[tuple[Any, Path]]:
     """The mappings of a list, with their places."""
     entries = holder.get(name)
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
@@ -62,7 +63,7 @@ def listed(holder: Mapping[str, Any], name: str, at: Path) -> Iterator[tuple[Any
             yield entry, (*at, name, index)
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: Any) -> Section:
     """The value if it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from engine.config.transforms import TransformConfig
 from engine.offline.imported_config import Entry, ImportedConfig
@@ -18,6 +17,7 @@ from engine.offline.importers.kong.entities import Plugin, mapping
 from engine.offline.importers.kong.upstreams import ENVIRONMENT, reference
 from engine.transforms.compile import compile_transform
 from engine.transforms.faults import Faults
+from engine.values.trees import Json, Section
 
 SIDES = {"request-transformer": "request", "response-transformer": "response"}
 _NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
@@ -34,7 +34,7 @@ def read_headers(draft: ImportedConfig, plugin: Plugin) -> None:
     forward the callers' headers that a request's `add` would leave."""
     side = SIDES[plugin.name]
     removed, added = _removed(plugin.config), _added(plugin.config)
-    edits: dict[str, Any] = {
+    edits: Json = {
         "remove": [name for name in removed if name not in added],
         "set": {name: value for name, value in added.items() if name in removed},
         "add": {name: value for name, value in added.items() if name not in removed},
@@ -60,11 +60,11 @@ def read_headers(draft: ImportedConfig, plugin: Plugin) -> None:
                 draft.skip(at, reason or "there is no exact counterpart", f"{key} {part}".strip())
 
 
-def _removed(config: Mapping[str, Any]) -> list[str]:
+def _removed(config: Mapping[str, object]) -> list[str]:
     return [text.lower() for text in _texts(config, "remove")]
 
 
-def _added(config: Mapping[str, Any]) -> dict[str, str]:
+def _added(config: Mapping[str, object]) -> dict[str, str]:
     """Values by name, as templates: of `name:value` the first one with a name counts."""
     values: dict[str, str] = {}
     for text in _texts(config, "add"):
@@ -73,7 +73,7 @@ def _added(config: Mapping[str, Any]) -> dict[str, str]:
     return values
 
 
-def _texts(config: Mapping[str, Any], kind: str) -> list[str]:
+def _texts(config: Mapping[str, object], kind: str) -> list[str]:
     """The headers of one kind of edit. Raises ValueError for another value."""
     texts = mapping(config.get(kind)).get("headers") or []
     if not isinstance(texts, list):
@@ -93,7 +93,7 @@ def _part(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}").replace("${", "$${")
 
 
-def _is_valid(side: str, edit: Mapping[str, Any]) -> bool:
+def _is_valid(side: str, edit: Section) -> bool:
     """Whether `check` takes an edit of one header. Kong's templates, `$(...)`, have no counterpart;
     a variable of the environment stands for any text."""
     text = str(edit)

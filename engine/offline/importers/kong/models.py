@@ -12,6 +12,7 @@ from engine.offline.imported_parameters import PLACES, fits, number_of
 from engine.offline.importers.kong.entities import Plugin, listed, mapping
 from engine.offline.importers.kong.upstreams import Upstream, filled, provider_of
 from engine.source.problem import Path
+from engine.values.trees import Json, Section
 
 NO_COUNTERPART = "there is no counterpart"
 _READ = frozenset({"model", "auth", "route_type", "weight", "logging", "description"})
@@ -39,7 +40,7 @@ class Target(NamedTuple):
     """A target that is imported: the model that callers ask for, its options and their place."""
 
     model: str
-    options: Mapping[str, Any]
+    options: Section
     at: Path
 
 
@@ -73,7 +74,7 @@ def read_models(
 
 
 def _read_target(
-    draft: ImportedConfig, target: Mapping[str, Any], at: Path, settings: Mapping[str, Any]
+    draft: ImportedConfig, target: Mapping[str, object], at: Path, settings: Mapping[str, object]
 ) -> Target | None:
     """The target, or None if it is not imported."""
     model = mapping(target.get("model"))
@@ -94,7 +95,7 @@ def _read_target(
     _note_target(draft, target, at)
     line = draft.line((*at, "model"))
     served = filled(options.get("azure_deployment_id", name))
-    to: dict[str, Any] = {
+    to: Json = {
         "upstream": draft.named(draft.upstreams, provider, entry, line),
         "model": served,
     }
@@ -113,7 +114,7 @@ def _read_target(
 
 
 def _note_options(
-    draft: ImportedConfig, options: Mapping[str, Any], at: Path, imported: set[tuple[str, ...]]
+    draft: ImportedConfig, options: Mapping[str, object], at: Path, imported: set[tuple[str, ...]]
 ) -> None:
     for key, value in options.items():
         if value is None or key in PLACES or key in _PRICES or (key,) in imported:
@@ -124,7 +125,7 @@ def _note_options(
                 draft.skip((*at, *place), NO_COUNTERPART, " ".join(place))
 
 
-def _note_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> None:
+def _note_target(draft: ImportedConfig, target: Mapping[str, object], at: Path) -> None:
     route_type = target.get("route_type")
     if route_type is not None and route_type not in _ROUTE_TYPES:
         reason = "callers use the operations of the documents"
@@ -138,7 +139,7 @@ def _note_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> 
 
 def _edit(draft: ImportedConfig, name: str, targets: Sequence[Target]) -> None:
     """Set the parameters that all targets of a model share: Kong's replace those of requests."""
-    values: dict[str, Any] = {}
+    values: Json = {}
     for key, places in PLACES.items():
         numbers = [number_of(target.options.get(key)) for target in targets]
         configured = [target for target in targets if target.options.get(key) is not None]
@@ -153,16 +154,16 @@ def _edit(draft: ImportedConfig, name: str, targets: Sequence[Target]) -> None:
         for target in configured:
             draft.skip((*target.at, key), reason)
     if values:
-        body: dict[str, Any] = {"set": values}
+        body: Json = {"set": values}
         if "max_tokens" in values:
             body["remove"] = ["max_completion_tokens"]  # the same limit by another name
         draft.models[name].value["transform"] = {"request": {"body": body}}
 
 
-def _settings(draft: ImportedConfig, plugin: Plugin, at: Path) -> dict[str, Any]:
+def _settings(draft: ImportedConfig, plugin: Plugin, at: Path) -> Json:
     """Retries and timeouts of the balancer, as settings of each upstream."""
     balancer = mapping(plugin.config.get("balancer"))
-    settings: dict[str, Any] = {}
+    settings: Json = {}
     timeouts = {
         name: f"{balancer[key]}ms"
         for key, name in _TIMEOUTS.items()
@@ -195,7 +196,7 @@ def _choice(draft: ImportedConfig, plugin: Plugin, at: Path) -> Any:
 
 
 def _note_setting(
-    draft: ImportedConfig, key: str, value: Any, at: Path, names: Sequence[str]
+    draft: ImportedConfig, key: str, value: object, at: Path, names: Sequence[str]
 ) -> None:
     """Carry a setting of the plugin, or note it."""
     warning = f"WARNING, models without this guard: {', '.join(names)}: "

@@ -13,6 +13,7 @@ from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.kong.entities import Entity, Plugin, listed
 from engine.offline.importers.kong.headers import SIDES, read_headers
 from engine.values.client_address import Network
+from engine.values.trees import Section
 
 _N = TypeVar("_N", IPv4Network, IPv6Network)
 _WINDOWS = {"second": "1s", "minute": "1m", "hour": "1h", "day": "day", "month": "month"}
@@ -105,7 +106,7 @@ def _carry(draft: ImportedConfig, plugin: Plugin, guarded: Sequence[Guarded]) ->
                 draft.skip(at, reason, f"one limit of {consumer.get('username', 'a consumer')}")
 
 
-def _rate_limits(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+def _rate_limits(config: Mapping[str, object], guarded: Sequence[Guarded]) -> list[object]:
     """A `rate_limit` for each window; days and months begin as Kong's do, shorter ones slide."""
     by = str(config.get("limit_by", "consumer"))
     if by not in _BY or (by == "service" and len({id(g.entity.service()) for g in guarded}) > 1):
@@ -123,7 +124,7 @@ def _rate_limits(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[
     ]
 
 
-def _max_body(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+def _max_body(config: Mapping[str, object], guarded: Sequence[Guarded]) -> list[object]:
     """Kong's megabytes are 2^20 bytes."""
     size, unit = config.get("allowed_payload_size", 128), str(config.get("size_unit", "megabytes"))
     if not isinstance(size, int) or size < 1 or unit not in _UNITS:
@@ -131,7 +132,7 @@ def _max_body(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any
     return [{"max_body": f"{size}{_UNITS[unit]}"}]
 
 
-def _allow_ips(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+def _allow_ips(config: Mapping[str, object], guarded: Sequence[Guarded]) -> list[object]:
     """The networks of `allow`, all without it, less those of `deny`."""
     allowed = _networks(config.get("allow") or ["0.0.0.0/0", "::/0"])
     for denied in _networks(config.get("deny") or []):
@@ -141,7 +142,7 @@ def _allow_ips(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[An
     return [{"allow_ips": [str(network) for network in allowed]}]
 
 
-def _networks(texts: Any) -> list[Network]:
+def _networks(texts: object) -> list[Network]:
     if not isinstance(texts, list):
         raise ValueError(f"'{texts}' is not a list of networks")
     return [ip_network(str(text), strict=False) for text in texts]
@@ -181,7 +182,7 @@ def _read_cors(draft: ImportedConfig, plugin: Plugin) -> None:
         draft.cors = Entry({"origins": list(dict.fromkeys(exact))}, [line])
 
 
-_POLICIES: Mapping[str, Callable[[Mapping[str, Any], Sequence[Guarded]], list[Any]]] = {
+_POLICIES: Mapping[str, Callable[[Section, Sequence[Guarded]], list[Any]]] = {
     "ip-restriction": _allow_ips,
     "request-size-limiting": _max_body,
     "rate-limiting": _rate_limits,

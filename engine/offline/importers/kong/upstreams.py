@@ -11,6 +11,7 @@ from engine.config import providers
 from engine.offline.imported_config import ImportedConfig
 from engine.offline.importers.kong.entities import mapping
 from engine.source.problem import Path
+from engine.values.trees import Json
 
 _PROVIDERS = {
     **{name: name for name in ("openai", "anthropic", "mistral", "cohere", "gemini", "bedrock")},
@@ -60,7 +61,7 @@ def filled(value: Any) -> str:
     return ENVIRONMENT.sub(reference, str(value))
 
 
-def provider_of(model: Mapping[str, Any]) -> str:
+def provider_of(model: Mapping[str, object]) -> str:
     """The provider of Modelway of a `model`, "" if there is none."""
     provider, options = str(model.get("provider")), mapping(model.get("options"))
     hosted = options.get("llama2_format" if provider == "llama2" else "mistral_format")
@@ -76,7 +77,7 @@ class Upstream:
     """The upstream of a target at the place `at`. `imported` are the options that it has."""
 
     def __init__(
-        self, draft: ImportedConfig, provider: str, target: Mapping[str, Any], at: Path
+        self, draft: ImportedConfig, provider: str, target: Mapping[str, object], at: Path
     ) -> None:
         self.draft = draft
         self.facts = providers.read(provider)
@@ -88,9 +89,9 @@ class Upstream:
             *(("upstream_url",), ("dashscope", "international"), ("anthropic_version",)),
         }
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> Json:
         """The entry under `upstreams`. Raises ValueError for what cannot be a URL."""
-        entry: dict[str, Any] = {"provider": self.facts.name}
+        entry: Json = {"provider": self.facts.name}
         if url := self._url():
             entry["url"] = url
         if variables := self._variables(has_url=bool(url)):
@@ -126,7 +127,7 @@ class Upstream:
         that it needs."""
         values: dict[str, str] = {}
         for place, name in _VARIABLES.items():
-            value: Any = self.options
+            value: object = self.options
             for step in place:
                 value = mapping(value).get(step)
             if value is not None and name in self.facts.variables:
@@ -139,7 +140,7 @@ class Upstream:
             raise ValueError("its options cannot be a part of a URL")
         return values
 
-    def _credential(self) -> dict[str, Any]:
+    def _credential(self) -> Json:
         """The credential in the form of the provider, or the one that `auth` describes."""
         known = {"header_name", "param_name", "param_location"}
         for key, kind in _FETCHED.items():
@@ -158,10 +159,10 @@ class Upstream:
             return {}
         return self._key(key)
 
-    def _key(self, key: str) -> dict[str, Any]:
+    def _key(self, key: str) -> Json:
         """The credential with a key. A secret that is written out becomes a variable, another one
         for each secret."""
-        form: Mapping[str, Any] = self.facts.credential or {}
+        form: Mapping[str, object] = self.facts.credential or {}
         name = str(self.auth.get("header_name") or "").lower()
         if name and name not in ("authorization", form.get("header")):
             default = next((v for k, v in form.items() if k in ("bearer", "value")), "API_KEY")
@@ -172,7 +173,7 @@ class Upstream:
             return {}
         secret = str(self.auth.get(key) or "").removeprefix("Bearer ").strip()
         environment = ENVIRONMENT.fullmatch(secret)
-        credential: dict[str, Any] = {}
+        credential: Json = {}
         for word, value in form.items():
             if word in ("header", "query") or not isinstance(value, str):
                 credential[word] = value

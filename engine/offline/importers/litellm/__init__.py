@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from engine.config import providers
 from engine.offline.imported_config import Entry, ImportedConfig
@@ -23,6 +22,7 @@ from engine.offline.importers.litellm.vocabulary import (
 from engine.source.problem import Path
 from engine.values.caller import digest
 from engine.values.guessable import guess
+from engine.values.trees import Section
 
 _NEW_ONE = "`modelway token new NAME` makes one"
 
@@ -35,11 +35,11 @@ def _read(draft: ImportedConfig) -> None:
 class _Reader:
     def __init__(self, draft: ImportedConfig) -> None:
         self.draft = draft
-        self.value: Mapping[str, Any] = draft.source.value
+        self.value: Section = draft.source.value
         self.general = self._section("general_settings")
         self.settings = self._section("litellm_settings")
         self.router = self._section("router_settings")
-        self.defaults: dict[str, list[tuple[Mapping[str, Any], Path]]] = {}
+        self.defaults: dict[str, list[tuple[Mapping[str, object], Path]]] = {}
 
     def run(self) -> None:
         models = self.value.get("model_list")
@@ -61,7 +61,7 @@ class _Reader:
             if section not in sections:
                 self.draft.skip((section,), reason_for(section))
 
-    def _section(self, name: str) -> Mapping[str, Any]:
+    def _section(self, name: str) -> Mapping[str, object]:
         section = self.value.get(name)
         return section if isinstance(section, dict) else {}
 
@@ -77,7 +77,7 @@ class _Reader:
                 credential = providers.read(provider).credential if provider else None
                 yield from (str(value) for value in (credential or {}).values())
 
-    def _model(self, entry: Mapping[str, Any], at: Path) -> None:
+    def _model(self, entry: Mapping[str, object], at: Path) -> None:
         """A deployment: a target of a model, and its upstream."""
         parameters, info = entry.get("litellm_params"), entry.get("model_info")
         parameters = parameters if isinstance(parameters, dict) else {}
@@ -115,7 +115,7 @@ class _Reader:
             if key not in HARMLESS and not key.startswith(("supports_", "max_", "input_cost")):
                 self.draft.skip((*at, "model_info", key), reason_for(key, name))
 
-    def _price(self, name: str, values: Mapping[str, Any], line: int) -> None:
+    def _price(self, name: str, values: Mapping[str, object], line: int) -> None:
         keys = {"input": "input_cost_per_token", "output": "output_cost_per_token"}
         price = {k: number_of(values.get(key)) for k, key in keys.items()}
         per_million = {k: number_of(round(v * 1e6, 6)) for k, v in price.items() if v is not None}
@@ -159,7 +159,7 @@ class _Reader:
                     if "fallback" not in self.draft.models[name].value:
                         self._fallback(name, defaults, (*at, "default_fallbacks"))
 
-    def _fallback(self, name: str, others: Any, at: Path) -> None:
+    def _fallback(self, name: str, others: object, at: Path) -> None:
         models = self.draft.models
         others = others if isinstance(others, list) else [others]
         fallbacks = [other for other in others if isinstance(other, str) and other in models]
@@ -206,7 +206,7 @@ class _Reader:
                 if key not in imported | HARMLESS and not is_known:
                     self.draft.skip((*at, key), reason_for(key))
 
-    def _both(self) -> Iterator[tuple[Mapping[str, Any], Path]]:
+    def _both(self) -> Iterator[tuple[Mapping[str, object], Path]]:
         yield self.settings, ("litellm_settings",)
         yield self.router, ("router_settings",)
 

@@ -8,18 +8,19 @@ from typing import Any
 from engine.offline.imported_config import ImportedConfig
 from engine.offline.imported_parameters import PLACES, fits, number_of
 from engine.source.problem import Path
+from engine.values.trees import Json
 
 SYNONYMS: Mapping[str, list[str]] = {"max_tokens": ["max_completion_tokens"]}
 """Members that a request may have in place of another: then the default does not apply."""
 
 
 def read_defaults(
-    draft: ImportedConfig, deployments: Mapping[str, Sequence[tuple[Mapping[str, Any], Path]]]
+    draft: ImportedConfig, deployments: Mapping[str, Sequence[tuple[Mapping[str, object], Path]]]
 ) -> None:
     """Add the defaults that all deployments of a model share, and note the others. `deployments`
     are parameters and their places, by the name of the model."""
     for name, deployed in deployments.items():
-        values: dict[str, Any] = {}
+        values: Json = {}
         for key in PLACES:
             reason = _problem(key, [parameters.get(key) for parameters, _ in deployed])
             for parameters, at in deployed:
@@ -28,7 +29,7 @@ def read_defaults(
             if not reason:
                 values |= dict(_edits(key, deployed[0][0].get(key)))
         if values:
-            body: dict[str, Any] = {"default": values}
+            body: Json = {"default": values}
             if unless := {key: others for key, others in SYNONYMS.items() if key in values}:
                 body["unless"] = unless
             draft.models[name].value["transform"] = {"request": {"body": body}}
@@ -43,6 +44,6 @@ def _problem(key: str, values: Sequence[Any]) -> str:
     return "" if fits(key, number_of(values[0])) else "not every format of chat takes this value"
 
 
-def _edits(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _edits(key: str, value: object) -> Iterator[tuple[str, object]]:
     if value is not None:
         yield from ((place, number_of(value)) for place in PLACES[key])

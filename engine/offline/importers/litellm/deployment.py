@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from engine.config import providers
@@ -24,6 +23,7 @@ from engine.offline.importers.litellm.vocabulary import (
     reference,
 )
 from engine.source.problem import Path
+from engine.values.trees import Json, Section
 from engine.values.wildcard import matches
 
 _PART = re.compile(r"\$\{\w+\}|[A-Za-z0-9._~-]+")
@@ -39,9 +39,9 @@ class Deployment:
     def __init__(
         self,
         draft: ImportedConfig,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
         at: Path,
-        general: Iterable[Mapping[str, Any]],
+        general: Iterable[Mapping[str, object]],
     ) -> None:
         self.draft = draft
         self.name = ""
@@ -83,10 +83,10 @@ class Deployment:
         is_model = "/" not in model or model.startswith("arn:")
         return ("bedrock" if is_model else ""), model
 
-    def target(self, provider: str, name: str, model: str) -> dict[str, Any]:
+    def target(self, provider: str, name: str, model: str) -> Json:
         """The target of a model with this name. Raises ValueError for what cannot be imported."""
         self.name = name
-        target: dict[str, Any] = {"upstream": self._upstream(provider)}
+        target: Json = {"upstream": self._upstream(provider)}
         if "*" in model:
             if model != name:
                 is_suffix = model == "*" and name.endswith("/*")
@@ -114,7 +114,7 @@ class Deployment:
     def _upstream(self, provider: str) -> str:
         """The name of the upstream; it is added unless an equal one exists."""
         facts = providers.read(provider)
-        entry: dict[str, Any] = {"provider": provider}
+        entry: Json = {"provider": provider}
         base = self._text("api_base") or self._text("base_url")
         if base:
             suffix = SUFFIXES.get(provider, "")
@@ -135,7 +135,7 @@ class Deployment:
         line = self.draft.line((*self.at, "model"))
         return self.draft.named(self.draft.upstreams, provider, entry, line)
 
-    def _variables(self, variables: Mapping[str, Any], *, has_url: bool) -> dict[str, str]:
+    def _variables(self, variables: Section, *, has_url: bool) -> dict[str, str]:
         keys = {"api_version": "api_version", "region": "aws_region_name"}
         keys |= {"project": "vertex_project", "location": "vertex_location"}
         texts: dict[str, str] = {}
@@ -149,7 +149,7 @@ class Deployment:
                 texts[name] = f"${{{variable.environment}}}"
         return texts
 
-    def _credential(self, provider: Provider) -> dict[str, Any]:
+    def _credential(self, provider: Provider) -> Json:
         """The credential in the form of the provider. A secret that is written out becomes a
         variable."""
         if provider.name == "bedrock" and (keys := self._aws_keys()):
@@ -203,20 +203,20 @@ class Deployment:
                 self.draft.skip((*self.at, "extra_headers", name), "it is not a header name")
         return headers
 
-    def _timeouts(self) -> dict[str, Any]:
+    def _timeouts(self) -> Json:
         total = self._setting("timeout", "request_timeout", "timeout")
         first = self._setting("stream_timeout", "stream_timeout")
         timeouts = {"first_byte": first, "total": total}
         texts = {key: f"{value:g}s" for key, value in timeouts.items() if value}
         return {"timeouts": texts} if texts else {}
 
-    def _failures(self) -> dict[str, Any]:
-        entry: dict[str, Any] = {}
+    def _failures(self) -> Json:
+        entry: Json = {}
         retries = self._setting("num_retries", "num_retries", "max_retries")
         if retries is not None:
             entry["retry"] = {"attempts": max(1, min(int(retries) + 1, 10))}
         self.imported.add("max_retries")
-        breaker: dict[str, Any] = {}
+        breaker: Json = {}
         fails = self._setting("allowed_fails", "allowed_fails")
         if fails is not None:
             breaker["failures"] = max(1, int(fails) + 1)

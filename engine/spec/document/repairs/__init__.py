@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import Library, Node
 from engine.spec.document.reference_walk import is_extension
 from engine.spec.json_schema_files import LITERAL, NAMING
+from engine.values.trees import Json
 
 _NESTED = (dict, list)
 
@@ -25,14 +25,14 @@ class Schema:
     and `parent` the schema that has it."""
 
     node: Node
-    parent: dict[str, Any] | None
+    parent: Json | None
     name: str
     is_30: bool
     findings: Findings
 
     @property
-    def value(self) -> dict[str, Any]:
-        value: dict[str, Any] = self.node.value
+    def value(self) -> Json:
+        value: Json = self.node.value
         return value
 
     def warn(self, key: str, code: str, message: str, hint: str = "") -> None:
@@ -75,7 +75,7 @@ def schemas(
     mappings of names, no literal values, no extensions."""
     is_30 = library.is_30
     for uri, file in library.files.items():
-        stack: list[tuple[Path, Any, bool, dict[str, Any] | None, str]]
+        stack: list[tuple[Path, object, bool, Json | None, str]]
         stack = [((), file.value, False, None, "")]
         while stack:
             path, value, names, parent, name = stack.pop()

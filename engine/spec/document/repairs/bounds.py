@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.spec.document.repairs import Schema, SchemaRepair
+from engine.values.trees import Json
 
 _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
@@ -32,9 +33,9 @@ def _repair(schema: Schema) -> None:
             del value[exclusive]
 
 
-def _exclude(value: dict[str, Any], plain: str, exclusive: str, bound: Any) -> None:
+def _exclude(value: Json, plain: str, exclusive: str, bound: Any) -> None:
     """Write an exclusive bound of 3.1 in the form of 3.0, unless the inclusive one is stricter."""
-    inclusive: Any = value.get(plain)
+    inclusive: object = value.get(plain)
     is_stricter = _is_number(inclusive) and (
         inclusive > bound if plain == "minimum" else inclusive < bound
     )

@@ -6,10 +6,9 @@ In 3.1, `nullable: true` has no meaning: it is of 3.0. In 3.0 it only affects a 
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.spec.document.repairs import Schema, SchemaRepair, Turn
 from engine.spec.schema_types import types_of
+from engine.values.trees import Json
 
 _ABOUT = frozenset({"title", "description", "default", "readOnly", "writeOnly", "deprecated"})
 _COMBINED = ("allOf", "$ref", "anyOf", "oneOf")
@@ -82,7 +81,7 @@ def _allow_null(schema: Schema) -> None:
         _add_null_branch(value, null)
 
 
-def _add_null_branch(value: dict[str, Any], null: dict[str, Any]) -> None:
+def _add_null_branch(value: Json, null: Json) -> None:
     """Move the schema's constraints into one of two branches; annotations stay."""
     inner = {key: constraint for key, constraint in value.items() if key not in _ABOUT}
     for key in inner:
@@ -90,7 +89,7 @@ def _add_null_branch(value: dict[str, Any], null: dict[str, Any]) -> None:
     value["anyOf"] = [inner, null]
 
 
-def _without(value: dict[str, Any], key: str) -> dict[str, Any]:
+def _without(value: Json, key: str) -> Json:
     return {name: member for name, member in value.items() if name != key}
 
 

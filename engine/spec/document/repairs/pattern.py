@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.spec.document import patterns
 from engine.spec.document.repairs import Schema, SchemaRepair
 from engine.spec.schema_validator import SOURCE_PATTERN
+from engine.values.trees import Json
 
 _MAX_LENGTH = 200
 
@@ -40,10 +39,10 @@ def _repair_pattern(schema: Schema) -> None:
         value["allOf"] = [*(branches if isinstance(branches, list) else ()), reading.bounds]
 
 
-def _repair_names(schema: Schema, properties: dict[str, Any]) -> None:
+def _repair_names(schema: Schema, properties: Json) -> None:
     """Write the patterns of names as the engine reads them, with their schemas. A length cannot be
     bounded beside a name. Where a pattern cannot be read, any other name may be one of its."""
-    repaired: dict[str, Any] = {}
+    repaired: Json = {}
     for name, member in properties.items():
         reading = patterns.read(name)
         if reading.bounds:

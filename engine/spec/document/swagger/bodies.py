@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engine.source.problem import Path
 from engine.spec.document.node import Node
@@ -12,6 +12,7 @@ from engine.spec.document.swagger.moves import Moves, move_keys
 from engine.spec.document.swagger.parameters import schema_of, style_of
 from engine.spec.form_bodies import EMPTY_VALUES
 from engine.spec.media_types import essence, is_json
+from engine.values.trees import Json
 
 _URLENCODED, _MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 _FORMS = (_URLENCODED, _MULTIPART)
@@ -34,14 +35,12 @@ class Declared(NamedTuple):
         return self.at.ref is not None
 
 
-def body_of(
-    declared: Declared, operation: Node, consumes: Sequence[str], moves: Moves
-) -> dict[str, Any]:
+def body_of(declared: Declared, operation: Node, consumes: Sequence[str], moves: Moves) -> Json:
     """The `requestBody` of a parameter in `body`."""
     media_types = list(dict.fromkeys(consumes)) or ["application/json"]
     first = (*operation.path, "requestBody", "content", media_types[0], "schema")
     parameter = declared.node.value
-    content: dict[str, Any] = {name: {} for name in media_types}
+    content: Json = {name: {} for name in media_types}
     if "schema" in parameter:
         schema = _schema(declared, first, moves)
         content = {name: {"schema": _reference(operation, first, moves)} for name in media_types}
@@ -58,14 +57,14 @@ def body_of(
 
 def form_of(
     fields: Sequence[Declared], operation: Node, consumes: Sequence[str], moves: Moves
-) -> dict[str, Any]:
+) -> Json:
     """The `requestBody` of parameters in `formData`. A JSON media type that `consumes` lists beside
     one of forms has the same members."""
     media_types = _media_types(fields, consumes)
     content_path = (*operation.path, "requestBody", "content")
     first = (*content_path, media_types[0], "schema")
-    schema: dict[str, Any] = {"type": "object", "properties": {}}
-    encoding: dict[str, Any] = {}
+    schema: Json = {"type": "object", "properties": {}}
+    encoding: Json = {}
     for field in fields:
         name, parameter = field.node.text("name"), field.node.value
         at = (*first, "properties", name)
@@ -76,7 +75,7 @@ def form_of(
     required = [f.node.text("name") for f in fields if f.node.value.get("required") is True]
     if required:
         schema["required"] = list(dict.fromkeys(required))
-    content: dict[str, Any] = {}
+    content: Json = {}
     for media_type in media_types:
         shared = _reference(operation, first, moves) if content else schema
         content[media_type] = {"schema": shared}
@@ -97,7 +96,7 @@ def _media_types(fields: Sequence[Declared], consumes: Sequence[str]) -> list[st
     return list(dict.fromkeys([*forms, *json]))
 
 
-def _field(field: Declared, at: Path, moves: Moves) -> dict[str, Any]:
+def _field(field: Declared, at: Path, moves: Moves) -> Json:
     """The schema of one form field, which is at the path `at` in the converted document."""
     of_schema = (*field.node.path, "schema")
     if field.is_reference:
@@ -111,7 +110,7 @@ def _field(field: Declared, at: Path, moves: Moves) -> dict[str, Any]:
     return keywords | words
 
 
-def _schema(declared: Declared, at: Path, moves: Moves) -> Any:
+def _schema(declared: Declared, at: Path, moves: Moves) -> object:
     node = declared.node
     if declared.is_reference:
         return moves.reference(node.uri, (*node.path, "schema"))
@@ -120,14 +119,14 @@ def _schema(declared: Declared, at: Path, moves: Moves) -> Any:
     return copy.deepcopy(schema) if declared.is_shared else schema
 
 
-def _encoding(parameter: dict[str, Any]) -> dict[str, Any]:
+def _encoding(parameter: Json) -> Json:
     """The encoding of a form field. One that is declared elsewhere is converted already."""
     style = {key: parameter[key] for key in ("style", "explode") if key in parameter}
     encoding = style if "schema" in parameter else style_of(parameter)
     return encoding | ({EMPTY_VALUES: True} if parameter.get("allowEmptyValue") is True else {})
 
 
-def _is_file(parameter: dict[str, Any]) -> bool:
+def _is_file(parameter: Json) -> bool:
     schema = parameter.get("schema")
     return (schema if isinstance(schema, dict) else parameter).get("type") == "file"
 
@@ -143,7 +142,7 @@ def _reference(operation: Node, path: Path, moves: Moves) -> dict[str, str]:
     return moves.reference(operation.uri, path)
 
 
-def _common(parameter: dict[str, Any]) -> dict[str, Any]:
+def _common(parameter: Json) -> Json:
     extensions = {key: value for key, value in parameter.items() if key.startswith("x-")}
     kept = {key: parameter[key] for key in ("description", "required") if key in parameter}
     return kept | extensions

@@ -8,7 +8,6 @@ that the standard asks for stays as it is: `unreadable_parts.py` reports it.
 from __future__ import annotations
 
 from pathlib import Path as FilePath
-from typing import Any
 
 from engine.source.problem import Findings, Path
 from engine.spec.document.node import CONVERTED, Library, Node
@@ -18,6 +17,7 @@ from engine.spec.document.swagger import parameters, responses
 from engine.spec.document.swagger.bodies import Declared, body_of, form_of
 from engine.spec.document.swagger.moves import Moves
 from engine.spec.document.swagger.security import scheme_of
+from engine.values.trees import Json
 
 _METHODS = [method for method in METHODS if method not in ("trace", "query")]
 _IN_BODY = ("body", "formData")
@@ -33,7 +33,7 @@ def convert(library: Library) -> None:
 class _Conversion:
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._document: dict[str, Any] = library.files[library.root].value
+        self._document: Json = library.files[library.root].value
         self._moves = Moves(library)
         self._done: set[tuple[FilePath, Path]] = set()
 
@@ -178,7 +178,7 @@ class _Conversion:
                 library.grafts.setdefault(schema.node.uri, {})[*path, "nullable"] = at
 
 
-def _media_types(holder: dict[str, Any], key: str) -> list[str]:
+def _media_types(holder: Json, key: str) -> list[str]:
     """The media types of `consumes` or `produces`."""
     value = holder.get(key)
     names = [value] if isinstance(value, str) else value if isinstance(value, list) else []

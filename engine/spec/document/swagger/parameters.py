@@ -7,11 +7,10 @@ have it too.
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.source.problem import Path
 from engine.spec.document.node import Node
 from engine.spec.document.swagger.moves import Moves, move_keys
+from engine.values.trees import Json
 
 SCHEMA_KEYS = frozenset(
     {"type", "format", "items", "default", "maximum", "exclusiveMaximum", "minimum", "enum"}
@@ -45,14 +44,14 @@ def convert(node: Node, moves: Moves, at: Path | None = None) -> None:
     value.pop("collectionFormat", None)
 
 
-def schema_of(value: dict[str, Any]) -> dict[str, Any]:
+def schema_of(value: Json) -> Json:
     """The keywords of a schema among the members of a parameter, header or form field."""
     schema = {key: member for key, member in value.items() if key in SCHEMA_KEYS}
     _name_inner_formats(schema.get("items"))
     return schema
 
 
-def style_of(value: dict[str, Any]) -> dict[str, Any]:
+def style_of(value: Json) -> Json:
     """The style of a list, as OpenAPI 3 describes it; none for anything else."""
     if value.get("type") != "array":
         return {}
@@ -66,7 +65,7 @@ def style_of(value: dict[str, Any]) -> dict[str, Any]:
     return {"style": name, "explode": False} if name != "csv" or place == "formData" else {}
 
 
-def _name_inner_formats(items: Any) -> None:
+def _name_inner_formats(items: object) -> None:
     """Name the format of lists in a list, which the readers of parameters look for."""
     while isinstance(items, dict) and items.get("type") == "array":
         if items.get("collectionFormat") not in SPLITS:

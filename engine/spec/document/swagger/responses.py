@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from engine.spec.document.node import Node
 from engine.spec.document.swagger.moves import Moves
 from engine.spec.document.swagger.parameters import convert as convert_header
 from engine.spec.media_types import is_json
+from engine.values.trees import Json
 
 
 def convert(node: Node, produces: Sequence[str], moves: Moves) -> None:
@@ -25,7 +25,7 @@ def convert(node: Node, produces: Sequence[str], moves: Moves) -> None:
         return
     media_types = dict.fromkeys([*produces, *(name for name in examples if "/" in name)])
     names = media_types or ["application/json"]
-    content: dict[str, Any] = {name: {} for name in names}
+    content: Json = {name: {} for name in names}
     response["content"] = content
     if isinstance(schema, dict):
         del response["schema"]
@@ -38,9 +38,7 @@ def convert(node: Node, produces: Sequence[str], moves: Moves) -> None:
     response.pop("examples", None)
 
 
-def _add_schema(
-    node: Node, schema: dict[str, Any], content: dict[str, dict[str, Any]], moves: Moves
-) -> None:
+def _add_schema(node: Node, schema: Json, content: dict[str, Json], moves: Moves) -> None:
     """The schema at the first media type; the others refer to it. Of a file, JSON has none."""
     is_file = schema.get("type") == "file"
     names = [name for name in content if not (is_file and is_json(name))]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 _FLOWS = {
     "implicit": "implicit",
     "password": "password",
@@ -12,7 +10,7 @@ _FLOWS = {
 }
 
 
-def scheme_of(definition: Any) -> Any:
+def scheme_of(definition: object) -> object:
     """The security scheme of a definition; anything that is none is unchanged."""
     if not isinstance(definition, dict):
         return definition

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
@@ -20,14 +18,14 @@ from engine.translations.generate_content.answer_fields import ERRORS, read_erro
 from engine.translations.generate_content.fields import Fields
 from engine.translations.generate_content.models import full_name, path_of
 from engine.translations.language import Feature, Features, RequestLine, TargetRequest
-from engine.translations.neutral.content import Json
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
+from engine.values.trees import Json
 
 _PIXEL = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 
 
-def _content(*parts: dict[str, Any]) -> dict[str, Any]:
+def _content(*parts: Json) -> Json:
     return {"content": {"parts": [*parts]}}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
@@ -20,6 +18,7 @@ from engine.translations.language import Feature, Features, RequestLine, TargetR
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.openai_content import ERRORS, read_error
+from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
 _FEATURES = Features(
@@ -82,7 +81,7 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
             losses.add(
                 f"{each.place}outputDimensionality", "all vectors of a request have one length"
             )
-    body: dict[str, Any] = {"model": model, "input": [each.text for each in inputs]}
+    body: Json = {"model": model, "input": [each.text for each in inputs]}
     if inputs and inputs[0].dimensions is not None:
         body["dimensions"] = inputs[0].dimensions
     if request.user:
@@ -116,7 +115,7 @@ def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
         {"object": "embedding", "index": index, "embedding": write(vector, f"data[{index}]")}
         for index, vector in enumerate(answer.vectors)
     ]
-    document: dict[str, Any] = {"object": "list", "data": data, "model": request.model}
+    document: Json = {"object": "list", "data": data, "model": request.model}
     tokens = answer.input_tokens or 0  # the member is required
     document["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
     return msgspec.json.encode(document)
