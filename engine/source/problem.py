@@ -19,6 +19,11 @@ Path = tuple[str | int, ...]
 """The path of a value in a YAML or JSON file: keys and indexes."""
 
 
+def path_order(path: Path) -> list[tuple[bool, int, str]]:
+    """A sort key for paths that orders list items by index."""
+    return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]
+
+
 def path_in(value: object, steps: Iterable[str | int]) -> Path:
     """The path of a jsonschema_rs error, in the names of the value: jsonschema_rs turns names that
     are digits into numbers ("01" into 1). The path ends where several names are possible."""

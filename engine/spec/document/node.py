@@ -317,8 +317,3 @@ def pointer_steps(pointer: str) -> list[str]:
     if "%" not in pointer and "~" not in pointer:
         return steps
     return [unquote(s).replace("~1", "/").replace("~0", "~") for s in steps]
-
-
-def path_order(path: Path) -> list[tuple[bool, int, str]]:
-    """A sort key for paths that orders list items by index."""
-    return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]

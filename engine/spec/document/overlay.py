@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.source.problem import Findings, Level, Path
+from engine.source.problem import Findings, Level, Path, path_order
 from engine.source.reader import SourceDocument, read_file
 from engine.source.suggestion import did_you_mean, near
-from engine.spec.document.node import Library, path_order
+from engine.spec.document.node import Library
 from engine.values.trees import Json
 
 _VERBS = ("update", "remove")

@@ -16,10 +16,10 @@ from typing import Any
 
 import jsonschema_rs
 
-from engine.source.problem import Findings, Level, Path, Source, path_in
+from engine.source.problem import Findings, Level, Path, Source, path_in, path_order
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.negations import remove_negation
-from engine.spec.document.node import Library, Node, path_order
+from engine.spec.document.node import Library, Node
 from engine.spec.document.object_walk import WalkedObject, objects
 from engine.spec.document.objects import OBJECTS
 from engine.spec.document.path_items import METHODS
