@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from tests.support.waiting import under_load
+from tests.support.waiting import PATIENCE, under_load
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _ID = re.compile(rb"\r\nx-request-id: *(\S+)", re.IGNORECASE)
@@ -68,7 +68,7 @@ def traffic(port: int, data: bytes, callers: int = 4, *, pause: float = 0.0) -> 
         while not ending.is_set():
             responses = 0
             try:
-                with socket.create_connection(("127.0.0.1", port), under_load()) as sock:
+                with socket.create_connection(("127.0.0.1", port), under_load(PATIENCE)) as sock:
                     while not ending.is_set():
                         status, name = _ask(sock, data)
                         counts.ids.setdefault(status, []).append(name)
@@ -86,12 +86,12 @@ def traffic(port: int, data: bytes, callers: int = 4, *, pause: float = 0.0) -> 
     finally:
         ending.set()
         for thread in threads:
-            thread.join(under_load())
+            thread.join(under_load(PATIENCE))
 
 
 def _ask(sock: socket.socket, data: bytes) -> tuple[int, str]:
     """The status and the request id of one answer, read to its end. EOFError when it is cut."""
-    sock.settimeout(under_load())
+    sock.settimeout(under_load(PATIENCE))
     with suppress(BrokenPipeError):
         sock.sendall(data)
     answer = b""

@@ -82,8 +82,10 @@ _STREAM = (
 )
 _HI_EVENT = b'data: {"choices":[{"text":"hi"}]}\n\n'
 _EVENT = b"%x\r\n%b\r\n" % (len(_HI_EVENT), _HI_EVENT)
-_JSON = b'{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
-_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n"
+_JSON = b'{"choices":[{"text":"hi"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(
+    _JSON
+)
 
 
 class Way(NamedTuple):
