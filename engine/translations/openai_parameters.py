@@ -25,25 +25,32 @@ def write_parameters(tool: Tool) -> Raw | None:
     schema = tool.schema
     if schema is None:
         return None
-    members = decode(OBJECT, schema, tool.place, "a tool whose schema is an object")
-    if "type" not in members or (members["type"] == _OBJECT and "properties" not in members):
-        schema = Raw(msgspec.json.encode({"type": _OBJECT, "properties": _EMPTY, **members}))
     text = bytes(schema)
-    if text.count(b'"array"') <= text.count(b'"items"'):
-        return schema
-    return Raw(_cached(text) if len(text) <= _MAX_CACHED else _with_items(text))
+    written = _cached(text) if len(text) <= _MAX_CACHED else _written(text)
+    if written is None:
+        decode(OBJECT, schema, tool.place, "a tool whose schema is an object")
+    return written
 
 
 _OBJECT, _EMPTY = Raw(b'"object"'), Raw(b"{}")
 
 
-def _with_items(text: bytes) -> bytes:
-    schema = msgspec.json.decode(text)
-    _complete(schema)
-    return msgspec.json.encode(schema)
+def _written(text: bytes) -> Raw | None:
+    """The schema as the vendor takes it, None if it is not an object."""
+    try:
+        members = OBJECT.decode(text)
+    except msgspec.ValidationError:
+        return None
+    if "type" not in members or (members["type"] == _OBJECT and "properties" not in members):
+        text = msgspec.json.encode({"type": _OBJECT, "properties": _EMPTY, **members})
+    if text.count(b'"array"') > text.count(b'"items"'):
+        schema = msgspec.json.decode(text)
+        _complete(schema)
+        text = msgspec.json.encode(schema)
+    return Raw(text)
 
 
-_cached = lru_cache(maxsize=256)(_with_items)
+_cached = lru_cache(maxsize=256)(_written)
 """Agents declare the same tools with every request."""
 
 

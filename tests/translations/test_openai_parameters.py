@@ -46,7 +46,7 @@ def test_a_schema_is_completed(schema: object, expected: object) -> None:
 
 def test_a_complete_schema_is_itself() -> None:
     schema = Raw(b'{ "type":"object", "properties":{ "a":{"type":"array","items":{}} } }')
-    assert write_parameters(Tool(name="f", schema=schema)) is schema
+    assert bytes(write_parameters(Tool(name="f", schema=schema)) or b"") == bytes(schema)
     assert write_parameters(Tool(name="f")) is None
 
 

@@ -106,7 +106,7 @@ def _tool(tool: Tool, names: ToolNames, losses: Losses) -> Json:
         function["description"] = tool.description
     if tool.schema is not None:
         function["parameters"] = write_parameters(tool)
-    strict = write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
     if strict is not None:
         function["strict"] = strict
     return {"type": "function", "function": function}

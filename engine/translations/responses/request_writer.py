@@ -100,7 +100,7 @@ def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
     if tool.description:
         document["description"] = tool.description
     document["parameters"] = write_parameters(tool)
-    strict = write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
     document["strict"] = strict or False  # the vendor's default would change the schema
     return document
 
