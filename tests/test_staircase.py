@@ -46,9 +46,9 @@ EDGES = {
     "openapi_spec_validator": (),  # only its copy of the standard's own schema is read
     "openapi_core": ("offline.second_opinion.openapi_core_reader",),
     "swagger_ui_bundle": ("console.reference",),
-    "sqlalchemy": ("stores.records",),
-    "alembic": ("stores.records",),
-    "sqlite3": ("stores.records",),
+    "sqlalchemy": ("stores.database",),
+    "alembic": ("stores.database",),
+    "sqlite3": ("stores.database",),
     "lmdb": (
         "stores.admission.shared_queue",
         "stores.counters.memory",
@@ -194,7 +194,7 @@ ON_DEMAND = (
     "cli.explain",
     "offline.cases.run",
     "offline.second_opinion.compare",
-    "stores.records.migrate",
+    "stores.database.migrate",
     "upstream.addresses.source",
 )
 """Modules that import a part of ours only where a config asks for it, or Alembic, openapi-core and

@@ -1,5 +1,5 @@
 """The alternatives of a plan: operations of a document for one method and path, each with its own
-route. `stages/operation_choice.py` chooses among them."""
+route. `stages/alternatives.py` chooses among them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.edge.resource import Candidate
 from engine.exchange.exchange import Handler, Response, compose
 from engine.plan.route import Route
 from engine.stages.alternative_operation import Alternative
-from engine.stages.operation_choice import Choice, refusing
+from engine.stages.alternatives import Choice, refusing
 from engine.values.errors import GatewayError
 
 

@@ -40,8 +40,8 @@ from engine.spec.path_templates import variables
 from engine.spec.sequences import write_sequence
 from engine.spec.spec import Specification
 from engine.stages.alternative_operation import Alternative
+from engine.stages.alternatives import Choice, refusing
 from engine.stages.authenticate import authenticate
-from engine.stages.operation_choice import Choice, refusing
 from engine.stages.receive import receive
 from engine.stages.validate import UNCHECKED, checks_of, validate_body, validate_parameters
 from engine.values.caller import Caller, digest

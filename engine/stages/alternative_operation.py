@@ -1,5 +1,5 @@
 """An alternative, an operation that shares its method and path with others, and its trial: how it
-judges one request, without serving it. `operation_choice.py` chooses by the trials.
+judges one request, without serving it. `alternatives.py` chooses by the trials.
 """
 
 from __future__ import annotations

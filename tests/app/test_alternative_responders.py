@@ -13,7 +13,7 @@ from engine.edge.request_body import RequestBodyReader
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from engine.spec.request_bodies import Bodies
-from engine.stages import operation_choice
+from engine.stages import alternatives
 from engine.stages.report import mismatches
 from engine.values.caller import digest
 from tests.support.each import each
@@ -313,7 +313,7 @@ def test_a_large_body_arrives_as_it_was_sent(app):
 
 
 def test_only_some_of_many_alternatives_judge_a_body(tmp_path, work, monkeypatch):
-    monkeypatch.setattr(operation_choice, "MAX_TRIALS", 3)
+    monkeypatch.setattr(alternatives, "MAX_TRIALS", 3)
     paths = "".join(
         f"  /x#{n}: {{post: {{operationId: x{n}, requestBody: {{content: {{application/json: "
         f"{{schema: {{const: {n}}}}}}}}}, responses: {{}}}}}}\n"

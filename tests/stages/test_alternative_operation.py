@@ -1,4 +1,4 @@
-"""The trial of an alternative. The choice among several is in test_operation_choice.py."""
+"""The trial of an alternative. The choice among several is in test_alternatives.py."""
 
 from __future__ import annotations
 

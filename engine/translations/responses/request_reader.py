@@ -137,14 +137,21 @@ def _read_text(raw: Raw, request: ChatRequest) -> None:
     text = Members(raw, "text", request.unread)
     request.verbosity = text.text("verbosity") or ""
     form = text.members("format")
-    kind = "text" if form is None else form.text("type")
-    if form is not None and kind == "json_schema":
-        request.output = read_schema(form)
-    elif kind == "json_object":
-        request.output = any_object()
-    elif form is not None and kind != "text":
-        raise form.wrong("type", "text, json_object or json_schema")
+    if form is not None:
+        _read_format(form, request)
     text.rest()
+
+
+def _read_format(form: Members, request: ChatRequest) -> None:
+    kind = form.text("type")
+    if kind == "json_schema":
+        request.output = read_schema(form)
+        return
+    if kind == "json_object":
+        request.output = any_object()
+    elif kind != "text":
+        raise form.wrong("type", "text, json_object or json_schema")
+    form.rest()
 
 
 def _read_reasoning(raw: Raw, request: ChatRequest) -> None:

@@ -148,6 +148,11 @@ def test_forms_of_the_answer(text: Json, output: OutputFormat | None, verbosity:
     assert request.place_of("output") == "text.format"
 
 
+@each("kind", ["text", "json_object"])
+def test_an_unknown_member_of_a_form_is_named(kind: str) -> None:
+    assert read(text={"format": {"type": kind, "x": 1}}).unread == ["text.format.x"]
+
+
 def test_another_form_of_the_answer_is_refused() -> None:
     assert place_of_error(text={"format": {"type": "yaml"}}) == "text.format.type"
 

@@ -11,7 +11,7 @@ from engine.source.problem import Findings
 from engine.spec.operation import Operation
 from engine.spec.spec import read
 from engine.stages.alternative_operation import Alternative
-from engine.stages.operation_choice import Choice, refusing
+from engine.stages.alternatives import Choice, refusing
 from engine.values.errors import GatewayError
 from tests.support.exchanges import BodySource, new_exchange
 
