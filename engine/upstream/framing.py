@@ -33,6 +33,10 @@ from engine.values.redaction import Redaction
 _ENCODED = ("content-encoding", "content-length", "content-md5", "etag", "digest", "repr-digest")
 """The headers that do not hold once a body is decoded."""
 
+MAX_OBJECTS = 100_000
+"""The most objects in a JSON text that becomes a stream: an event for each of millions would occupy
+the worker for seconds."""
+
 
 def framed_for(
     target: Target,
@@ -61,10 +65,10 @@ def framed_for(
         response = framed(received, wanted, content, beat)
         if not dialect.array_streams:
             return _in_events(response, wanted, dialect)
-    judged = _judged(response, wanted(), dialect, upstream.redaction)
-    if judged is not None:
+    stream = _with_judge(response, wanted(), dialect, upstream.redaction)
+    if stream is not None:
         content.framing = Framing.ARRAY
-    return judged or response
+    return stream or response
 
 
 def _wanted_framing(
@@ -127,13 +131,15 @@ def _in_events(
     response: IncomingResponse, wanted: Callable[[], Framing], dialect: Dialect
 ) -> IncomingResponse:
     """The stream that the request wants of a JSON text in its place. A text that is no answer of
-    the dialect, breaks off or is longer than an event may be is itself."""
+    the dialect, breaks off, is longer than an event may be or has too many objects is itself."""
     if media_type(response) != JSON or wanted() is not Framing.EVENTS:
         return response
     if response.header("content-encoding"):
         return response
     text, is_complete = read_body(response, MAX_EVENT)
-    events = dialect.events_of(json_or_none(text)) if is_complete else b""
+    events = b""
+    if is_complete and text.count(b"{") <= MAX_OBJECTS:
+        events = dialect.events_of(json_or_none(text))
     if not events:
         response.unread(text)
         return response
@@ -142,7 +148,7 @@ def _in_events(
     return stream
 
 
-def _judged(
+def _with_judge(
     response: IncomingResponse, wanted: Framing, dialect: Dialect, redaction: Redaction
 ) -> FilteredResponse | None:
     """A framed response to a request that wants a JSON array, or Amazon's messages: judged, and

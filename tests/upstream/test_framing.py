@@ -201,9 +201,12 @@ def test_another_json_text_in_place_of_a_stream_passes(text: bytes) -> None:
     assert (answered.kind, answered.data) == ("application/json", text)
 
 
-def test_a_long_json_text_in_place_of_a_stream_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.upstream.framing.MAX_EVENT", 100)
-    answered = Answered("openai", JSON, *split(ANSWER, 9))
+@each("bound", [{"MAX_EVENT": 100}, {"MAX_OBJECTS": 3}])
+def test_a_large_json_text_in_place_of_a_stream_passes(bound: dict[str, int]) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for name, most in bound.items():
+            monkeypatch.setattr(f"engine.upstream.framing.{name}", most)
+        answered = Answered("openai", JSON, *split(ANSWER, 9))
     assert (answered.kind, answered.data) == ("application/json", ANSWER)
 
 
