@@ -57,10 +57,10 @@ class RequestSlots:
         leaves `full`; after a timeout, None, and all that were waited for leave it. Targets of a
         gate that was waited for before are left out."""
         waited_for = {refusal.gate for refusal in self._refusals}
-        left_out = [each for each in self.full if not waited_for.isdisjoint(each.gates)]
-        for target in left_out:
-            self._full_gates.difference_update(target.gates)  # a retry looks again
-        self.full = [target for target in self.full if target not in left_out]
+        for target in self.full:
+            if not waited_for.isdisjoint(target.gates):
+                self._full_gates.difference_update(target.gates)  # a retry looks again
+        self.full = [each for each in self.full if waited_for.isdisjoint(each.gates)]
         waiting = _without_common_gates(self.full)[:MAX_QUEUES]
         admitted = self._wait_at(waiting) if waiting else None
         leaving = waiting if admitted is None else admitted[:1]
