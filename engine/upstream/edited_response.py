@@ -49,7 +49,10 @@ class _EditedJson(WholeBody):
 
     def __init__(self, editor: ResponseEditor, encoding: str, usage_reader: Reader) -> None:
         super().__init__(MAX_EDITED, encoding, usage_reader.feed)
-        self.change = editor.json  # type: ignore[method-assign]
+        self._editor = editor
+
+    def change(self, text: bytes) -> bytes:
+        return self._editor.json(text)
 
 
 class _EditedEvents(EventEditor):
@@ -63,3 +66,7 @@ class _EditedEvents(EventEditor):
     def feed(self, data: bytes) -> bytes:
         self._reader.feed(self._cleaner.feed(data))
         return super().feed(data)
+
+    def finish(self) -> bytes:
+        self._reader.feed(self._cleaner.finish())
+        return super().finish()

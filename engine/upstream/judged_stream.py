@@ -54,7 +54,9 @@ class JudgedStream(Filter):
         return self._release() if self._has_content else b""
 
     def finish(self) -> bytes:
-        passed = self._keep(self._cleaner.finish())
+        events = self._cleaner.finish()
+        self.usage.feed(events)
+        passed = self._keep(events)
         self._source.finish()
         self._judge.end()
         if (failure := self._failure_so_far()) is not None:

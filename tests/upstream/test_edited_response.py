@@ -50,6 +50,16 @@ def test_events_are_edited_and_their_usage_is_read() -> None:
     assert read.usage.reported().output == 4
 
 
+@pytest.mark.parametrize("end", [b"\n\n", b"\n", b""])
+def test_usage_is_read_from_an_event_without_its_blank_line(end: bytes) -> None:
+    read = response(
+        b'data: {"x": 1}\n\n', b'data: {"choices": [], ' + USAGE + b"}" + end, headers=EVENTS
+    )
+    while read.read():
+        pass
+    assert read.usage.reported().output == 4
+
+
 def test_events_are_passed_while_they_arrive() -> None:
     pieces: list[bytes] = []
     read = response(b'data: {"x": 1}\n\n', b'data: {"y"', b": 1}\n\n", headers=EVENTS)

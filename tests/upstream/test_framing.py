@@ -409,6 +409,13 @@ def test_events_in_place_of_an_array_become_one(size: int, headers: Any) -> None
     assert answered.outcome == Outcome.COMPLETE
 
 
+@pytest.mark.parametrize("end", [b"\r\n", b""])
+def test_the_last_event_in_place_of_an_item_may_lack_its_blank_line(end: bytes) -> None:
+    answered = gemini(EVENTS, AS_EVENTS.rstrip() + end)
+    assert json.loads(answered.data) == ITEMS
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+
+
 @each("headers", [ARRAY, [], EVENTS, [("content-type", "text/plain")]])
 @pytest.mark.parametrize("size", [1, 11, 100_000])
 @pytest.mark.parametrize("data", [GOOGLE, AS_EVENTS], ids=["array", "events"])
