@@ -263,7 +263,9 @@ def test_a_denied_request_settles_nothing():
 def test_without_counters_requests_pass_with_one_log_line(caplog, monkeypatch):
     monkeypatch.setattr(module, "counters_warning", LogThrottle(level=logging.ERROR))
     for _ in range(3):
-        assert run([RATE], Counters(away=True))[0].status == 200
+        request = exchange()
+        assert run([RATE], Counters(away=True), request=request)[0].status == 200
+        assert request.record.uncounted
     assert [record.levelname for record in caplog.records] == ["ERROR"]
     assert "pass uncounted" in caplog.text
 

@@ -230,7 +230,7 @@ def test_another_type_of_json_is_left_as_it_is(kind: str) -> None:
 def test_a_stream_that_was_not_asked_for_is_one() -> None:
     for headers in (JSON, EVENTS):
         answered = Answered("openai", headers, *CHAT, body={"model": "m"})
-        assert answered.kind == "text/event-stream"
+        assert (answered.kind, answered.data) == ("text/event-stream", b"".join(CHAT))
         assert answered.usage.output == 50
 
 
@@ -241,7 +241,20 @@ def test_events_of_any_name_are_edited(headers: Any) -> None:
     )
     assert b'"hi"' in answered.data
     assert b'"index"' not in answered.data
+    assert b"usage" not in answered.data  # it is ours
     assert answered.usage.output == 50
+
+
+def test_usage_is_read_below_the_edits_of_a_translated_answer() -> None:
+    answered = Answered(
+        *("anthropic", JSON, ANSWER),
+        body=QUESTION,
+        path="/v1/messages",
+        crossing=("messages", "chat_completions"),
+        edits={"body": {"remove": ["usage"]}},
+    )
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert json.loads(answered.data)["usage"]["output_tokens"] == 0
 
 
 def test_text_that_looks_like_events_is_text_where_no_stream_was_asked_for() -> None:

@@ -53,6 +53,13 @@ def test_a_request_without_a_slot_in_time_is_refused_by_its_limit() -> None:
     assert record.queue_time == record.wait_time > 0
 
 
+def test_a_slot_that_is_free_after_the_wait_is_taken() -> None:
+    only, slots = full("a", size=1, wait=0.01), slots_of()
+    assert (slots.take(only), slots.wait()) == (None, None)
+    only.gates[0].release(1.0)
+    assert slots.take(only) is not None
+
+
 @pytest.mark.parametrize("more", [0, 2])
 def test_a_request_waits_in_eight_queues_at_once(more: int) -> None:
     targets = [full(str(at), size=1, wait=0.05) for at in range(MAX_QUEUES + more)]
