@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.upstream.request import upstream_path
+from engine.exchange.body import Body
+from engine.exchange.interfaces import Metering
+from engine.spec.expression import of_body
+from engine.upstream.request import build_request, upstream_path
+from tests.support.exchanges import new_exchange
+from tests.support.upstreams import Client, upstream
 
 
 @pytest.mark.parametrize(
@@ -83,3 +88,17 @@ def test_any_encoding_of_the_prefix_gives_the_same_path(data: st.DataObject) -> 
     prefix = "".join(f"/{segment}" for segment in mount)
     path = "".join(f"/{segment}" for segment in encoded)
     assert upstream_path("/base", prefix, path + tail) == "/base" + tail
+
+
+@pytest.mark.parametrize(("asks", "body"), [(True, b'{"u":1,"model":"m"}'), (False, None)])
+def test_usage_is_asked_of_an_upstream_that_reports_it(asks: bool, body: bytes | None) -> None:
+    sent = b'{"model":"m"}'
+    exchange = new_exchange(
+        path="/x", body=Body(sent), value={"model": "m"}, media_type="application/json", model="m"
+    )
+    exchange.metering = Metering(usage_edit=(1, 1, b'"u":1,'))
+    server = upstream(Client())
+    server.ask_usage = asks
+    target = server.target("m", 1)
+    request = build_request(target, exchange, server.headers(()), of_body(["model"]))
+    assert request.body == (body or sent)
