@@ -10,8 +10,12 @@ from engine.edge.request_body import RequestBodyReader
 from engine.exchange.caller_connection import InvalidFraming, WSGIConnection
 from engine.exchange.exchange import Response
 from engine.exchange.record import RequestRecord
+from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, GatewayError
 from tests.support.endpoints import client, post
+from tests.support.exchanges import new_exchange
+
+ALICE = Caller("alice")
 
 
 def read_body(exchange):
@@ -80,6 +84,23 @@ def test_a_body_too_large_that_has_arrived_is_refused_and_not_left():
     with pytest.raises(GatewayError) as excinfo:
         reader.receive(10)
     assert (excinfo.value.status, reader.is_left()) == (413, False)
+
+
+@pytest.mark.parametrize(
+    ("caller", "environ", "size"),
+    [
+        (ALICE, {"CONTENT_LENGTH": "2000000"}, 2_000_000),
+        (ALICE, {"CONTENT_LENGTH": "3000001"}, 1_000_000),
+        (ALICE, {"HTTP_TRANSFER_ENCODING": "chunked"}, 3_000_000),
+        (None, {"CONTENT_LENGTH": "2000000"}, 1_000_000),
+    ],
+    ids=["within the limit", "too large", "of unknown length", "of a stranger"],
+)
+def test_the_rest_of_a_body_is_read_up_to_the_limit_of_its_policies(caller, environ, size):
+    connection = WSGIConnection(io.BytesIO())
+    reader = RequestBodyReader(environ, connection, 9_000_000, 1.0, RequestRecord())
+    reader.max_size = 3_000_000
+    assert reader.rest(new_exchange(caller=caller)) == size
 
 
 def test_a_chunked_body_too_large_is_refused():
