@@ -62,7 +62,9 @@ class ArrayEvents(Filter):
             del self._buffer[: self._at]  # between two items
             self._at = 0
         elif len(self._buffer) > MAX_EVENT:
-            self.failure = Unreadable(f"an item of more than {MAX_EVENT} bytes")
+            self.failure = Unreadable(
+                f"the upstream's array has an item of more than {MAX_EVENT} bytes"
+            )
         return b"".join(events)
 
     def finish(self) -> bytes:
