@@ -60,6 +60,7 @@ def attempt(
     translated: AnyExchange | None = None,
 ) -> AttemptResult:
     """Send a request to a target and wait for the first content, `timeout` seconds in all.
+
     The credential is added here. The response to a `translated` request is translated back."""
     result = AttemptResult(target, path=request.path, number=exchange.record.attempt_count)
     if target.state.observers:
@@ -77,18 +78,15 @@ def attempt(
             credential.renew()  # for the next request: this response is relayed
         try:
             _open(result, received, request, exchange, dialect, translated, content)
-        except Misframed as wrong:
-            received.unread(wrong.with_traceback(None).data)
+        except Misframed as misframed:
+            received.unread(misframed.with_traceback(None).data)
             content.first = b""
             _open(result, received, request, exchange, dialect, translated, content, look=True)
     except (ErrorFirst, ReportedError, EventTooLarge, UpstreamFailure) as failure:
         # The filter that failed refers to its failure, and a traceback to the filter.
         _fail(result, failure.with_traceback(None), exchange, dialect, content)
-    except BaseException as raised:
-        note_unused(result, exchange, dialect, content.first)
-        result.close()
-        # Quota is not refunded to a caller who disconnects: the upstream may process the request.
-        exchange.record.reached_upstream |= not isinstance(raised, Exception)
+    except BaseException as interruption:
+        _cancel(result, interruption, exchange, dialect, content)
         raise
     else:
         if result.failure:
@@ -111,6 +109,20 @@ def _fail(
     result.is_unusable = is_complete and isinstance(failure, InvalidAnswer)
     _report_failure(result)
     result.close()
+
+
+def _cancel(
+    result: AttemptResult,
+    interruption: BaseException,
+    exchange: Exchange,
+    dialect: Dialect,
+    content: FirstContent,
+) -> None:
+    """Release an attempt that ends before its result: the caller has disconnected, or a defect."""
+    note_unused(result, exchange, dialect, content.first)
+    result.close()
+    # Quota is not refunded to a caller who disconnects: the upstream may process the request.
+    exchange.record.reached_upstream |= not isinstance(interruption, Exception)
 
 
 def _report_failure(result: AttemptResult) -> None:
