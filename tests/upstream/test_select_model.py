@@ -189,6 +189,21 @@ def test_a_long_name_is_cut_in_the_message():
     assert len(refusal("x" * 100_000, caller=Caller("a", ())).message) < 500
 
 
+@pytest.mark.parametrize(
+    ("location", "sent"),
+    [
+        ("query.model", {"query": "model=gpt-4o&Model=other"}),
+        ("header.x-model", {"environ": {"HTTP_X_MODEL": "gpt-4o,other"}}),
+    ],
+)
+def test_a_second_name_in_the_head_is_refused_although_a_model_was_found_early(location, sent):
+    locations = ModelLocations(expression.parse(f"$request.{location}"))
+    stage = SelectModel(locations, "", CHAT, ModelsByOperation(OPERATIONS), CATALOG)
+    exchange = new_exchange("POST", operation=CHAT.id, **sent)
+    with pytest.raises(GatewayError, match="given twice"):
+        stage.check_head(exchange, lambda exchange: stage(exchange, lambda _: Response(200, [])))
+
+
 def test_a_repeated_key_is_refused_even_with_equal_values():
     error = refusal("gpt-4o", text=b'{"model":"gpt-4o","model":"gpt-4o"}')
     assert (error.status, error.code) == (400, "invalid_value")
