@@ -83,7 +83,7 @@ class ChoiceReader:
         self._arguments: list[str] = []
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._announced = AnnouncedCalls()
-        self._calls = CallNumbers(self._has_partial_call)
+        self._calls = CallNumbers()
         self._citations: list[Citation] = []
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
@@ -206,7 +206,7 @@ class ChoiceReader:
     def _read_call(self, fragment: Call, events: list[Event]) -> None:
         vendor_id, function = fragment.id or "", fragment.function or Function()
         name, arguments = function.name or "", function.arguments or ""
-        number = self._calls.number(fragment.index, vendor_id, name)
+        number = self._calls.number(fragment.index, vendor_id, name, self._has_partial_call)
         if self._is_behind(number, name, arguments):
             if arguments == "".join(self._arguments):
                 return  # some servers repeat a call at its end

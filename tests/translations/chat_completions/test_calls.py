@@ -78,16 +78,17 @@ Numbered = tuple[int | None, str, str]
     ],
 )
 def test_numbers(fragments: list[Numbered], numbers: list[int]) -> None:
-    calls = CallNumbers(lambda: False)
-    assert [calls.number(*fragment) for fragment in fragments] == numbers
+    calls = CallNumbers()
+    assert [calls.number(*fragment, lambda: False) for fragment in fragments] == numbers
     assert calls.count == max(numbers) + 1
 
 
 def test_a_fragment_without_id_and_name_goes_on_with_the_call_that_is_not_complete() -> None:
     partial = [True, True, False]
-    calls = CallNumbers(lambda: partial.pop(0))
+    calls = CallNumbers()
     fragments = [(0, "a", "f"), (1, "", ""), (2, "", ""), (3, "", "")]
-    assert [calls.number(*fragment) for fragment in fragments] == [0, 0, 0, 1]
+    numbers = [calls.number(*fragment, lambda: partial.pop(0)) for fragment in fragments]
+    assert numbers == [0, 0, 0, 1]
 
 
 def test_the_last_call_lacks_arguments_behind_its_name() -> None:
