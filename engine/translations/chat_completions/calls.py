@@ -100,6 +100,9 @@ class AnnouncedCalls:
                 return
 
 
-def is_complete(arguments: str) -> bool:
-    """Whether the text of arguments cannot go on: it is the JSON of a whole object."""
+def is_complete(pieces: list[str]) -> bool:
+    """Whether the text of arguments cannot go on: it is the JSON of a whole object. Its pieces
+    become one, so that none is joined each time."""
+    arguments = "".join(pieces)
+    pieces[:] = [arguments]
     return arguments.rstrip().endswith("}") and value_of(OBJECT, arguments) is not None

@@ -57,7 +57,8 @@ def test_the_name_of_a_call_that_has_begun_is_not_changed() -> None:
     [("", False), ("{}", True), ('{"a":"}', False), ('{"a":{}} ', True), ("[{}]", False)],
 )
 def test_the_json_of_a_whole_object_is_complete(arguments: str, complete: bool) -> None:
-    assert is_complete(arguments) == complete
+    pieces = [arguments[:2], arguments[2:]]
+    assert (is_complete(pieces), pieces) == (complete, [arguments])
 
 
 Numbered = tuple[int | None, str, str]
