@@ -196,8 +196,8 @@ class _LastFields:
         report it at the end, and there the input without it, which may be none."""
         cache = sum(count_in(counts, key) or 0 for key in _CACHE & counts.keys())
         if cache and (included := self._counts.pop("input_tokens", 0)):
-            is_told = count_in(counts, "input_tokens") is not None
-            self._counts["input_tokens"] = 0 if is_told else max(included - cache, 0)
+            has_input = count_in(counts, "input_tokens") is not None
+            self._counts["input_tokens"] = 0 if has_input else max(included - cache, 0)
 
     def usage(self) -> Usage | None:
         if not self._is_read:

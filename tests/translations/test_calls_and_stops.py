@@ -134,3 +134,11 @@ def test_the_words_of_other_vendors_say_why_an_answer_ended(target: str) -> None
         (choice,) = json.loads(found)["choices"]
         words = {"length": "length", "filter": "content_filter", "end": "stop"}
         assert choice["finish_reason"] == words[stop], reason
+
+
+@pytest.mark.parametrize("target", OWN_STOPS)
+def test_a_foreign_word_for_tools_without_a_call_is_no_answer(target: str) -> None:
+    for reason in ("tool_calls", "tool_use", "function_call"):
+        body = (OWN_STOPS[target] % reason).encode()
+        with pytest.raises(BrokenAnswer, match="ends for tool calls, but it has none"):
+            translated([body], "chat_completions", target, from_stream=False, stream=False)

@@ -5,6 +5,7 @@ A stream and an answer of one name are the same answer.
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 
@@ -100,6 +101,20 @@ def test_the_beginning_of_a_stream_is_broken_or_a_complete_answer(
         answer = _answer_or_none(language, data[:count])
         if answer is not None:
             assert answer.candidates == whole.candidates
+
+
+@pytest.mark.parametrize(("language", "file"), TARGETS_STREAMS)
+def test_a_stream_leaves_nothing_to_the_garbage_collector(
+    language: TargetLanguage, file: Path
+) -> None:
+    text = file.read_bytes()
+    gc.collect()
+    gc.disable()
+    try:
+        assert [*events_of(language, text)]
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def _answer_or_none(language: TargetLanguage, data: list[bytes]) -> Answer | None:

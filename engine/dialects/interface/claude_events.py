@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
-from engine.dialects.interface.streams import objects_in
+from engine.dialects.interface.streams import objects_in, write_stream
 from engine.values.trees import Json
 
 _OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
@@ -43,20 +43,17 @@ def events_of(answer: object) -> bytes:
     """The server-sent events of a whole message, `b""` of any other answer."""
     if not isinstance(answer, dict) or answer.get("type") != "message":
         return b""
-    return b"".join(
-        b"event: %b\ndata: %b\n\n" % (event["type"].encode(), orjson.dumps(event))
-        for event in _events(answer)
-    )
+    return write_stream((event["type"], event) for event in _events(answer))
 
 
 def _events(message: Json) -> Iterator[Json]:
     stop = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
     usage = message.get("usage") or {"input_tokens": 0, "output_tokens": 0}
-    started = {**message, "content": [], **dict.fromkeys(stop), "usage": usage}
-    yield {"type": "message_start", "message": started}
+    head = {**message, "content": [], **dict.fromkeys(stop), "usage": usage}
+    yield {"type": "message_start", "message": head}
     for index, block in enumerate(objects_in(message.get("content"))):
-        begun, deltas = _begun(block)
-        yield {"type": "content_block_start", "index": index, "content_block": begun}
+        head, deltas = _split(block)
+        yield {"type": "content_block_start", "index": index, "content_block": head}
         for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
@@ -64,17 +61,17 @@ def _events(message: Json) -> Iterator[Json]:
     yield {"type": "message_stop"}
 
 
-def _begun(block: Json) -> tuple[Json, list[Json]]:
+def _split(block: Json) -> tuple[Json, list[Json]]:
     """A block as it begins, and the deltas that complete it."""
-    begun = dict(block)
-    citations = objects_in(begun.pop("citations", None))
+    head = dict(block)
+    citations = objects_in(head.pop("citations", None))
     deltas = [{"type": "citations_delta", "citation": citation} for citation in citations]
     for member in ("text", "thinking", "signature"):
-        if isinstance(begun.get(member), str):
-            deltas.append({"type": f"{member}_delta", member: begun[member]})
-            begun[member] = ""
-    if isinstance(begun.get("input"), dict):
-        text = orjson.dumps(begun["input"]).decode()
+        if isinstance(head.get(member), str):
+            deltas.append({"type": f"{member}_delta", member: head[member]})
+            head[member] = ""
+    if isinstance(head.get("input"), dict):
+        text = orjson.dumps(head["input"]).decode()
         deltas.append({"type": "input_json_delta", "partial_json": text})
-        begun["input"] = {}
-    return begun, deltas
+        head["input"] = {}
+    return head, deltas

@@ -216,7 +216,8 @@ def error_document(body: bytes) -> object:
     if body.startswith(EVENT_STARTS):
         lines = body[: 4 * _SEARCHED].splitlines()
         data = [line[5:] for line in lines if line.startswith(b"data:")]
-        return next((found for each in data if (found := json_or_none(each)) is not None), None)
+        values = map(json_or_none, data)
+        return next((value for value in values if value is not None), None)
     return json_or_none(body)
 
 

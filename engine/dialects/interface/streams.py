@@ -3,10 +3,13 @@ read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
+
+import orjson
 
 from engine.values.trees import Json
 
@@ -73,6 +76,20 @@ def error_in(document: object) -> Json | None:
 def objects_in(value: object) -> list[Json]:
     """The objects in a JSON array; none in any other value."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def write_stream(events: Iterable[tuple[str, Json]]) -> bytes:
+    """Server-sent events by their names ("" for none) and their JSON; `b""` if that is nested more
+    deeply than can be written: it is read with more levels."""
+    try:
+        return b"".join(_event(name, document) for name, document in events)
+    except orjson.JSONEncodeError:
+        return b""
+
+
+def _event(name: str, document: Json) -> bytes:
+    line = b"event: %b\n" % name.encode() if name else b""
+    return b"%bdata: %b\n\n" % (line, orjson.dumps(document))
 
 
 def status_in(value: object) -> int | None:

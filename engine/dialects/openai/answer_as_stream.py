@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 
-import orjson
-
-from engine.dialects.interface.streams import END_MARKER, objects_in
+from engine.dialects.interface.streams import END_MARKER, objects_in, write_stream
 from engine.values.trees import Json
 
 _ENDS = {
@@ -25,16 +22,16 @@ def events_of(answer: object) -> bytes:
         return b""
     if answer.get("object") == "response":
         end = _ENDS.get(str(answer.get("status")), "")
-        return b"".join(_named(_response(answer, end))) if end else b""
+        return write_stream(_named(_response(answer, end))) if end else b""
     choices = objects_in(answer.get("choices"))
     if choices and all(isinstance(choice.get("message"), dict) for choice in choices):
-        chunks = [*_chunks(answer, choices)]
+        chunks = _chunks(answer, choices)
     elif choices and all(isinstance(choice.get("text"), str) for choice in choices):
-        chunks = [answer]
+        chunks = iter((answer,))
     else:
         return b""
-    events = [orjson.dumps(chunk) for chunk in chunks]
-    return b"".join(b"data: " + data + b"\n\n" for data in (*events, END_MARKER))
+    events = write_stream(("", chunk) for chunk in chunks)
+    return b"%bdata: %b\n\n" % (events, END_MARKER) if events else b""
 
 
 def _chunks(answer: Json, choices: list[Json]) -> Iterator[Json]:
@@ -59,15 +56,14 @@ def _delta(message: Json) -> Json:
     return {**message, "tool_calls": numbered} if numbered else message
 
 
-def _named(events: Iterator[Json]) -> Iterator[bytes]:
-    for number, event in zip(count(), events):
-        data = orjson.dumps({**event, "sequence_number": number})
-        yield b"event: %b\ndata: %b\n\n" % (event["type"].encode(), data)
+def _named(events: Iterator[Json]) -> Iterator[tuple[str, Json]]:
+    for number, event in enumerate(events):
+        yield event["type"], {**event, "sequence_number": number}
 
 
 def _response(answer: Json, end: str) -> Iterator[Json]:
-    started = {**answer, "status": "in_progress", "output": [], "usage": None}
-    yield {"type": "response.created", "response": started}
+    head = {**answer, "status": "in_progress", "output": [], "usage": None}
+    yield {"type": "response.created", "response": head}
     for index, item in enumerate(objects_in(answer.get("output"))):
         at = {"output_index": index, "item_id": item.get("id", "")}
         yield from _item(item, at)

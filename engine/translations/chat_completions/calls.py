@@ -10,17 +10,18 @@ from engine.translations.neutral.json_members import OBJECT, value_of
 
 
 class CallNumbers:
-    """The running numbers of the calls of one choice. `count` is how many have begun; `is_partial`
-    says whether the last of them lacks some of its arguments."""
+    """The running numbers of the calls of one choice. `count` is how many have begun."""
 
-    def __init__(self, is_partial: Callable[[], bool]) -> None:
+    def __init__(self) -> None:
         self.count = 0
-        self._is_partial = is_partial
         self._calls: dict[int, tuple[int, str]] = {}
         """The number and the id of the last call of each index."""
 
-    def number(self, index: int | None, vendor_id: str, name: str) -> int:
-        """The running number of the call of a fragment.
+    def number(
+        self, index: int | None, vendor_id: str, name: str, is_partial: Callable[[], bool]
+    ) -> int:
+        """The running number of the call of a fragment. `is_partial` says whether the last call
+        lacks some of its arguments.
 
         Some vendors give every call the same index, or none at all: another id is another call, and
         so is a name without an index. Others count the fragments of one call: what has neither id
@@ -31,7 +32,7 @@ class CallNumbers:
         is_new = number < 0 or (bool(name) and bool(vendor_id) and vendor_id != last_id)
         if index is None and name and not vendor_id:
             is_new = True
-        if is_new and not name and not vendor_id and self._is_partial():
+        if is_new and not name and not vendor_id and is_partial():
             number, is_new = self.count - 1, False
         return self.begin(index, vendor_id) if is_new else number
 
@@ -99,6 +100,9 @@ class AnnouncedCalls:
                 return
 
 
-def is_complete(arguments: str) -> bool:
-    """Whether the text of arguments cannot go on: it is the JSON of a whole object."""
+def is_complete(pieces: list[str]) -> bool:
+    """Whether the text of arguments cannot go on: it is the JSON of a whole object. Its pieces
+    become one, so that none is joined each time."""
+    arguments = "".join(pieces)
+    pieces[:] = [arguments]
     return arguments.rstrip().endswith("}") and value_of(OBJECT, arguments) is not None

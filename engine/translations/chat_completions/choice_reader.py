@@ -83,7 +83,7 @@ class ChoiceReader:
         self._arguments: list[str] = []
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._announced = AnnouncedCalls()
-        self._calls = CallNumbers(self._has_partial_call)
+        self._calls = CallNumbers()
         self._citations: list[Citation] = []
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
@@ -206,11 +206,11 @@ class ChoiceReader:
     def _read_call(self, fragment: Call, events: list[Event]) -> None:
         vendor_id, function = fragment.id or "", fragment.function or Function()
         name, arguments = function.name or "", function.arguments or ""
-        number = self._calls.number(fragment.index, vendor_id, name)
+        number = self._calls.number(fragment.index, vendor_id, name, self._has_partial_call)
         if self._is_behind(number, name, arguments):
-            if arguments == "".join(self._arguments):
-                return  # some servers repeat a call at its end
             name = name or self._announced.name(number)
+            if name == self._announced.name(number) and arguments == "".join(self._arguments):
+                return  # some servers repeat a call at its end
             number, vendor_id = self._calls.begin(fragment.index, ""), ""
         begun = self._announced.has_begun(number, name)
         if fragment.extra_content and number not in self._announced.signatures:
@@ -231,9 +231,8 @@ class ChoiceReader:
         if self._open != ("call", number):
             return False
         is_other = bool(name) and name != self._announced.name(number)
-        if not (is_other or arguments.lstrip().startswith("{")):
-            return False
-        return is_complete("".join(self._arguments))
+        begins = is_other or arguments.lstrip().startswith("{")
+        return begins and is_complete(self._arguments)
 
     def _sign(self, number: int, signature: str, events: list[Event], *, late: bool) -> None:
         """Keep the signature of a call until the call begins; a `late` one follows the call."""
@@ -289,7 +288,7 @@ class ChoiceReader:
     def _in_call(self) -> bool:
         """Whether the open block is a call whose arguments are not complete."""
         is_call = self._open is not None and self._open[0] == "call"
-        return is_call and not is_complete("".join(self._arguments))
+        return is_call and not is_complete(self._arguments)
 
     def _has_partial_call(self) -> bool:
         return self._announced.lacks_arguments or (not self._waiting and self._in_call())

@@ -62,11 +62,8 @@ def _blocks(message: Message) -> list[Raw]:
 class Reader(MessageReader[BlockReader]):
     """Reads the events of one stream."""
 
-    _name = ""
-    _count = 0
-
     def __init__(self) -> None:
-        super().__init__(self._new_block)
+        super().__init__(BlockReader)
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one event of the stream."""
@@ -120,9 +117,5 @@ class Reader(MessageReader[BlockReader]):
 
     def _start(self, message: Head, data: bytes) -> Start:
         self._started = True
-        self._name = name_of_answer(message.id, data)
+        self._blocks.name = name_of_answer(message.id, data)
         return Start(id=message.id or "", model=message.model or "")
-
-    def _new_block(self) -> BlockReader:
-        self._count += 1
-        return BlockReader(f"{self._name}:{self._count}")

@@ -54,10 +54,6 @@ class BlockReader(Part):
 
     _signature: Signature | None = None
 
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
     def open(self, raw: Raw, place: str) -> list[Event]:
         """The block begins with the contents that it has; in one piece these are all."""
         before, events = self._block, self._whole()

@@ -21,11 +21,12 @@ _EVENT_SIZE = 100
 
 
 class Part:
-    """A part: the reader of its events."""
+    """A part: the reader of its events. `name` is a text that no other part has."""
 
     is_done = False
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "") -> None:
+        self._name = name
         self.waiting: list[Event] = []
 
     def end(self) -> Iterable[Event]:
@@ -38,12 +39,15 @@ _P = TypeVar("_P", bound=Part)
 
 class OpenParts(Generic[_P]):
     """The parts that are not done, and those that wait. `current` is the first of them, at
-    `index`; `done` is called for each that is done when its turn comes."""
+    `index`; `done` is called for each that is done when its turn comes. `name` is that of the
+    answer: `new` makes a part of a name that begins so."""
 
     current: _P | None = None
     index: int | None = None
+    name = ""
+    _count = 0
 
-    def __init__(self, new: Callable[[], _P], done: Callable[[_P], object] = bool) -> None:
+    def __init__(self, new: Callable[[str], _P], done: Callable[[_P], object] = bool) -> None:
         self._new, self._done = new, done
         self._parts: dict[int, _P] = {}
         self._size = 0
@@ -61,7 +65,8 @@ class OpenParts(Generic[_P]):
         if part is None:
             if len(self._parts) >= MAX_PARTS:
                 raise BrokenAnswer(f"the upstream's answer has over {MAX_PARTS} parts at once")
-            part = self._parts[index] = self._new()
+            self._count += 1
+            part = self._parts[index] = self._new(f"{self.name}:{self._count}")
             if self.current is None:
                 self.current, self.index = part, index
         return part
@@ -109,7 +114,7 @@ class MessageReader(Generic[_P]):
     _started = _ended = False
     _finish: Finish | None = None
 
-    def __init__(self, new: Callable[[], _P]) -> None:
+    def __init__(self, new: Callable[[str], _P]) -> None:
         self._blocks = OpenParts(new)
 
     def end(self) -> Iterable[Event]:

@@ -62,10 +62,6 @@ class OpenItem(Part):
 
     _cited = _parts = 0
 
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
     def added(self, data: bytes) -> Iterable[Event]:
         """The item begins."""
         raw = DETAIL_EVENT.read(data).item

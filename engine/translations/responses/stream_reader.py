@@ -50,10 +50,9 @@ class Reader:
 
     def __init__(self) -> None:
         self._started = self._ended = False
-        self._name = ""
-        self._count = 0
-        self._items = OpenParts(self._new_item, self._came)
-        self._kinds: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
+        self._items = OpenParts(OpenItem, lambda item: kinds.update((item.kind,)))
+        self._kinds = kinds
         """The numbers of the items that came."""
 
     def read(self, data: bytes) -> Iterable[Event]:
@@ -95,18 +94,11 @@ class Reader:
         if self._started:
             return ()
         self._started, head = True, HEAD_EVENT.read(data).response or Head()
-        self._name = name_of_answer(head.id, data)
+        self._items.name = name_of_answer(head.id, data)
         return (read_start(head),)
 
     def _behind_start(self, events: Iterable[Event], data: bytes) -> Iterable[Event]:
         return events if self._started else (*self._start(data), *events)
-
-    def _new_item(self) -> OpenItem:
-        self._count += 1
-        return OpenItem(f"{self._name}:{self._count}")
-
-    def _came(self, item: OpenItem) -> None:
-        self._kinds[item.kind] += 1
 
     def _end(self, data: bytes) -> Iterator[Event]:
         response = END_EVENT.read(data).response
@@ -135,7 +127,7 @@ class Reader:
                 calls -= 1
                 is_missing = calls < 0
             if is_missing:
-                yield from read_item(kind, raw, place, self._name)
+                yield from read_item(kind, raw, place, self._items.name)
 
 
 _READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {

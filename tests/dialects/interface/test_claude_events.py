@@ -70,6 +70,12 @@ def test_citations_and_blocks_of_other_kinds_are_carried() -> None:
     assert joined["stop_reason"] == "end_turn"
 
 
-@each("answer", [None, [], {}, {"type": "error", "error": {}}])
+NESTED = json.loads("[" * 400 + "]" * 400)
+
+
+@each(
+    "answer",
+    [None, [], {}, {"type": "error", "error": {}}, {"type": "message", "content": [], "x": NESTED}],
+)
 def test_another_text_is_no_message(answer: Any) -> None:
     assert events_of(answer) == b""

@@ -2,7 +2,13 @@
 
 import pytest
 
-from engine.dialects.interface.error_forms import message_in, reports_error
+from engine.dialects import get
+from engine.dialects.interface.error_forms import (
+    error_document,
+    message_in,
+    reported_error,
+    reports_error,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +46,31 @@ def test_a_document_reports_an_error(document, reports):
 def test_an_error_without_a_message_has_a_general_one(error):
     assert message_in(error) == "The request failed."
     assert message_in(error | {"message": "No capacity."}) == "No capacity."
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("overloaded", 429), ("validation", 422), ("generation", 500), (7, None)]
+)
+def test_the_type_beside_a_text_says_the_status(kind, status):
+    error = reported_error({"error": "It failed.", "error_type": kind})
+    assert (error["message"], error.get("status")) == ("It failed.", status)
+
+
+@pytest.mark.parametrize(
+    ("body", "document"),
+    [
+        (b'{"error": 1}', {"error": 1}),
+        (b'data: {"error": 1}\n\ndata: [DONE]\n\n', {"error": 1}),
+        (b'event: error\ndata: {"error": 1}\n\n', {"error": 1}),
+        (b"data: [DONE]\n\n", None),
+        (b"Bad gateway", None),
+    ],
+)
+def test_the_body_of_an_error_may_be_an_event(body, document):
+    assert error_document(body) == document
+
+
+def test_numbered_errors_have_the_status_that_their_vendor_says():
+    document = {"error": {"code": "1302", "message": "Too many requests."}}
+    for name in ("openai", "anthropic"):
+        assert get(name).stream_error(document).status == 429

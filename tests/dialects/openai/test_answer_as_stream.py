@@ -20,6 +20,7 @@ WHOLE = [
     for name in ("chat_completions", "responses")
     for file in sorted((CASES / name / "upstream").glob("*.json"))
 ]
+NESTED = json.loads("[" * 400 + "]" * 400)
 COMPLETION = {
     "id": "cmpl-1",
     "object": "text_completion",
@@ -98,6 +99,17 @@ def test_a_refusal_is_streamed_as_one() -> None:
     ],
 )
 def test_another_text_is_no_answer(answer: Any) -> None:
+    assert events_of(answer) == b""
+
+
+@each(
+    "answer",
+    [
+        {"choices": [{"message": {"content": "hi", "x": NESTED}}]},
+        {"object": "response", "status": "completed", "output": [], "x": NESTED},
+    ],
+)
+def test_an_answer_that_is_nested_too_deeply_stays_whole(answer: Any) -> None:
     assert events_of(answer) == b""
 
 

@@ -57,7 +57,8 @@ def test_the_name_of_a_call_that_has_begun_is_not_changed() -> None:
     [("", False), ("{}", True), ('{"a":"}', False), ('{"a":{}} ', True), ("[{}]", False)],
 )
 def test_the_json_of_a_whole_object_is_complete(arguments: str, complete: bool) -> None:
-    assert is_complete(arguments) == complete
+    pieces = [arguments[:2], arguments[2:]]
+    assert (is_complete(pieces), pieces) == (complete, [arguments])
 
 
 Numbered = tuple[int | None, str, str]
@@ -78,16 +79,17 @@ Numbered = tuple[int | None, str, str]
     ],
 )
 def test_numbers(fragments: list[Numbered], numbers: list[int]) -> None:
-    calls = CallNumbers(lambda: False)
-    assert [calls.number(*fragment) for fragment in fragments] == numbers
+    calls = CallNumbers()
+    assert [calls.number(*fragment, lambda: False) for fragment in fragments] == numbers
     assert calls.count == max(numbers) + 1
 
 
 def test_a_fragment_without_id_and_name_goes_on_with_the_call_that_is_not_complete() -> None:
     partial = [True, True, False]
-    calls = CallNumbers(lambda: partial.pop(0))
+    calls = CallNumbers()
     fragments = [(0, "a", "f"), (1, "", ""), (2, "", ""), (3, "", "")]
-    assert [calls.number(*fragment) for fragment in fragments] == [0, 0, 0, 1]
+    numbers = [calls.number(*fragment, lambda: partial.pop(0)) for fragment in fragments]
+    assert numbers == [0, 0, 0, 1]
 
 
 def test_the_last_call_lacks_arguments_behind_its_name() -> None:

@@ -371,7 +371,7 @@ def test_the_stop_sequence_that_was_met(
     assert (reader.finish.stop, reader.finish.sequence) == expected
 
 
-@each("reason", ["error", "abort", "insufficient_system_resource"])
+@each("reason", ["error", "abort", "insufficient_system_resource", "network_error"])
 def test_reasons_that_mean_a_failure(reason: str) -> None:
     with pytest.raises(BrokenAnswer, match=f"aborted: {reason}"):
         finish({"content": "a"}, reason=reason)

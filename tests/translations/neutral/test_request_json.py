@@ -191,3 +191,18 @@ class Marks(JsonObject):
     id: Raw = Raw()
     status: Raw = Raw()
     fixed_place: Raw = Raw()
+
+
+@pytest.mark.parametrize("blank", ["null", '""', "[]"])
+def test_an_unknown_member_without_content_is_none(blank: str) -> None:
+    unread: list[str] = []
+    chat = CHATS.read(f'{{"stream": true, "x": {blank}, "y": {{}}}}'.encode(), "", unread)
+    assert (list(chat.extra), unread) == (["y"], ["y"])
+
+
+@pytest.mark.parametrize("unknown", ["", ', "x": 1'])
+def test_a_float_that_is_whole_is_a_whole_number(unknown: str) -> None:
+    reader = ObjectReader(Picture)
+    assert reader.read(f'{{"type": "picture", "size": 12.0{unknown}}}'.encode(), "", []).size == 12
+    with pytest.raises(WrongType, match="a whole number"):
+        reader.read(f'{{"type": "picture", "size": 1.5{unknown}}}'.encode(), "", [])
