@@ -26,7 +26,7 @@ def path_order(path: Path) -> list[tuple[bool, int, str]]:
 
 def path_in(value: object, steps: Iterable[str | int]) -> Path:
     """The path of a jsonschema_rs error, in the names of the value: jsonschema_rs turns names that
-    are digits into numbers ("01" and "+1" into 1). The path ends where several names are possible."""
+    are digits into numbers ("01" and "+1" into 1). It ends where several names are possible."""
     path: list[str | int] = []
     for step in steps:
         if isinstance(value, dict):
