@@ -498,7 +498,11 @@ def test_only_the_beginning_of_a_huge_value_is_explained() -> None:
         ({"properties": {"01": {"pattern": "(?i)^a"}}}, {"01": "b"}, "(?i)^a"),
         ({"properties": {"+1": {"pattern": "(?i)^a"}}}, {"+1": "b"}, "(?i)^a"),
         ({"$ref": "#/components/schemas/007"}, "b", "(?i)^a"),
-        ({"properties": {"1": {}, "01": {"pattern": "(?i)^a"}}}, {"01": "b"}, "(?i:^a)"),
+        (
+            {"properties": {"1": {}, "01": {"pattern": "(?i)^a"}, SOURCE_PATTERN: {}}},
+            {"01": "b"},
+            "(?i:^a)",
+        ),
         ({"pattern": "^a$", SOURCE_PATTERN: {"not": "ours"}}, "b", "^a$"),
     ],
 )
