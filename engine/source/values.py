@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import yaml
@@ -125,7 +125,7 @@ class Values:
                 self._note(name, "MW004", "a key must be a plain name")
                 continue
             if name.value in mapping:
-                lines = lines or _first_lines(node)
+                lines = lines or _first_lines(node.value)
                 hint = f"keep one of them; the other is in line {lines[name.value]}"
                 self._note(name, "MW003", f"key '{name.value}' is repeated", hint)
                 continue
@@ -169,11 +169,11 @@ class Values:
         return None
 
 
-def _first_lines(node: yaml.MappingNode) -> dict[str, int]:
+def _first_lines(entries: Sequence[tuple[yaml.Node, yaml.Node]]) -> dict[str, int]:
     """The line of each key of a mapping; of a repeated one, that of the first."""
     return {
         name.value: name.start_mark.line + 1
-        for name, _ in reversed(node.value)
+        for name, _ in reversed(entries)
         if isinstance(name, yaml.ScalarNode) and name.tag != MERGE
     }
 
