@@ -11,6 +11,7 @@ from engine.console.example_values import fill_example
 from engine.source.problem import Path
 from engine.spec.document.node import Node
 from engine.spec.parameter_readers import SWAGGER_STYLES
+from engine.spec.schema_validator import SOURCE_PATTERN
 from engine.values.trees import Json
 
 _LITERALS = frozenset({"default", "const", "enum"})
@@ -60,7 +61,7 @@ class Components:
             if key == "$ref" and not context.names
             else self._copy_member(str(key), item, node, context)
             for key, item in value.items()
-            if not (_is_extension(str(key), context) and _has_reference(item))
+            if not (_is_extension(str(key), context) and _is_left_out(key, item))
         }
         if context.schema and not context.names:
             return _convert_3_0(copied) if _is_3_0(node) else copied
@@ -142,6 +143,11 @@ class Components:
 def _is_extension(key: str, context: _Context) -> bool:
     """Whether a key is an extension: among names only those of responses are."""
     return key.startswith("x-") and (not context.names or context.kind == "responses")
+
+
+def _is_left_out(key: str, value: object) -> bool:
+    """Whether an extension is for this program alone, or has a reference."""
+    return key == SOURCE_PATTERN or _has_reference(value)
 
 
 def _has_reference(value: object) -> bool:

@@ -32,8 +32,8 @@ from engine.values.usage import Takes
 class Route:
     """An operation, its targets and its guards; every name in it is resolved.
 
-    `model_copies` are the places that may repeat the model's name. `allows_anonymous`: callers need
-    no token. `takes` are the request fields that quotas depend on. `guards` are the compiled
+    `model_copies` are the locations that may repeat the model's name. `allows_anonymous`: callers
+    need no token. `takes` are the request fields that quotas depend on. `guards` are the compiled
     `policies`. `dialects` are the dialects of callers of this path, the operation's own last.
     `wide` are the path variables that may have slashes. `websocket` has the limits of sessions, if
     the operation is a WebSocket. `chosen_by_body`: a value of the body decides which target is

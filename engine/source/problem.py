@@ -26,7 +26,7 @@ def path_order(path: Path) -> list[tuple[bool, int, str]]:
 
 def path_in(value: object, steps: Iterable[str | int]) -> Path:
     """The path of a jsonschema_rs error, in the names of the value: jsonschema_rs turns names that
-    are digits into numbers ("01" into 1). The path ends where several names are possible."""
+    are digits into numbers ("01" and "+1" into 1). It ends where several names are possible."""
     path: list[str | int] = []
     for step in steps:
         if isinstance(value, dict):
@@ -44,9 +44,12 @@ def path_in(value: object, steps: Iterable[str | int]) -> Path:
 
 
 def _names_of_number(value: Mapping[str, object], step: str | int) -> list[str]:
-    return [name for name in value if name.isascii() and name.isdigit() and int(name) == step]
+    numbers = {name: _NUMBER.fullmatch(name) for name in value}
+    return [name for name, match in numbers.items() if match is not None and match[1] == str(step)]
 
 
+_NUMBER = re.compile(r"\+?0*(0|[1-9][0-9]*)")
+"""A name that jsonschema_rs reads as a number: it may have more digits than Python reads."""
 _NOT_BLANK = re.compile(r"\S")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import yaml
@@ -110,6 +110,7 @@ class Values:
     def _mapping(self, node: yaml.Node) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         merged: dict[str, Any] = {}
+        lines: dict[str, int] = {}
         for name, value in node.value:
             if name.tag == MERGE:
                 sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
@@ -124,8 +125,8 @@ class Values:
                 self._note(name, "MW004", "a key must be a plain name")
                 continue
             if name.value in mapping:
-                first = next(key for key, _ in node.value if key.value == name.value)
-                hint = f"keep one of them; the other is in line {first.start_mark.line + 1}"
+                lines = lines or _first_lines(node.value)
+                hint = f"keep one of them; the other is in line {lines[name.value]}"
                 self._note(name, "MW003", f"key '{name.value}' is repeated", hint)
                 continue
             mapping[sys.intern(name.value)] = self.of(value)
@@ -166,6 +167,15 @@ class Values:
             hint = did_you_mean(node.tag, self.known_tags, "write a plain value")
         self._note(node, "MW004", message, hint)
         return None
+
+
+def _first_lines(entries: Sequence[tuple[yaml.Node, yaml.Node]]) -> dict[str, int]:
+    """The line of each key of a mapping; of a repeated one, that of the first."""
+    return {
+        name.value: name.start_mark.line + 1
+        for name, _ in reversed(entries)
+        if isinstance(name, yaml.ScalarNode) and name.tag != MERGE
+    }
 
 
 def _integer(text: str) -> int:

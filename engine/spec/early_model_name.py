@@ -16,7 +16,7 @@ _CONTENT_TYPE = environ_key("content-type")
 
 
 def early_model_name(expression: Expression, exchange: Exchange) -> str:
-    """The text at the place of the model; "" if there is none, or only the parsed body can tell.
+    """The text at the location of the model; "" if there is none, or only the parsed body can tell.
 
     In a body it must be a top-level member of JSON. The text is skimmed, which takes a fraction of
     the time of parsing it; of a repeated member it is the last. Raises GatewayError 400 for a

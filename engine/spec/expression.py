@@ -1,4 +1,4 @@
-"""Runtime expressions of OpenAPI: the place of a value in a request, to read and to replace it.
+"""Runtime expressions of OpenAPI: the location of a value in a request, to read and to replace it.
 
 `$request.body#/model`, `$request.path.model`, `$request.query.model`, `$request.header.x-model`
 (OpenAPI 3.1, "Runtime Expressions"). Replacing a value leaves every other byte unchanged.

@@ -151,7 +151,7 @@ def _style(style: str | None, location: str) -> str:
     styles = STYLES.get(location, ())
     if not styles:
         raise ValueError(
-            f"{location!r} is not a place of parameters; write path, query, header or cookie"
+            f"{location!r} is not a location of parameters; write path, query, header or cookie"
         )
     if style is not None and style not in styles:
         raise ValueError(f"{location} has no style {style!r}; write {' or '.join(styles)}")

@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 
 import jsonschema_rs
 
+from engine.source.problem import path_in
 from engine.spec.schema_cost import SchemaCost, may_be_expensive
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
@@ -175,18 +176,19 @@ class SchemaValidator:
         return compiled
 
     def source_pattern(self, error: jsonschema_rs.ValidationError) -> str:
-        """The pattern that an error of `pattern` is about, as the document has it."""
+        """The pattern that an error of `pattern` is about, as the document has it; as the engine
+        reads it, if the error does not tell its schema from others."""
         pattern: str = error.kind.as_dict()["pattern"]
         texts = (self._text, *(part.text for part in self._parts))
         if not any(SOURCE_PATTERN in text for text in texts):
             return pattern
         schema: Any = json.loads(self._text)
         if self._parts:
-            schema = self._files()[0][str(error.absolute_keyword_location).partition("#")[0]]
-        for step in error.schema_path[:-1]:
-            schema = schema[int(step) if isinstance(schema, list) else str(step)]
-        source: str = schema.get(SOURCE_PATTERN, pattern)
-        return source
+            schema = self._files()[0].get(str(error.absolute_keyword_location).partition("#")[0])
+        for step in path_in(schema, error.schema_path[:-1]):
+            schema = schema[step]
+        is_of_error = isinstance(schema, dict) and schema.get("pattern") == pattern
+        return str(schema.get(SOURCE_PATTERN, pattern)) if is_of_error else pattern
 
     def _with_parts(self) -> tuple[dict[str, str], jsonschema_rs.Registry]:
         """A reference to the schema, and the files that it refers to."""

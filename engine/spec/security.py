@@ -116,6 +116,6 @@ def _carrier(scheme: Node, findings: Findings) -> Carrier | None:
         Level.WARNING,
         "MW212",
         f"security scheme of type '{kind}' is not supported; a bearer token is required instead",
-        "write the place of the token in requests at specs.<name>.token",
+        "write the location of the token in requests at specs.<name>.token",
     )
     return None

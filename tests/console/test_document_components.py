@@ -145,7 +145,7 @@ paths:
               x-icon: {$ref: "absent.svg"}
               properties: {x-name: {$ref: "#/components/schemas/Name"}}
       responses: {"200": {description: fine}, x-more: {$ref: "absent.yaml"}}
-components: {schemas: {Name: {type: string}}}
+components: {schemas: {Name: {type: string, pattern: '(?i)^a'}}}
 """
 
 
@@ -160,3 +160,4 @@ def test_references_in_extensions_are_not_followed(tmp_path):
     assert operation["x-weight"] == 3
     schema = operation["requestBody"]["content"]["application/json"]["schema"]
     assert schema["properties"] == {"x-name": {"$ref": "#/components/schemas/Name"}}
+    assert document["components"]["schemas"]["Name"] == {"type": "string", "pattern": "(?i:^a)"}

@@ -89,3 +89,27 @@ def test_a_warning_is_about_a_part_that_a_route_reaches(
 def test_a_circle_that_nothing_refers_to_is_a_note(tmp_path: Path) -> None:
     found = levels(tmp_path, "shop.*")
     assert found[Level.INFO] == {("MW213", "shop.yaml"), ("MW257", "other.yaml")}
+
+
+PATHS_WITHOUT_OPERATIONS = """
+  /gone: {$ref: "gone.yaml#/item"}
+  /number: 5
+  /lost: {$ref: "#/paths/~1nowhere"}
+  /empty: {$ref: "other.yaml#/Item"}
+  /link: {additionalOperations: {LINK: 5}}
+"""
+
+
+@each("operations", ["shop.list", "shop.*"])
+def test_a_mistake_may_be_why_a_path_has_no_operation(operations: str, tmp_path: Path) -> None:
+    (tmp_path / "shop.yaml").write_text(
+        SHOP.replace("\npaths:\n", f"\npaths:{PATHS_WITHOUT_OPERATIONS}")
+    )
+    (tmp_path / "other.yaml").write_text(OTHER + "Item: {parameters: 7}\n")
+    (tmp_path / "gateway.yaml").write_text(CONFIG.format(operations=operations))
+    planned = make_plan(tmp_path / "gateway.yaml", {})
+    assert planned.plan is not None, planned.problems
+    lower_unreached(planned)
+    found = {(p.code, p.path[-1]) for p in planned.problems if p.level is Level.WARNING}
+    assert found >= {("MW203", "$ref"), ("MW202", "$ref")}
+    assert found >= {("MW204", "/number"), ("MW204", "parameters"), ("MW204", "LINK")}

@@ -40,6 +40,10 @@ def test_a_place_beside_a_number_that_only_python_reads(number: str) -> None:
     assert JsonPlaces(text).find(("a", 1, "ba"), key=True)[0] == 1
 
 
+def test_a_text_with_half_of_a_character_has_places() -> None:
+    assert JsonPlaces('{"\ud800": 1,\n "a": ["\ud800", 2]}').find(("a", 1), key=False) == (2, 13)
+
+
 @given(value=VALUES, indent=st.sampled_from([None, 0, 3]), nowhere=st.sampled_from(["x", 0, 7]))
 def test_every_place_is_that_of_the_nodes(value: Any, indent: int, nowhere: str | int) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)

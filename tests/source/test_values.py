@@ -95,6 +95,12 @@ def test_the_anchor_of_aliases_is_read_once():
     assert len(expanded) <= 4
 
 
+def test_a_repeated_key_is_shown_with_the_line_of_the_first():
+    text = "a: &a {x: 1}\n? [x]\n: 0\nb:\n  <<: *a\n  '<<': 2\n  y: 1\n  x: 2\n  y: 3\n  y: 4\n"
+    hints = [p.hint for p in read(text, "x.yaml").problems if p.code == "MW003"]
+    assert hints == ["keep one of them; the other is in line 7"] * 2
+
+
 def test_keys_beside_a_merge_win_and_the_first_source_wins():
     text = "a: &a {x: 1, y: 1}\nb: &b {x: 2, z: 2}\nc: {<<: [*a, *b], y: 3}\n"
     assert value_of(text)["c"] == {"x": 1, "y": 3, "z": 2}

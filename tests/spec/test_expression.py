@@ -451,6 +451,13 @@ def test_the_parts_around_a_value_stay_as_they_were(
     assert result == b"".join(expected) + b"--xyz--\r\n"
 
 
+@each("body", [b'{"n": 1, "model": "old"}', b'{"n": 1}'])
+def test_the_model_is_replaced_together_with_other_edits(body: bytes) -> None:
+    request, model, at = json_request(body), parse(MODEL), body.index(b"1")
+    model.replace(request, model.check(request)[1], "new", [(at, at + 1, b"2")])
+    assert orjson.loads(bytes(request.body.buffer)) == {"n": 2, "model": "new"}
+
+
 def test_a_nested_place_is_in_no_form() -> None:
     request = new_exchange("POST", "/x", "", {})
     set_content(request, value={"session": {"model": "m"}})

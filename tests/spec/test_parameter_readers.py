@@ -333,7 +333,7 @@ def test_style_of_another_location(location, style):
 
 
 def test_unknown_location():
-    with pytest.raises(ValueError, match="'body' is not a place of parameters"):
+    with pytest.raises(ValueError, match="'body' is not a location of parameters"):
         read("body", "")
 
 

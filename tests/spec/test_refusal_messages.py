@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.spec.refusal_messages import Refusal, explain, place
+from engine.spec.schema_validator import SOURCE_PATTERN
 from tests.support.documents import document, read, validator
 from tests.support.each import each
 
@@ -494,18 +495,33 @@ def test_only_the_beginning_of_a_huge_value_is_explained() -> None:
         ({"anyOf": [INTEGER, {"type": "string", "pattern": "/^a$/i"}]}, "b", "/^a$/i"),
         ({"items": {"$ref": "#/components/schemas/Code"}}, ["b"], "[[:alpha:]]1"),
         ({"allOf": [{"pattern": "(?i:^b)"}, {"pattern": "(?i)^a"}]}, "b", "(?i)^a"),
+        ({"properties": {"01": {"pattern": "(?i)^a"}}}, {"01": "b"}, "(?i)^a"),
+        ({"properties": {"+1": {"pattern": "(?i)^a"}}}, {"+1": "b"}, "(?i)^a"),
+        ({"$ref": "#/components/schemas/007"}, "b", "(?i)^a"),
+        (
+            {"properties": {"1": {}, "01": {"pattern": "(?i)^a"}, SOURCE_PATTERN: {}}},
+            {"01": "b"},
+            "(?i:^a)",
+        ),
+        ({"pattern": "^a$", SOURCE_PATTERN: {"not": "ours"}}, "b", "^a$"),
     ],
 )
 def test_a_refusal_shows_the_pattern_of_the_document(
     schema: Any, value: Any, pattern: str, tmp_path: Path
 ) -> None:
     components = {"schemas": {"Root": schema, "Code": {"pattern": "[[:alpha:]]1"}}}
+    components["schemas"]["007"] = {"pattern": "(?i)^a"}
     for version in ("3.0.3", "3.1.0"):
         specification, _ = read(tmp_path, document(version=version, components=components))
         assert specification is not None
         node = specification.library.document.get("components").get("schemas").step("Root")
         message = explain(specification.validator(node), value, "x").message
         assert f"expected a match of {pattern}, got" in message
+
+
+def test_a_name_of_more_digits_than_python_reads_is_no_other_number() -> None:
+    validator = jsonschema_rs.Draft202012Validator({"additionalProperties": {"type": "string"}})
+    assert explain(validator, {"01": 1, "9" * 5000: "x"}).param == "01"
 
 
 def test_a_member_named_by_digits_is_refused_at_its_place():

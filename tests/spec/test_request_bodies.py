@@ -179,6 +179,12 @@ def test_a_multipart_form_under_a_range_is_checked(tmp_path: Path, declared: str
     assert body_refusal(operation, body, media_type).param == "model"
 
 
+def test_the_parts_of_a_form_are_known_after_parsing(tmp_path: Path) -> None:
+    request = exchange(*form_data([["model", "m"], ["n", "x"]]))
+    taking(tmp_path, "multipart/form-data").bodies.parse(request)
+    assert [part.name for part in request.content.parts] == ["model", "n"]
+
+
 def test_text_under_a_range_is_refused_by_a_schema_of_objects(tmp_path: Path) -> None:
     assert body_refusal(taking(tmp_path, "*/*"), {"n": 1}, "text/plain").code == "invalid_type"
 

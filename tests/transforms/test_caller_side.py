@@ -98,6 +98,13 @@ def test_headers_are_edited_when_they_are_sent():
     assert request.edits.headers([("x-c", "1")]) == [("x-b", "1"), ("x-d", "req_1")]
 
 
+def test_the_headers_of_an_earlier_transform_are_edited_by_the_next():
+    request = exchange(request_id="req_1")
+    edit(request, {"header": {"set": {"x-a": "1"}}})
+    edit(request, {"header": {"rename": {"x-a": "x-b"}}})
+    assert request.edits.headers([]) == [("x-b", "1")]
+
+
 def test_a_form_is_edited():
     request = exchange(b"a=1", "application/x-www-form-urlencoded")
     assert edit(request, {"body": {"set": {"b": 1}}})

@@ -24,15 +24,17 @@ _Place = tuple[FilePath, tuple[str, ...]]
 
 class ReachedParts:
     """The parts that the operations at these paths of the document reach; `others` are the
-    operations of which nothing is reached."""
+    operations of which nothing is reached. A path without either counts as reached: what is wrong
+    there may be why it has none."""
 
     def __init__(
         self, library: Library, operations: Iterable[Path], others: Iterable[Path]
     ) -> None:
         self._library = library
         self._items: set[_Place] = set()
+        self._divided = {str(at[1]) for at in others}
         self._parts: set[_Place] = set()
-        self._follow(self._parts_of_paths(operations, others))
+        self._follow(self._parts_of_paths(operations))
 
     def has(self, uri: FilePath, path: Path) -> bool:
         """Whether the value at a path of a file is in a part that is reached; of a path item,
@@ -42,23 +44,29 @@ class ReachedParts:
             return True
         if place[:2] == ("components", "securitySchemes"):  # which operations name
             return True
+        if self._is_removed_item(uri, place[:2]):
+            return True
         beginnings = ((uri, place[:end]) for end in range(len(place) + 1))
         return (uri, place) in self._items or any(each in self._parts for each in beginnings)
 
-    def _parts_of_paths(
-        self, operations: Iterable[Path], others: Iterable[Path]
-    ) -> Iterator[tuple[_Place, str]]:
+    def _is_removed_item(self, uri: FilePath, place: tuple[str, ...]) -> bool:
+        """Whether a place was that of a path item which was removed from the document."""
+        is_item = uri == self._library.root and place[:1] == ("paths",) and len(place) > 1
+        return is_item and (uri, place) not in self._items and place[1] not in self._divided
+
+    def _parts_of_paths(self, operations: Iterable[Path]) -> Iterator[tuple[_Place, str]]:
         """The operations and what their path items have for all, each with its JSON; path items
         without others are read as they are packed."""
         root = self._library.root
         value = self._library.files[root].value
-        by_item: dict[str, list[tuple[str, ...]]] = {}
+        by_item: dict[str, list[tuple[str, ...]]] = {
+            key: [] for key in value.get("paths") or () if key not in self._divided
+        }
         for at in operations:
             by_item.setdefault(str(at[1]), []).append(tuple(map(str, at)))
-        divided = {str(at[1]) for at in others}
         for key, listed in by_item.items():
             self._items.add((root, ("paths", key)))
-            if key not in divided:
+            if key not in self._divided:
                 yield (root, ("paths", key)), json_of(value, ("paths", key))
                 continue
             item = value["paths"][key]

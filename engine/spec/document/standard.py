@@ -48,7 +48,7 @@ def breaches(library: Library, findings: Findings) -> None:
             count += 1
     except UnicodeEncodeError:
         _note(written, next(half_characters(value), ()), HALF_CHARACTER[0], findings)
-    except ValueError:  # as in `structure.check`
+    except ValueError:  # as in `unreadable_parts.remove`
         _note(written, next(deep_places(value), ()), TOO_DEEP[0], findings)
     for path, words in islice(_undeclared(plain), _MAX_FINDINGS - count):
         _note(library, path, words, findings)

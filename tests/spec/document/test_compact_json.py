@@ -13,6 +13,7 @@ VALUES = [
     {"a": [1, -0.5, 1e-7, 1e22, True, None, "x"], "b": {}},
     {"big": 10**30, "least": -(2**63), "most": 2**64 - 1},
     {"infinite": [math.inf, -math.inf], "nulls": [None, {"a": None}]},
+    [1, math.inf],
     "\ud800",
     'quoted " \\ \0 \x7f / ä € 😀',
     [{}, [], ""],

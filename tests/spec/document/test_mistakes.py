@@ -90,6 +90,12 @@ def test_another_media_type_is_left_alone(name, tmp_path):
             "/^a+/i",
             "write it without the / at its beginning and its end",
         ),
+        ({"$ref": "#/x", "type": "string", "enum": [1]}, "1", "put its values in quotes"),
+        (
+            {"$ref": None},
+            "$ref: null",
+            'put it in quotes: "#/components/schemas/...", as # begins a comment',
+        ),
     ],
 )
 def test_a_schema_that_means_something_else_is_found(schema, text, hint, tmp_path):

@@ -29,6 +29,7 @@ def _repair_pattern(schema: Schema) -> None:
     if reading.pattern is None:
         del value["pattern"]
         return
+    value.pop(SOURCE_PATTERN, None)  # a document may have one of its own
     if reading.pattern != value["pattern"]:
         value[SOURCE_PATTERN] = value["pattern"]
     value["pattern"] = reading.pattern
