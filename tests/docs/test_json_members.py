@@ -45,6 +45,7 @@ def result(tmp_path: Path) -> PlanResult:
 
 
 def test_the_report_of_explain(result: PlanResult) -> None:
+    assert result.plan is not None
     requests = [("POST", "/v1/chat", _BODY), ("GET", "/v1/chat", b"")]
     reports = [
         report(result, rehearse(result.plan, request(method, path, (), body), Caller("alice")))
