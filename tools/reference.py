@@ -76,7 +76,7 @@ def _cell(text: str, *, in_table: bool = True) -> str:
 
 
 def metrics_by_subject() -> dict[str, list[Metric]]:
-    """The metrics of each module that defines some, by its subject: a `metrics.py` and a part of
+    """The metrics of all modules that define some, by their subject: a `metrics.py` and a part of
     `tracing/` have that of their folder."""
     subjects: dict[str, list[Metric]] = {}
     for path in sorted((_ROOT / "engine").rglob("*.py")):
@@ -85,7 +85,8 @@ def metrics_by_subject() -> dict[str, list[Metric]]:
             defined = [each for each in vars(import_module(name)).values() if type(each) is Metric]
             if defined:
                 folder = path.parent.name
-                subjects[path.stem if folder == "metrics" else folder] = defined
+                subject = path.stem if folder == "metrics" else folder
+                subjects.setdefault(subject, []).extend(defined)
     return dict(sorted(subjects.items()))
 
 

@@ -110,18 +110,15 @@ def command(
     if explain is not None:
         click.echo(_explanation(explain), nl=False)
         return
-    configs = [ConfigFiles(Path(file)) for file in dict.fromkeys(files)]
     is_named = context.get_parameter_source("config") is ParameterSource.COMMANDLINE
-    if not configs or is_named:
-        configs.insert(0, config)
+    configs = [config] if is_named or not files else []
+    configs += [ConfigFiles(Path(file)) for file in dict.fromkeys(files)]
     if second_opinion is None:
         second_opinion = strict or _in_ci(os.environ)
     plan = partial(_plan, trial=trial, second_opinion=second_opinion, verbose=verbose)
-    report = replace(
-        _check(configs, quiet, strict, plan),
-        complete=complete or verbose,
-        serve=_serve(configs) if files or is_named else "modelway serve",
-    )
+    serve = _serve(configs) if files or is_named else "modelway serve"
+    report = _check(configs, quiet, strict, plan)
+    report = replace(report, complete=complete or verbose, serve=serve)
     click.echo(formats.render(output_format, report), nl=False, color=report.colour)
     sys.exit(1 if report.failed else 0)
 

@@ -4,11 +4,13 @@ no request. They are warnings again as soon as a route reaches the part.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
 from engine.plan.route import PlanResult
-from engine.source.problem import Level, Path, Problem
+from engine.source.problem import Level, Problem
 from engine.spec.document.reached_parts import ReachedParts
+from engine.spec.spec import Specification
 
 _OF_PARTS = frozenset(
     {"MW202", "MW203", "MW204", "MW207", "MW213", "MW216", "MW220", "MW221", "MW222", "MW223"}
@@ -19,27 +21,43 @@ _OF_PARTS = frozenset(
 document as a whole, or name operations that no route can have."""
 
 
-def lower_unreached(planned: PlanResult) -> None:
+def lower_unreached(plan_result: PlanResult) -> None:
     """Make notes of the warnings about parts that no route of a plan without errors reaches."""
-    if planned.plan is None:
+    if plan_result.plan is None:
         return
-    problems = planned.findings.unsorted
-    candidates = [p for p in problems if p.level is Level.WARNING and p.code in _OF_PARTS]
-    by_reach: dict[bool, set[Problem]] = {True: set(), False: set()}
-    for specification in planned.specifications.values():
-        uris = {marked.file: uri for uri, marked in specification.library.files.items()}
-        refusals = set(specification.refusals.values())
-        of_document = [p for p in candidates if p.file in uris and p not in refusals]
-        if of_document:
-            served = {r.operation.id for r in planned.plan.routes}
-            by_use: dict[bool, list[Path]] = {True: [], False: []}
-            for operation in specification.operations.values():
-                by_use[operation.id in served].append(operation.at)
-            parts = ReachedParts(specification.library, by_use[True], by_use[False])
-            for problem in of_document:
-                by_reach[parts.has(uris[problem.file], problem.path)].add(problem)
-    lowered = by_reach[False] - by_reach[True]
-    planned.findings.unsorted = [
-        replace(problem, level=Level.INFO) if problem in lowered else problem
-        for problem in problems
+    findings = plan_result.findings
+    routed = {route.operation.id for route in plan_result.plan.routes}
+    candidates = [
+        problem
+        for problem in findings.unsorted
+        if problem.level is Level.WARNING and problem.code in _OF_PARTS
     ]
+    reached: set[Problem] = set()
+    unreached: set[Problem] = set()
+    for specification in plan_result.specifications.values():
+        for problem, is_reached in _by_reach(specification, candidates, routed):
+            (reached if is_reached else unreached).add(problem)
+    lowered = unreached - reached  # several documents may share a file
+    findings.unsorted = [
+        replace(problem, level=Level.INFO) if problem in lowered else problem
+        for problem in findings.unsorted
+    ]
+
+
+def _by_reach(
+    specification: Specification, problems: Iterable[Problem], routed: Container[str]
+) -> Iterator[tuple[Problem, bool]]:
+    """The problems about parts of a document, each with whether a route reaches its part."""
+    uris = {source.file: uri for uri, source in specification.library.files.items()}
+    refusals = set(specification.refusals.values())
+    of_document = [each for each in problems if each.file in uris and each not in refusals]
+    if not of_document:
+        return
+    operations = specification.operations.values()
+    parts = ReachedParts(
+        specification.library,
+        [operation.at for operation in operations if operation.id in routed],
+        [operation.at for operation in operations if operation.id not in routed],
+    )
+    for problem in of_document:
+        yield problem, parts.has(uris[problem.file], problem.path)

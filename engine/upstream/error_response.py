@@ -180,7 +180,7 @@ def unavailable(wait: float) -> GatewayError:
 
 
 _REFUSAL_REASONS = {
-    Wait.TIMEOUT: "no place became free in time",
+    Wait.TIMEOUT: "no slot became free in time",
     Wait.SHED: "one of higher priority took the place of this one in the queue",
     Wait.FULL: "no more may wait",
 }

@@ -245,6 +245,17 @@ def test_quiet_prints_only_files_with_warnings(folder):
     assert modelway("check", "-q", "unwise.yaml", "--format", "json").stdout.startswith("{")
 
 
+def test_a_part_that_no_route_reaches_has_no_warnings(folder):
+    parameter = r"{name: a, in: query, schema: {type: string, pattern: '\Ax'}}"
+    operation = f"  /p: {{get: {{operationId: op, parameters: [{parameter}]}}}}\n"
+    (folder / "shop.yaml").write_text(DOCUMENT.rstrip() + "\n" + operation)
+    for operations, level in (("shop.list", "info"), ("shop.*", "warning")):
+        (folder / "gateway.yaml").write_text(GOOD.replace("shop.*", operations))
+        lines = modelway("check", "--no-second-opinion").stdout.splitlines()
+        (line,) = [line for line in lines if "[MW252]" in line]
+        assert f": {level}: " in line
+
+
 def test_operations_without_a_route_are_one_info_of_their_document(folder):
     (folder / "gateway.yaml").write_text(GOOD.replace("shop.*", "shop.list"))
     many = "".join(f"  /p{n}: {{get: {{operationId: op{n}}}}}\n" for n in range(20))

@@ -36,6 +36,7 @@ def test_errors_are_printed_beside_what_can_be_read(folder):
     assert result.exit_code == 1
     assert "servr: {}  # gateway.yaml:5" in result.stdout
     assert "gateway.yaml:5:1: error" in result.stderr
+    assert result.stderr.endswith("\n1 error.\n")
 
 
 def test_a_config_that_cannot_be_read_is_not_printed(folder):

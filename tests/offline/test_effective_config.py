@@ -85,6 +85,11 @@ def test_each_value_has_the_file_and_line_it_comes_from(folder):
     )
 
 
+def test_as_json_an_empty_config_has_no_origins(folder):
+    (folder / "gateway.yaml").write_text("{}\n")
+    assert effective("gateway.yaml")[0].json() == {"config": {}, "origins": {}}
+
+
 def test_as_json_the_origins_have_pointers(folder):
     (folder / "gateway.yaml").write_text("models: {a/b: {to: [{upstream: x}]}}\n")
     document = effective("gateway.yaml")[0].json()

@@ -11,6 +11,7 @@ from engine.config.keys import ENTRY, Key, describe
 from engine.edge import answers
 from engine.upstream import choose
 from tests.support.metrics import METRICS
+from tests.support.paths import ROOT
 from tools.reference import FOLDER, PAGES
 
 
@@ -25,6 +26,15 @@ def test_a_page_is_what_its_generator_writes(name):
 def test_every_metric_is_in_the_reference():
     page = (FOLDER / "metrics.md").read_text("utf-8")
     assert [metric.name for metric in METRICS if f"| `{metric.name}` |" not in page] == []
+
+
+def test_every_metric_that_a_module_names_is_known():
+    texts = [file.read_text("utf-8") for file in (ROOT / "engine").rglob("*.py")]
+    modules = [text for text in texts if "from engine.values.metric import" in text]
+    pattern = re.compile(r"(?:counter|gauge|histogram)\(\s*\"(\w+)\"")
+    assert sorted(name for text in modules for name in pattern.findall(text)) == sorted(
+        metric.name for metric in METRICS
+    )
 
 
 def keys(key: Key) -> Iterator[Key]:

@@ -290,8 +290,8 @@ def test_a_full_queue_leads_to_the_next_target_and_then_to_a_429() -> None:
     "sizes,words",
     [
         ((0, 0), "no more may wait"),
-        ((1, 1), "no place became free in time"),
-        ((0, 1), "no place became free in time"),
+        ((1, 1), "no slot became free in time"),
+        ((0, 1), "no slot became free in time"),
     ],
 )
 def test_the_429_says_whether_the_request_has_waited(sizes, words) -> None:

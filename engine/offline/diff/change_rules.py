@@ -52,9 +52,9 @@ class ChangeRule:
     module: str = ""
     absent: str = "none"
 
-    def worded(self, **message: Any) -> ChangeRule:
+    def worded(self, **changes: Any) -> ChangeRule:
         """The rule with other words: `show`, `sentences`, `kind`, `weaker`, `absent`."""
-        return replace(self, **message)
+        return replace(self, **changes)
 
     def message(self, key: str, old: Any, new: object) -> str:
         """The sentence for a change."""

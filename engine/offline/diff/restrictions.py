@@ -40,8 +40,8 @@ def _at_once(quota: Quota) -> int:
 def quota_text(quota: Quota, currency: str) -> str:
     """`60 requests per 1m`."""
     kind = KINDS[quota.kind]
-    message = f"{amount_text(kind, quota.amount)} {unit_text(kind, currency)}"
-    return message + (f" per {window_text(quota.window)}" if quota.window else "")
+    amount = f"{amount_text(kind, quota.amount)} {unit_text(kind, currency)}"
+    return amount + (f" per {window_text(quota.window)}" if quota.window else "")
 
 
 Names = Sequence[str] | None

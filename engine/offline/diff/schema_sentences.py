@@ -50,7 +50,7 @@ class Wording(NamedTuple):
 
 def _if_open(without: str, otherwise: str) -> Callable[[Constraint], str]:
     """One of two templates: the first if the looser schema has no such constraint."""
-    return lambda it: without if it.loose in (None, False) else otherwise
+    return lambda it: without if it.loose is None or it.loose is False else otherwise
 
 
 STRICTER: Mapping[Fact, Wording] = {

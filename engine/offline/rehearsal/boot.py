@@ -208,8 +208,8 @@ def _body(plan: Plan, route: Route, model: str) -> tuple[str, object]:
             continue
         sent_type = media_type if "*" not in media_type else "application/json"
         for value in _examples(media):
-            if isinstance(value, dict) and (named := route.model) and named.location == "body":
-                value = {**value, named.steps[0]: model}
+            if isinstance(value, dict) and (field := route.model) and field.location == "body":
+                value = {**value, field.steps[0]: model}
             with contextlib.suppress(orjson.JSONEncodeError):  # nested deeper than JSON may be
                 return sent_type, orjson.dumps(value)
     return "", MISSING

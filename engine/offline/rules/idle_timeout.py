@@ -7,8 +7,8 @@ from engine.offline.audit import AuditCase
 from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts
 
+_MIN_IDLE = 1.0
 _MAX_IDLE = 600.0
-_SHORTEST = 1.0
 
 
 def check(case: AuditCase) -> None:
@@ -26,9 +26,9 @@ def check(case: AuditCase) -> None:
 def _check(case: AuditCase, upstream: UpstreamConfig) -> None:
     timeouts = Timeouts(**upstream.timeouts)
     at = (*upstream.at, "timeouts", "idle")
-    if not _SHORTEST <= timeouts.idle <= _MAX_IDLE:
+    if not _MIN_IDLE <= timeouts.idle <= _MAX_IDLE:
         consequence = (
-            "cuts normal pauses" if timeouts.idle < _SHORTEST else "does not detect a dead stream"
+            "cuts normal pauses" if timeouts.idle < _MIN_IDLE else "does not detect a dead stream"
         )
         message = f"streams come from '{upstream.name}': an idle timeout of {timeouts.idle:g} s"
         case.warn(at, "MW404", f"{message} {consequence}", "write 30s to 5m; the default is 60s")

@@ -28,12 +28,12 @@ def test_every_rule_of_oasdiff_is_judged_or_listed_with_a_reason():
 
 def test_a_change_that_loosens_requests_is_weaker(verdicts):
     """What is INFO because callers see no difference, guards less."""
-    message = ("-increased", "-decreased", "-removed", "-widened", "-generalized", "-added")
-    message += ("-optional",)
+    endings = ("-increased", "-decreased", "-removed", "-widened", "-generalized", "-added")
+    endings += ("-optional",)
     loosened = {
         rule: kinds
         for rule, kinds in verdicts.items()
-        if rule.startswith("request-") and rule.endswith(message) and oasdiff.RULES[rule] == "INFO"
+        if rule.startswith("request-") and rule.endswith(endings) and oasdiff.RULES[rule] == "INFO"
     }
     strict = {rule for rule in loosened if "read-only" in rule or "prefix-items" in rule}
     assert len(loosened) > 50

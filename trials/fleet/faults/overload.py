@@ -11,13 +11,13 @@ from trials.fleet.load import Load
 from trials.fleet.report import Report
 
 TITLE = "more requests than the replicas take, of two priorities"
-_MAX, _HIGH, _LOW, _REQUESTS = 4, 6, 60, 1500
+_MAX_IN_FLIGHT, _HIGH, _LOW, _REQUESTS = 4, 6, 60, 1500
 
 
 def run(bed: Bed) -> Report:
     report = Report()
     replicas = bed.start_replicas(2)
-    upstream = {"max_in_flight": _MAX, "queue": {"size": 10, "wait": "1s"}}
+    upstream = {"max_in_flight": _MAX_IN_FLIGHT, "queue": {"size": 10, "wait": "1s"}}
     tokens = {"important": {"priority": "high"}, "batch": {"priority": "low"}}
     config = bed.config(upstream=upstream, tokens=tokens)
     (gateway,) = bed.start_gateways(config, count=1)
@@ -26,8 +26,8 @@ def run(bed: Bed) -> Report:
         low.wait_for(_REQUESTS)
     report.requests([*high.results, *low.results])
     most_open = [replica.counts()["most_open"] for replica in replicas]
-    text = f"at most {' and '.join(map(str, most_open))} requests at one time, of {_MAX}"
-    report.law(max(most_open) == _MAX, "in flight", text)
+    text = f"at most {' and '.join(map(str, most_open))} requests at one time, of {_MAX_IN_FLIGHT}"
+    report.law(max(most_open) == _MAX_IN_FLIGHT, "in flight", text)
     passed = sum(result.success for result in high.results)
     text = f"{passed} of {len(high.results)} passed"
     report.law(passed == len(high.results), "high", text)

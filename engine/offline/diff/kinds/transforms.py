@@ -53,10 +53,10 @@ def _words(was: list[_Edit], now: list[_Edit]) -> str:
     if not now:
         return "has no transform"
     if not was:
-        return f"is transformed now: {', '.join(message for message, _ in now)}"
-    others = list(dict.fromkeys(message for message, value in now if (message, value) not in was))
-    names = {message for message, _ in now}
-    gone = list(dict.fromkeys(message for message, _ in was if message not in names))
+        return f"is transformed now: {', '.join(name for name, _ in now)}"
+    others = list(dict.fromkeys(name for name, value in now if (name, value) not in was))
+    names = {name for name, _ in now}
+    gone = list(dict.fromkeys(name for name, _ in was if name not in names))
     parts = [", ".join(others), f"no longer {', '.join(gone)}" if gone else ""]
     return f"is transformed differently: {'; '.join(filter(None, parts)) or 'in another order'}"
 
@@ -65,9 +65,9 @@ def _edits(transforms: tuple[TransformConfig, ...]) -> list[_Edit]:
     """The edits with their values; that of an entry of a list is the entry."""
     edits = []
     for transform in transforms:
-        for at, message in edits_of(transform):
+        for at, name in edits_of(transform):
             value: Any = transform.options
             for step in at[len(transform.at) :]:
                 value = value[step]
-            edits.append((message, value))
+            edits.append((name, value))
     return edits

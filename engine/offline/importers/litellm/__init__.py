@@ -202,7 +202,8 @@ class _Reader:
         imported |= {"default_max_parallel_requests"}
         for section, at in self._both():
             for key, value in section.items():
-                is_known = key == "routing_strategy" and value in STRATEGIES
+                is_strategy = key == "routing_strategy" and section is self.router
+                is_known = is_strategy and str(value) in STRATEGIES
                 if key not in imported | HARMLESS and not is_known:
                     self.draft.skip((*at, key), reason_for(key))
 

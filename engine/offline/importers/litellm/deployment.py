@@ -177,13 +177,16 @@ class Deployment:
         return f"${{{name}}}"
 
     def _aws_keys(self) -> dict[str, str]:
-        """The keys of AWS, or the name of a profile; nothing where one of two keys is missing."""
-        present = {word for key, word in AWS.items() if self.parameters.get(key)}
-        if "profile" not in present and not {"access_key", "secret_key"} <= present:
+        """The name of a profile, which LiteLLM prefers, or the keys of AWS; nothing where one of
+        two keys is missing."""
+        present = {word: key for key, word in AWS.items() if self.parameters.get(key)}
+        if "profile" in present:
+            return {"profile": self._text(present["profile"])}
+        if not {"access_key", "secret_key"} <= present.keys():
             return {}
-        values = {word: text for key, word in AWS.items() if (text := self._text(key))}
-        for key, word in AWS.items():
-            if word in values and word != "profile" and not values[word].startswith("${"):
+        values = {word: self._text(key) for word, key in present.items()}
+        for word, key in present.items():
+            if not values[word].startswith("${"):
                 variable = self.draft.variable(key.upper(), values[word])
                 reason = f"it is a literal; set {variable} to it"
                 self.draft.skip((*self.at, key), reason, f"the value of {key}")

@@ -101,6 +101,7 @@ REASONS = {
     "alerting": "alert on the metrics of telemetry",
     "rpm": "it weighs the targets; write a rate_limit, or `rate` of a token, as a limit",
     "max_parallel_requests": "write max_in_flight at upstreams",
+    **dict.fromkeys(AWS, "a credential is a profile, or both keys without one"),
     "global_max_parallel_requests": "write a policy, concurrency: {requests: ..., by: all}",
     "priority_reservation": "write `priority` at tokens or routes, and max_in_flight at upstreams",
     "default_priority": "write `priority` at tokens or routes, and max_in_flight at upstreams",

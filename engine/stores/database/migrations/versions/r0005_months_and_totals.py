@@ -238,7 +238,7 @@ def sqlite_trigger() -> str:
     values = " UNION ALL ".join(f"SELECT {seconds} AS period" for seconds in _PERIODS)
     totals = insert("ledger_totals", f" FROM ({values})", _NAMES, f"{hour} - {hour} % period")
     models = insert("ledger_models", "", _MODEL_NAMES, hour)
-    # A program that adds the rows of its transaction itself inserts this row (`batch_sums.py`).
+    # A program that adds the rows of its transaction itself inserts this row.
     alone = "NOT EXISTS (SELECT 1 FROM ledger_state WHERE name = 'batch')"
     return (
         f"CREATE TRIGGER usage_sums AFTER INSERT ON usage WHEN {alone} BEGIN {totals} {models} END"
