@@ -43,7 +43,7 @@ specs: {live: {document: live.yaml}}
 upstreams:
   live: {url: "%s", %s, breaker: {failures: 1000000}, retry: {attempts: 1}, proxy: ""}
 routes:
-  - {operation: live.enter, to: [{upstream: live}], websocket: {session: %s}}
+  - {operation: live.enter, to: [{upstream: live}], websocket: {session: %s, ping: 10m}}
 """
 HANDSHAKE = request(
     "/live",
