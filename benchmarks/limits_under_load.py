@@ -50,7 +50,6 @@ def main(runs: int, amount: int, burning: int) -> int:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             url = f"http://127.0.0.1:{upstream}"
             config = project(folder, url, routes, more=more, workers=WORKERS)
-            config = config.replace("breaker:", "timeouts: {first_byte: 300s}, breaker:")
             fronts.append(stack.enter_context(gateway(folder, config)))
         for _ in range(burning):
             burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])

@@ -1,7 +1,7 @@
 """Counters and numbers that the workers of one machine share, in mapped files of one folder.
 
-`names` says which name has which place (`names`): a few counters and numbers side by side.
-Counters are in the cells of each worker's slot (`slots`), `numbers.<chunk>` are written by
+The file `names` says which name has which place (`names.py`): a few counters and numbers side by
+side. Counters are in the cells of each worker's slot (`slots.py`), `numbers.<chunk>` are written by
 all. Where another file would be needed although half of one is used by no worker, places are given
 to new names, and start at 0: so what was known of addresses that went away takes no room for ever.
 

@@ -22,7 +22,7 @@ Invariants:
 - A refused config changes `tried` and `error` of the state, and nothing else.
 - Nobody can read that a reload succeeded before it did: within one, workers are not published.
 - A signal that ends the master ends the reload; then old and new sockets are closed alike.
-- A token that the new config has no more ends in old workers too (`ended_tokens`).
+- A token that the new config has no more ends in old workers too (`removed_tokens`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Plans:
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
         self._publication = Publication(folder)
-        self._ended_tokens = RemovedTokens(folder, self.plan.config.tokens)
+        self._removed_tokens = RemovedTokens(folder, self.plan.config.tokens)
         self._throttle = LogThrottle()
         self._tried_hash = first.hash
         self._next_trial: Trial | None = None
@@ -150,14 +150,14 @@ class Plans:
         plan there. Raises CannotConnect."""
         self._previous = None
         status = ConfigStatus(source=self.status)
-        return serving(self.plan, folder, status, ended=self._ended_tokens.read)
+        return serving(self.plan, folder, status, ended=self._removed_tokens.read)
 
     def confirm(self) -> None:
         """The new plan is served."""
         self._previous = None
         log.warning("config %s is now served", self.state.hash)
         self.publish()
-        self._ended_tokens.publish(self.plan.config.tokens)
+        self._removed_tokens.publish(self.plan.config.tokens)
         release_memory()
 
     def revert(self, reason: str) -> None:

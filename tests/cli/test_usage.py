@@ -102,6 +102,14 @@ def test_json_is_exact(folder):
     assert result["until"] - result["since"] == pytest.approx(7 * DAY)
 
 
+def test_csv_and_json_have_their_columns_in_this_order(folder):
+    numbers = ["requests", "failed", "input", "output", "cached"]
+    (titles, *_) = csv.reader(io.StringIO(run("--format", "csv").stdout))
+    assert titles == ["token", *numbers, "cost", "currency", "first_byte", *RARE]
+    total = json.loads(run("--format", "json").stdout)["totals"][0]
+    assert list(total) == ["token", *numbers, *RARE, "cost", "first_byte"]
+
+
 def test_csv_sums_up_to_the_total(folder):
     rows = list(csv.DictReader(io.StringIO(run("--format", "csv").stdout)))
     assert [(r["token"], r["requests"], r["cost"], r["currency"]) for r in rows] == [

@@ -43,7 +43,7 @@ specs: {live: {document: live.yaml}}
 upstreams:
   live: {url: "%s", %s, breaker: {failures: 1000000}, retry: {attempts: 1}, proxy: ""}
 routes:
-  - {operation: live.enter, to: [{upstream: live}], websocket: {session: %s}}
+  - {operation: live.enter, to: [{upstream: live}], websocket: {session: %s, ping: 10m}}
 """
 HANDSHAKE = request(
     "/live",
@@ -175,7 +175,7 @@ def test_a_session_that_was_refused_or_is_over_its_time_frees_its_place(
 def test_a_caller_who_leaves_frees_his_place_or_his_turn(
     tmp_path: Path, upstream: Recorder, rooms: Rooms
 ) -> None:
-    bound = "max_in_flight: 1, queue: {size: 1, wait: 30s}"
+    bound = "max_in_flight: 1, queue: {size: 1, wait: 10m}"
     with bounded(tmp_path, upstream, bound) as front:
         with asking(front.port) as one:
             assert one.head()[0] == 101

@@ -233,7 +233,7 @@ def in_progress(front: Running, upstream: Recorder, name: str, count: int) -> It
 
     def hold(received: object, sock: object) -> None:
         arrived.release()
-        go_on.wait(20)
+        go_on.wait()
         respond(received, sock)  # type: ignore[arg-type]
 
     upstream.speak = hold

@@ -49,7 +49,7 @@ def serve(
     stores = f'stores: {{counters: "{redis.url}"{more}}}\n'
     config = project(folder, upstream.url, {"chat": policies}, more=stores, workers=workers)
     # The upstream shares a process with hundreds of callers.
-    config = config.replace("breaker:", "timeouts: {connect: 30s, first_byte: 60s}, breaker:")
+    config = config.replace("timeouts: {", "timeouts: {connect: 30s, ")
     return stack.enter_context(gateway(folder, config))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from engine.machine.shared_memory import SharedMemory, attach, detach
+from engine.machine.shared_memory import Attachment, SharedMemory, attach, detach
 from engine.process.runtime_dir import runtime_directory
 from engine.stores.counters.memory import MemoryCounters
 from engine.values.counters import CountersAway
@@ -162,3 +162,15 @@ def test_a_database_is_not_opened_without_room_for_its_locks(path, monkeypatch):
     monkeypatch.delattr("engine.machine.shared_memory.lmdb.open")
     with pytest.raises(OSError, match="no room"):
         SharedMemory(path, 1 << 20)
+
+
+def test_an_attachment_looks_once_a_second_for_the_file_at_its_path(path, monkeypatch):
+    now, looks = [100.0], []
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr(SharedMemory, "is_current", lambda memory: looks.append(now[0]) or True)
+    attachment = Attachment(path, 1 << 20)
+    memory = attachment.memory()
+    for now[0] in (100.1, 100.9, 101.05, 102.0, 102.2):
+        assert attachment.memory() is memory
+    attachment.close()
+    assert looks == [100.1, 102.0]

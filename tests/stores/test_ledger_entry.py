@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.exchange.record import CANCELLED, Attempt, Outcome
 from engine.stores.ledger_entry import Entry, cancelled_entries, decode, encode, entry_of, repaired
 from engine.values.caller import Caller
-from engine.values.usage import Usage
+from engine.values.usage import COUNTS, Usage
 from tests.support.exchanges import new_exchange
 from tests.support.journals import ENTRY
 
@@ -149,6 +149,15 @@ def test_a_finished_exchange_is_an_entry():
     assert (row.cost, row.currency, row.first_byte) == (17, "EUR", 0.25)
     assert row.price == "groq 2026-07-02"
     assert (row.attempts, row.bytes_out, row.duration) == (2, 3, 1.5)
+
+
+def test_an_entry_has_every_member_of_the_usage_with_its_type():
+    kinds = get_type_hints(Entry)
+    assert {name: kinds[name] for name in get_type_hints(Usage)} == get_type_hints(Usage)
+    counts = {name: at for at, name in enumerate(COUNTS, 1)}
+    entry = entry_of(new_exchange(record={"usage": Usage(**counts, source="upstream")}), "EUR")
+    assert {name: getattr(entry, name) for name in COUNTS} == counts
+    assert entry.source == "upstream"
 
 
 def test_a_cancelled_attempt_is_an_entry_of_its_own_without_usage():

@@ -47,7 +47,8 @@ def project(
 ) -> str:
     """Write the document, and make the text of a gateway.yaml: `routes` are the policies of each
     chat, in YAML's flow style; its models are `one`, `two` (at the upstream `other`) and `gone`
-    (at an address where nobody listens)."""
+    (at an address where nobody listens). Its timeouts are longer than a test waits, also on a busy
+    machine, so that none of them is what the test waits for."""
     paths = {
         f"/{name}/chat/completions": {
             "post": {
@@ -65,14 +66,15 @@ def project(
         f'  - {{operation: small.{name}, model: "$request.body#/model", policies: {policies}}}\n'
         for name, policies in routes.items()
     )
+    patient = "timeouts: {first_byte: 10m, idle: 10m}"
     away = "breaker: {failures: 1000000}, retry: {attempts: 1}"
     return f"""
 version: 1
 server: {{listen: "{{listen}}", workers: {workers}}}
 specs: {{small: {{document: small.json, dialect: openai}}}}
 upstreams:
-  main: {{url: "{upstream}/v1", proxy: "", {away}}}
-  other: {{url: "{upstream}/v1", proxy: "", {away}}}
+  main: {{url: "{upstream}/v1", proxy: "", {patient}, {away}}}
+  other: {{url: "{upstream}/v1", proxy: "", {patient}, {away}}}
   away: {{url: "http://127.0.0.1:9", proxy: "", {away}}}
 models:
   one: {{to: [{{upstream: main}}]}}

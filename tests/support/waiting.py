@@ -9,7 +9,8 @@ from typing import Any
 
 PATIENCE = 50.0
 """Seconds until a condition that does not hold is a failure. Long, as other programs may take all
-processors; shorter than the default timeouts of upstreams, which must not be what fulfils it."""
+processors; shorter than the default timeouts of upstreams, which must not be what fulfils it. On a
+busy machine they are not: where a timeout would fulfil it, let the test's config have 10m."""
 
 
 def under_load(seconds: float = PATIENCE) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 
 import lmdb
@@ -44,6 +45,25 @@ def test_a_database_that_cannot_be_opened_is_away(path, store):
     (path / "data.mdb").write_bytes(b"not a database" * 1000)
     with pytest.raises(CountersAway, match=str(path)):
         take(store, shared_rate())
+
+
+def test_without_room_counters_are_away_and_corrections_are_logged(
+    path, store, monkeypatch, caplog
+):
+    """As at the first request of a worker, or after the folder was removed."""
+
+    def full(fd, start, size):
+        raise OSError(28, "No space left on device")
+
+    receipt = take(store, shared_rate(cost=3)).receipt
+    store.close()
+    shutil.rmtree(path)
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(CountersAway, match=r"no room for \d+ bytes of counters"):
+        take(store, shared_rate())
+    store.settle(receipt, [1])
+    assert "the costs of a request are not corrected: " in caplog.text
+    assert "no room" in caplog.text
 
 
 def test_expired_records_are_swept_as_new_ones_come(path, store, clock):

@@ -7,6 +7,7 @@ import os
 import signal
 
 import gevent
+import pytest
 from gevent.event import Event
 
 from engine.exchange.record import Outcome, Traffic
@@ -130,17 +131,18 @@ def test_requests_continue_between_thousands_of_samples(tmp_path):
     recorder.close()
 
 
-def test_of_targets_without_room_only_those_with_a_fault_are_shown(tmp_path):
+@pytest.mark.parametrize("gauge", [upstreams.BREAKER, health.HEALTH])
+def test_of_targets_without_room_only_those_with_a_fault_are_shown(tmp_path, gauge):
     states = {"a": 0.0, "b": 0.0, "c": 2.0}
     recorder = MetricsRecorder(
         tmp_path,
-        collectors=[lambda: [(upstreams.BREAKER, (each, ""), states[each]) for each in states]],
+        collectors=[lambda: [(gauge, (each, ""), states[each]) for each in states]],
         max_series=1,
     )
-    shown = values(recorder, "modelway_breaker_state")
+    shown = values(recorder, gauge.name)
     assert {labels[1]: value for labels, value in shown.items()} == {"a": 0.0, "c": 2.0}
     states["c"] = 0.0
-    shown = values(recorder, "modelway_breaker_state")
+    shown = values(recorder, gauge.name)
     assert {labels[1]: value for labels, value in shown.items()} == {"a": 0.0, "c": 0.0}
     recorder.close()
 
