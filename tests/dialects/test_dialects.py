@@ -64,3 +64,17 @@ def test_the_interface_is_no_dialect():
 def test_a_request_is_claimed_by_its_headers_and_query(environ, query, claimed):
     every = [dialects.get(name) for name in dialects.names()]
     assert {d.name for d in every if d.claims(environ, query)} == claimed
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "expected"),
+    [
+        ("openai", "/v1/chat/completions", True),
+        ("openai", "/v1/responses", True),
+        ("openai", "/v1/embeddings", False),
+        ("anthropic", "/v1/messages", True),
+        ("anthropic", "/v1/messages/count_tokens", False),
+    ],
+)
+def test_the_path_says_whether_an_operation_is_a_chat(name, path, expected):
+    assert dialects.get(name).has_chat(path) is expected

@@ -59,3 +59,11 @@ def test_openai_lists_every_model_on_one_page():
         "created": 1_700_000_001,
         "owned_by": "me",
     }
+
+
+@pytest.mark.parametrize("kind", ["response.completed", "response.done"])
+def test_the_last_event_of_a_response_ends_its_stream(kind):
+    ends = dialects.get("openai").ends
+    documents = [{"type": "response.output_text.delta", "delta": "hi"}]
+    assert ends(documents) is False
+    assert ends([*documents, {"type": kind}]) is True
