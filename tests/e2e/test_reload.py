@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from select import select
 
 import pytest
 
@@ -27,7 +28,14 @@ from tests.support.crowd import traffic
 from tests.support.each import each
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
-from tests.support.running import Running, engine, environment, gateway, modelway
+from tests.support.running import (
+    Running,
+    engine,
+    environment,
+    gateway,
+    modelway,
+    with_telemetry,
+)
 from tests.support.small import COMPLETION, chat, project
 from tests.support.waiting import PATIENCE, until
 
@@ -266,22 +274,26 @@ def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(deployment: Deployment
 def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
     tmp_path: Path, upstream: Recorder, command: list[str], sig: signal.Signals
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        (tmp_path / "output").open("w+") as output,
+    ):
         text = project(tmp_path, upstream.url, {"chat": "[]"}, more=records_at(silent))
-        address = f"127.0.0.1:{free_port()}"
-        (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", address))
+        text = with_telemetry(text, f"127.0.0.1:{free_port()}")
+        (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", f"127.0.0.1:{free_port()}"))
         process = subprocess.Popen(
             engine(*command),
             cwd=tmp_path,
             env=environment(),
-            stderr=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stderr=output,
+            stdout=output,
             start_new_session=True,
             # Where tests run in the background, it is ignored, and a child inherits that.
             preexec_fn=lambda: signal.signal(sig, signal.SIG_DFL),
         )
         try:
-            silent.settimeout(PATIENCE)
+            until(lambda: select([silent], [], [], 0)[0] or process.poll() is not None, "the trial")
+            assert process.poll() is None, (tmp_path / "output").read_text()
             with silent.accept()[0]:  # from the trial, which waits for an answer now
                 process.send_signal(sig)
                 assert process.wait(20.0) == 128 + sig
@@ -290,6 +302,7 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def test_folders_in_memory_that_were_removed_are_made_again(deployment: Deployment) -> None:
