@@ -107,11 +107,12 @@ def test_a_mistake_may_be_why_a_path_has_no_operation(operations: str, tmp_path:
     (tmp_path / "shop.yaml").write_text(
         SHOP.replace("\npaths:\n", f"\npaths:{PATHS_WITHOUT_OPERATIONS}")
     )
+    (tmp_path / "copy.yaml").write_text(SHOP)
     (tmp_path / "other.yaml").write_text(OTHER + "Item: {parameters: 7}\n")
     (tmp_path / "gateway.yaml").write_text(CONFIG.format(operations=operations))
-    planned = make_plan(tmp_path / "gateway.yaml", {})
-    assert planned.plan is not None, planned.problems
-    lower_unreached(planned)
-    found = {(p.code, p.path[-1]) for p in planned.problems if p.level is Level.WARNING}
+    plan_result = make_plan(tmp_path / "gateway.yaml", {})
+    assert plan_result.plan is not None, plan_result.problems
+    lower_unreached(plan_result)
+    found = {(p.code, p.path[-1]) for p in plan_result.problems if p.level is Level.WARNING}
     assert found >= {("MW203", "$ref"), ("MW202", "$ref")}
     assert found >= {("MW204", "/number"), ("MW204", "parameters"), ("MW204", "LINK")}
