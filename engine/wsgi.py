@@ -19,13 +19,13 @@ from engine.config.config_files import ConfigFiles
 from engine.edge.router import Application
 from engine.plan.make_plan import make_plan
 from engine.plan.route import CannotConnect
+from engine.process.child_process import release_memory
 from engine.process.file_descriptors import raise_limit
 from engine.process.runtime_dir import use_for_temporary_files
 from engine.server.gunicorn_connection import WSGIAdapter
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines, master_listens
 from engine.server.worker import Worker
-from engine.source.child_process import release_memory
 from engine.source.problem import render
 from engine.telemetry.health import ConfigStatus
 from engine.values.units import format_count

@@ -18,13 +18,13 @@ from engine.config.console import HOME
 from engine.config.telemetry import PUBLIC, READY
 from engine.offline.rehearsal.boot import boot
 from engine.plan.route import Plan
+from engine.process.child_process import return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import try_out
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import PassedSockets
 from engine.server.reload import Gateway, Plans
-from engine.source.child_process import return_memory
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.listen_address import ListenAddress
 from engine.values.units import format_count

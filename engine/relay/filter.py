@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from typing import IO
 
+import gevent
+
+from engine.process.aside import aside
+from engine.process.child_process import ChildFailed
 from engine.values.content_coding import DecodeError, Decoder, decode_body
 
 
@@ -29,8 +35,20 @@ class Filter:
         return data
 
     def finish(self) -> bytes:
-        """What the end of the body completes."""
+        """What the end of the body completes, or the beginning of it."""
         return b""
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `more` has the rest of what the end has completed."""
+        return False
+
+    def more(self) -> bytes:
+        """The next part of that, `b""` at its end."""
+        return b""
+
+    def close(self) -> None:
+        """Nothing more is read."""
 
 
 class Unreadable(Exception):
@@ -69,9 +87,19 @@ class Decoding(Filter):
         return b""
 
 
+_PIECE = 262_144
+LARGE = 1_000_000
+"""Bytes of a body that takes so long to change that others must not wait for it."""
+
+
 class WholeBody(Filter):
     """Holds a body of at most `max_bytes`, and passes at its end what `change` makes of it without
-    its Content-Encoding. `observe` gets each part as it arrives."""
+    its Content-Encoding. `observe` gets each part as it arrives.
+
+    A large one is changed in another process, which writes it to a file: of what `change` does to
+    objects, only the failure comes back."""
+
+    _file: IO[bytes] | None = None
 
     def __init__(self, max_bytes: int, encoding: str, observe: Callable[[bytes], None]) -> None:
         self.received = bytearray()
@@ -87,6 +115,44 @@ class WholeBody(Filter):
         return b""
 
     def finish(self) -> bytes:
+        if len(self.received) <= LARGE:
+            return self._changed()
+        self._file = tempfile.TemporaryFile(prefix="modelway-", buffering=0)  # noqa: SIM115
+        try:
+            self.failure = aside(self._write_changed, keep=self._file.fileno())
+        except ChildFailed as failure:
+            self.failure = Unreadable(f"the process that changes the upstream's answer {failure}")
+        if self.failure is not None:
+            self.close()
+            return b""
+        self.received.clear()
+        self._file.seek(0)
+        return self.more()
+
+    def _write_changed(self) -> Exception | None:
+        """In the other process: write the changed body, and return the failure."""
+        assert self._file is not None
+        remaining = memoryview(self._changed())
+        while remaining:
+            remaining = remaining[self._file.write(remaining) :]
+        return self.failure
+
+    @property
+    def has_more(self) -> bool:
+        return self._file is not None
+
+    def more(self) -> bytes:
+        data = b"" if self._file is None else self._file.read(_PIECE)
+        if not data:
+            self.close()
+        return data
+
+    def close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:  # in a thread: to free its pages takes milliseconds
+            gevent.get_hub().threadpool.spawn(file.close)
+
+    def _changed(self) -> bytes:
         text = decode_body(self._encoding, bytes(self.received))
         if text is None:
             self.failure = Unreadable(UNDECODABLE)

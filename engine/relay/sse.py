@@ -40,6 +40,10 @@ class NotAnEvent(Exception):
             document = document[0]
         self.document = document
 
+    def __reduce__(self) -> tuple[type, tuple[bytes]]:
+        """For pickle: an answer may be read in another process (`process/aside.py`)."""
+        return type(self), (self.text,)
+
 
 class Cleaner(Filter):
     """Takes bytes as they arrive and returns whole clean events.

@@ -19,7 +19,7 @@ import gevent
 
 from engine.plan.route import CannotServe, Plan, PlanResult
 from engine.process import runtime_dir
-from engine.source.child_process import ChildFailed, describe, run
+from engine.process.child_process import ChildFailed, describe, run
 from engine.source.problem import render
 from engine.values.units import format_count
 

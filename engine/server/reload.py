@@ -36,6 +36,7 @@ from pathlib import Path
 
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
+from engine.process.child_process import release_memory, return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.log_throttle import LogThrottle
 from engine.server.config_trial import SECONDS, Boot, Trial, try_out
@@ -46,7 +47,6 @@ from engine.server.master_state import Publication, State, read_all
 from engine.server.removed_tokens import RemovedTokens
 from engine.server.serving import serving
 from engine.server.worker_states import WorkerState
-from engine.source.child_process import release_memory, return_memory
 from engine.telemetry.health import ConfigStatus
 
 log = logging.getLogger("modelway")

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from engine.source.child_process import run_in_child
+from engine.process.child_process import run_in_child
 from engine.source.files import add_reads, read_text, record_reads
 from engine.source.json_places import JsonPlaces
 from engine.source.nodes import compose

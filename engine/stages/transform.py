@@ -18,8 +18,8 @@ from engine.spec.refusal_messages import without_value
 from engine.spec.request_bodies import check, use_documented_names
 from engine.transforms.caller_side import edit_request
 from engine.transforms.response_edits import (
-    MAX_EDITED,
     STALE_HEADERS,
+    EditedJson,
     EventEditor,
     ResponseEditor,
 )
@@ -146,12 +146,26 @@ def _edited_pieces(pieces: Iterable[bytes], kind: str, editor: ResponseEditor) -
         yield from map(events.feed, pieces)
         yield events.finish()
         return
-    received = bytearray()
-    for piece in pieces:
-        received += piece
-        if len(received) > MAX_EDITED:
-            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "its JSON is too large to edit")
-    yield editor.json(bytes(received))
+    yield from _edited_json(pieces, EditedJson(editor))
+
+
+def _edited_json(pieces: Iterable[bytes], body: EditedJson) -> Iterator[bytes]:
+    try:
+        for piece in pieces:
+            body.feed(piece)
+            if body.failure is not None:
+                raise _broke_off(body.failure)
+        yield body.finish()
+        if body.failure is not None:
+            raise _broke_off(body.failure)
+        while data := body.more():
+            yield data
+    finally:
+        body.close()
+
+
+def _broke_off(failure: Exception) -> AbortConnection:
+    return AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(failure))
 
 
 def _parse_again(exchange: Exchange, operation: Operation) -> None:

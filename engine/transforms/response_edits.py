@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import orjson
 
 from engine.exchange.interfaces import Headers
-from engine.relay.filter import Filter
+from engine.relay.filter import Filter, WholeBody
 from engine.spec.media_types import essence, is_json
 from engine.transforms.places import TooDeep
 from engine.transforms.template import TemplateValues
@@ -82,6 +82,22 @@ def _names(transforms: Sequence[Transform]) -> list[bytes] | None:
                 return None
             names.append(b'"' + place.steps[-1].encode() + b'"')
     return names
+
+
+class EditedJson(WholeBody):
+    """A JSON text after the edits."""
+
+    def __init__(
+        self,
+        editor: ResponseEditor,
+        encoding: str = "",
+        observe: Callable[[bytes], None] = lambda data: None,
+    ) -> None:
+        super().__init__(MAX_EDITED, encoding, observe)
+        self._editor = editor
+
+    def change(self, text: bytes) -> bytes:
+        return self._editor.json(text)
 
 
 class EventEditor(Filter):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from engine.dialects import Dialect
 from engine.metering.readers import Reader, reader
-from engine.relay.filter import Filter, WholeBody, unreadable
+from engine.relay.filter import Filter, unreadable
 from engine.relay.sse import Cleaner
 from engine.spec.media_types import essence, is_json
 from engine.transforms.response_edits import (
-    MAX_EDITED,
     STALE_HEADERS,
+    EditedJson,
     EventEditor,
     ResponseEditor,
 )
@@ -35,24 +35,13 @@ def edited_response(
     body: Filter
     if is_json(content_type):
         usage_reader = reader(dialect.meter, essence(content_type), encoding)
-        body = _EditedJson(editor, encoding, usage_reader)
+        body = EditedJson(editor, encoding, usage_reader.feed)
     else:
         usage_reader = reader(dialect.meter, essence(content_type))
         body = _EditedEvents(editor, usage_reader, Cleaner(dialect.stream))
         if encoding not in ("", "identity"):
             body = unreadable("the upstream's stream is encoded, so that it cannot be edited")
     return FilteredResponse(response, headers, body, usage_reader)
-
-
-class _EditedJson(WholeBody):
-    """A JSON text after the edits."""
-
-    def __init__(self, editor: ResponseEditor, encoding: str, usage_reader: Reader) -> None:
-        super().__init__(MAX_EDITED, encoding, usage_reader.feed)
-        self._editor = editor
-
-    def change(self, text: bytes) -> bytes:
-        return self._editor.json(text)
 
 
 class _EditedEvents(EventEditor):

@@ -45,7 +45,8 @@ class FilteredResponse:
     @property
     def is_complete(self) -> bool:
         """Whether all of the body has been read."""
-        return self._has_ended and not self._next and self._filter.failure is None
+        body = self._filter
+        return self._has_ended and not body.has_more and not self._next and body.failure is None
 
     def read(
         self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
@@ -57,6 +58,8 @@ class FilteredResponse:
             data, self._next = self._next, b""
             return data
         is_silent, response, body = True, self._response, self._filter
+        if body.has_more and (data := body.more()):
+            return data
         pass_on = None if on_data is None else _through(body, on_data)
         while body.failure is None and not self._has_ended:
             try:
@@ -89,6 +92,7 @@ class FilteredResponse:
 
     def close(self) -> None:
         """Release the upstream's connection."""
+        self._filter.close()
         self._response.close()
 
     def detach(self) -> tuple[Socket, bytes]:

@@ -54,6 +54,10 @@ class Misframed(Exception):
         super().__init__("the upstream's answer is not the JSON that it says it is")
         self.data = data
 
+    def __reduce__(self) -> tuple[type, tuple[bytes]]:
+        """For pickle: an answer may be read in another process (`process/aside.py`)."""
+        return type(self), (self.data,)
+
 
 @dataclass(slots=True)
 class FirstContent:

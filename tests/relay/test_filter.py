@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import os
 
 import pytest
 
-from engine.relay.filter import Decoding, Filter, Unreadable, WholeBody
+from engine.relay.filter import LARGE, Decoding, Filter, Unreadable, WholeBody
+from engine.relay.sse import NotAnEvent
 from engine.values.content_coding import decoder
 
 
@@ -79,3 +81,59 @@ def test_a_whole_body_that_cannot_be_decoded_is_unreadable(encoding: str, data: 
     body, _ = whole(data, max_bytes=99, encoding=encoding)
     assert body.finish() == b""
     assert isinstance(body.failure, Unreadable)
+
+
+class Doubling(WholeBody):
+    """Writes its body twice; `changes` counts the changes in this process."""
+
+    changes = 0
+
+    def change(self, text: bytes) -> bytes:
+        self.changes += 1
+        if text.startswith(b"bad"):
+            self.failure = NotAnEvent(text)
+            return b""
+        if text.startswith(b"dies"):
+            os._exit(1)
+        return text + text
+
+
+def doubled(text: bytes) -> tuple[bytes, Doubling]:
+    """A large body after its change."""
+    body = Doubling(100_000_000, "", lambda data: None)
+    body.feed(text)
+    data = body.finish()
+    while body.has_more:
+        data += body.more()
+    return data, body
+
+
+@pytest.mark.parametrize("size", [LARGE, LARGE + 1, LARGE * 3])
+def test_a_large_body_is_changed_in_another_process(size: int) -> None:
+    text = os.urandom(size)
+    data, body = doubled(text)
+    assert data == text * 2
+    assert body.changes == (size <= LARGE)
+
+
+def test_a_large_body_passes_in_parts() -> None:
+    body = Doubling(100_000_000, "", lambda data: None)
+    body.feed(b"x" * 2 * LARGE)
+    assert 0 < len(body.finish()) < LARGE
+    assert body.has_more
+    body.close()
+    assert not body.has_more
+
+
+def test_the_failure_of_a_large_body_comes_back() -> None:
+    text = b"bad" + b"x" * LARGE
+    data, body = doubled(text)
+    assert data == b""
+    assert isinstance(body.failure, NotAnEvent)
+    assert body.failure.text == text
+
+
+def test_a_process_that_dies_makes_a_large_body_unreadable() -> None:
+    data, body = doubled(b"dies" + b"x" * LARGE)
+    assert (data, type(body.failure)) == (b"", Unreadable)
+    assert "ended without a result" in str(body.failure)

@@ -10,9 +10,9 @@ import gevent
 import pytest
 
 from engine.plan.route import CannotServe
+from engine.process.child_process import MEMORY
 from engine.process.runtime_dir import NoWritableFolder
 from engine.server.config_trial import try_out
-from engine.source.child_process import MEMORY
 from tests.support.shop import CONFIG, Shop
 from tests.support.waiting import until
 

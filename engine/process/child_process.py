@@ -37,6 +37,8 @@ _STOP_INTERVAL = 0.1
 """Seconds between two calls of `stop`: a signal does not interrupt the wait for the child."""
 
 _REASON_LENGTH = 500
+_LAST = 1 << 30
+"""Above every descriptor."""
 _DEFAULT = ("SIGINT", "SIGTERM", "SIGQUIT", "SIGCHLD", "SIGALRM", "SIGABRT")
 _IGNORED = ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGTTIN", "SIGTTOU", "SIGWINCH")
 
@@ -64,7 +66,7 @@ def run(
 
     Raises ChildFailed, also soon after `stop` returns True.
     """
-    child, pipe = _fork(function, partial(_bound, seconds, memory))
+    child, pipe = fork(function, partial(bounded, seconds, memory))
     try:
         data = _read(pipe, time.monotonic() + seconds, stop)
     finally:
@@ -73,7 +75,7 @@ def run(
             os.kill(child, signal.SIGKILL)  # it has answered, or its time is over
         status = _wait(child)
     if data is not None:
-        result: Result = _result(data, status)
+        result: Result = result_of(data, status)
         return result
     if stop():
         raise ChildFailed("was cancelled: this process is stopping")
@@ -91,21 +93,26 @@ def run_in_child(function: Callable[..., Result], *arguments: object) -> Result:
     if threading.active_count() > 1:
         return call()
     try:
-        child, pipe = _fork(call)
+        child, pipe = fork(call)
         with open(pipe, "rb") as file:
             data = file.read()
-        result: Result = _result(data, _wait(child))
+        result: Result = result_of(data, _wait(child))
     except ChildFailed as failure:
         log.info("the child process %s; this process does its work", failure)
         return call()
     return result
 
 
-def _fork(
-    function: Callable[[], object], prepare: Callable[[], None] = _nothing
+def fork(
+    function: Callable[[], object],
+    prepare: Callable[[], None] = _nothing,
+    *,
+    is_alone: bool = False,
+    keep: int | None = None,
 ) -> tuple[int, int]:
     """A child that calls `prepare` and then the function: its process id, and the pipe with what
-    the function returned or raised."""
+    the function returned or raised. With `is_alone` it has no other descriptor of this process than
+    the standard streams and `keep`, so that a connection ends when this process closes it."""
     read_end, write_end = posix.pipe()
     try:
         child = posix.fork()
@@ -115,12 +122,23 @@ def _fork(
         raise ChildFailed(f"could not be created: {error}") from error
     if child == 0:
         posix.close(read_end)
+        if is_alone:
+            _close_all_but({write_end} if keep is None else {write_end, keep})
         _work(function, write_end, prepare)
     posix.close(write_end)
     return child, read_end
 
 
-def _result(data: bytes, status: int) -> Any:
+def _close_all_but(kept: set[int]) -> None:
+    """Close all descriptors but these, and the standard streams."""
+    begin = 3
+    for descriptor in sorted(kept):
+        posix.closerange(begin, descriptor)
+        begin = descriptor + 1
+    posix.closerange(begin, _LAST)
+
+
+def result_of(data: bytes, status: int) -> Any:
     """The result that a child wrote; raises ChildFailed with what it raised, or how it ended."""
     try:
         succeeded, value = pickle.loads(data)  # noqa: S301 - our own child wrote it
@@ -157,7 +175,7 @@ def describe(error: Exception) -> str:
     return f"{words} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else words
 
 
-def _bound(seconds: float, memory: int) -> None:
+def bounded(seconds: float, memory: int) -> None:
     """Reset the parent's signal handlers, and bound time and memory."""
     signal.set_wakeup_fd(-1)
     for name in _DEFAULT:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.source.child_process import MEMORY, ChildFailed, release_memory, run, run_in_child
+from engine.process.child_process import MEMORY, ChildFailed, release_memory, run, run_in_child
 
 LARGE = 40_000_000
 
@@ -25,7 +25,7 @@ def own_threads_only(monkeypatch: pytest.MonkeyPatch) -> None:
     def count() -> int:
         return len(frozenset(threading.enumerate()) - others)
 
-    monkeypatch.setattr("engine.source.child_process.threading.active_count", count)
+    monkeypatch.setattr("engine.process.child_process.threading.active_count", count)
 
 
 def resident() -> int:
