@@ -11,6 +11,7 @@ from engine.exchange.record import Outcome
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests, streams, usage
 from engine.telemetry.metrics.attempts import ATTEMPTS, RETRIES
+from engine.telemetry.metrics.loop_lag import LAG
 from engine.upstream import metrics as upstreams
 from engine.upstream.health import metrics as health
 from engine.upstream.health.watched_target import STATES
@@ -64,6 +65,7 @@ class Figures:
     duration: Quantiles
     first_byte: Quantiles
     overhead: Quantiles
+    loop_lag: float | None
     tokens_in: float
     tokens_out: float
     cost: dict[str, float]
@@ -87,6 +89,7 @@ def figures_of(change: MetricsChange) -> Figures:
         duration=_median_and_p95(change, requests.DURATION.name),
         first_byte=_median_and_p95(change, requests.FIRST_BYTE.name),
         overhead=_median_and_p95(change, requests.OVERHEAD.name),
+        loop_lag=change.quantiles(LAG.name, (0.99,))[0],
         tokens_in=change.rate(usage.TOKENS.name, _type("input")),
         tokens_out=change.rate(usage.TOKENS.name, _type("output")),
         cost={currency: rate * _HOUR for currency, rate in cost.items() if rate},

@@ -83,7 +83,8 @@ def _totals(figures: Figures) -> list[Text]:
     second = Text.assemble(
         ("50/95%  duration ", "dim"), f"{_pair(figures.duration)}   ",
         ("first byte ", "dim"), f"{_pair(figures.first_byte)}   ",
-        ("gateway ", "dim"), _pair(figures.overhead),
+        ("gateway ", "dim"), f"{_pair(figures.overhead)}   ",
+        ("99%  loop lag ", "dim"), format_seconds(figures.loop_lag),
     )  # fmt: skip
     third = Text.assemble(
         ("tokens in ", "dim"), f"{format_number(figures.tokens_in)}/s   ",

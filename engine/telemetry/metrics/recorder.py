@@ -23,6 +23,7 @@ from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
 from engine.telemetry.metrics import attempts
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
+from engine.telemetry.metrics.loop_lag import watch_loop
 from engine.telemetry.metrics.requests import RequestSeries, RequestTables, counted_combinations
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
@@ -93,16 +94,15 @@ class MetricsRecorder:
         self._totals: dict[int, float] = {}
         self._max_series = max_series
         self._next_retry = 0.0
-        self._greenlet: gevent.Greenlet[[], None] | None = None
+        self._greenlets: list[gevent.Greenlet[..., None]] = []
 
     def start(self) -> None:
-        """Sample the gauges in the background from now on."""
-        self._greenlet = gevent.spawn(self._run)
+        """Sample the gauges, and watch the event loop, in the background from now on."""
+        self._greenlets = [gevent.spawn(self._run), gevent.spawn(watch_loop, self._cells)]
 
     def close(self) -> None:
         """The worker ends: its counters remain, its gauges do not."""
-        if self._greenlet is not None:
-            self._greenlet.kill(block=False)
+        gevent.killall(self._greenlets, block=False)
         self.collect()
         self._flush()  # requests may have ended meanwhile
         self._cells.close()
