@@ -21,6 +21,9 @@ from engine.upstream.client.failures import Silence
 from engine.upstream.client.http1 import ResponseParser
 
 PIECE = 64 * 1024
+_PIECE_OF_STREAM = 16 * 1024
+"""Events of 64 KB take tens of milliseconds, for which all other requests wait. A record of TLS is
+not longer."""
 
 # gevent removes `poll` from the standard module; its own starts a watcher even for a timeout of 0.
 _poll = get_original("select", "poll")
@@ -148,7 +151,7 @@ class Connection:
         def arrived() -> bool:
             nonlocal since
             try:
-                data = recv(PIECE)
+                data = recv(_PIECE_OF_STREAM)
             except _NOT_NOW:
                 return True
             if not data:
