@@ -17,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from engine.server.worker import HEAVY_NAME
 from engine.values.caller import digest
 from tests.support.ports import free_port
 from tests.support.running import with_telemetry
@@ -66,9 +67,14 @@ def first_answer(port: int, since: float) -> float:
 
 
 def workers(master: int) -> list[int]:
-    """The process ids of a master's workers."""
+    """The process ids of a master's workers, without those for large requests."""
     text = Path(f"/proc/{master}/task/{master}/children").read_text()
-    return [int(pid) for pid in text.split()]
+    return [int(pid) for pid in text.split() if not is_heavy(pid)]
+
+
+def is_heavy(pid: int | str) -> bool:
+    """Whether a process serves large requests only."""
+    return Path(f"/proc/{pid}/comm").read_text().strip() == HEAVY_NAME
 
 
 def resident(pid: int) -> float:

@@ -30,8 +30,11 @@ EDGES = {
         "telemetry.sink",
     ),
     "ssl": ("upstream.client", "relay.websocket", "credentials.fetchers"),
-    "select": ("upstream.client", "source.child_process"),
-    "gevent.socket": ("upstream.client", "relay.websocket", "server.caller_socket"),
+    "select": ("upstream.client", "process.child_process", "process.aside"),
+    "gevent.socket": (
+        *("upstream.client", "relay.websocket", "server.caller_socket", "server.heavy"),
+        "process.aside",
+    ),
     "gevent.ssl": ("upstream.client",),
     # The fetchers of tokens run in a process of their own.
     "http.client": ("credentials.fetchers",),

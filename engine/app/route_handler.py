@@ -63,12 +63,14 @@ def handler_of(
         *head_stages(route, parts),
         *shared.report(route),
         *shared.validate_parameters(checks),
+        *shared.take_turn(parts.watcher.watch),
         *_receiving_stages(route, checks, parts),
         *shared.policies(guards.models),
         *shared.validate_body(checks),
         *_written_stages(route, parts),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
+        *shared.end_turn(),
     ]
     wrapped = parts.wrap_stages(route, request_stages)
     stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]

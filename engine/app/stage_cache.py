@@ -21,6 +21,7 @@ from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.receive import receive
 from engine.stages.report import report_responses
+from engine.stages.turn import Watch, end_turn, take_turn
 from engine.stages.validate import Checks, validate_body, validate_parameters
 from engine.values.build_cache import BuildCache
 
@@ -72,6 +73,16 @@ class StageCache:
         """Reads and parses the body."""
         settings = checks.bodies, checks.mode, check_large
         return self.once("receive", settings, lambda: receive(checks, check_large))
+
+    def take_turn(self, watch: Watch) -> list[Stage]:
+        """Waits for the turn of the request, in a process that serves large requests only."""
+        turns = self._services.turns
+        return [] if turns is None else [self.once("turn", (), lambda: take_turn(turns, watch))]
+
+    def end_turn(self) -> list[Stage]:
+        """Ends that turn."""
+        turns = self._services.turns
+        return [] if turns is None else [self.once("end of turn", (), lambda: end_turn(turns))]
 
     def validate_parameters(self, checks: Checks) -> list[Stage]:
         """Checks the parameters of requests, if there are any."""

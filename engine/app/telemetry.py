@@ -50,11 +50,13 @@ def telemetry_of(
     *,
     status: ConfigStatus | None = None,
     background: bool = True,
+    is_heavy: bool = False,
 ) -> WorkerTelemetry:
     """The logs and metrics of one worker, to be called in it, after the fork.
 
     `folder` holds the metrics of all workers of a master; None for no metrics. `loggers` are the
-    names of the loggers to configure, `status` is that of the config that is served.
+    names of the loggers to configure, `status` is that of the config that is served. `is_heavy`:
+    the worker serves large requests only.
     """
     settings = config.telemetry
     health = Health(status or ConfigStatus(), version=version())
@@ -72,7 +74,7 @@ def telemetry_of(
     if batch.consumers:
         parts.observers.append(batch.add)
     parts.collectors += [
-        process_collector(parts.health.version),
+        process_collector(parts.health.version, is_heavy=is_heavy),
         config_collector(parts.health.config),
         log_collector(lambda: sum(sink.dropped for sink in sinks)),
     ]

@@ -84,8 +84,9 @@ def _print(state: State, gateway: str) -> None:
         click.echo(f"{gateway}config {state.hash} is now in use")
     for worker in state.workers:
         reason = f": {worker.error}" if worker.error else ""
+        kind = "heavy worker" if worker.is_heavy else "worker"
         click.echo(
-            f"  worker {worker.pid}  config {worker.config}  {_phase(worker)} "
+            f"  {kind} {worker.pid}  config {worker.config}  {_phase(worker)} "
             f"since {_since(worker)}{reason}"
         )
 
@@ -94,6 +95,7 @@ def _document(state: State) -> dict[str, Any]:
     workers = [
         {
             "pid": worker.pid,
+            "heavy": worker.is_heavy,
             "config": worker.config,
             "phase": _phase(worker),
             "since": _since(worker),

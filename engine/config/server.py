@@ -35,6 +35,12 @@ class Server:
     watch: bool = default("server.watch")
     base_url: str = ""
     request_timeout: float = default("server.request_timeout")
+    stuck_after: float = default("server.stuck_after")
+    heavy_processes: int = field(
+        default=default("server.heavy.processes"), metadata={"key": "heavy.processes"}
+    )
+    heavy_above: int = field(default=default("server.heavy.above"), metadata={"key": "heavy.above"})
+    heavy_queue: int = field(default=default("server.heavy.queue"), metadata={"key": "heavy.queue"})
 
 
 def read_server(section: Section, source: SourceDocument, findings: Findings) -> Server:
@@ -52,7 +58,8 @@ def read_server(section: Section, source: SourceDocument, findings: Findings) ->
         findings.error(
             source, ("server", "grace"), "MW398", message, "remove one of them", key=True
         )
-    server = Server(**values | drain)
+    heavy = {f"heavy_{name}": value for name, value in values.pop("heavy", {}).items()}
+    server = Server(**values | drain | heavy)
     if server.reuse_port and server.listen.startswith("unix:"):
         message = "a Unix socket in 'listen' cannot be shared by 'reuse_port'"
         hint = "remove it: a gateway that starts takes over the path of the socket"

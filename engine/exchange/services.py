@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from engine.exchange.exchange import Observer
+from engine.exchange.turns import Turns
 from engine.values.admission import AdmissionQueues
 from engine.values.caller import Caller
 from engine.values.client_address import Network
@@ -92,7 +93,8 @@ class Services:
     `begin` is called when an exchange begins, `observers` when it has ended. `collectors` sample
     the gauges, `page` returns the text of all metrics, None without metrics; `health` says whether
     the worker is ready. `queues` are the admission queues of upstreams, None if none has a limit.
-    `machine` is the state shared by the workers of this machine. `background`: services may start
+    `machine` is the state shared by the workers of this machine. `turns` are those of large
+    requests, in a process that serves nothing else. `background`: services may start
     background tasks. `closing` are the callbacks of `close`.
     """
 
@@ -114,6 +116,7 @@ class Services:
     health: WorkerHealth | None = None
     queues: AdmissionQueues | None = None
     machine: MachineState = field(default_factory=LocalState)
+    turns: Turns | None = None
     background: bool = False
     closing: list[Callable[[], None]] = field(default_factory=list)
 

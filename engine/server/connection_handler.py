@@ -14,16 +14,19 @@ from engine.edge.router import Application
 from engine.exchange.exchange import Response
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ
+from engine.server.heavy.passed_request import PassedRequest, ReportingSocket
+from engine.server.heavy.passing import NothingPasses, Passing
 from engine.server.http1.request import InvalidRequest, Limits, RequestHead
 from engine.server.http1.response import ResponseWriter
 from engine.server.listener import IdleConnections
-from engine.server.worker_connection import WorkerConnection, read_head
+from engine.server.worker_connection import RefusedBody, WorkerConnection, read_head
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
 TIME_TO_READ = 0.5
 """Seconds between the last bytes of a response that breaks off and the end of its connection. The
 Fetch standard's body streams drop what was not read when they fail, with it the error event."""
+NOTHING_PASSES = NothingPasses()
 _REASONS = {414: "URI Too Long"}
 """Reason phrases of RFC 9110 that older Pythons do not have; the others are Python's."""
 
@@ -41,7 +44,8 @@ class ConnectionHandler:
     """Serves the connections of one listener, whose socket's address is `address`.
 
     `idle` holds those that wait for a request. `begin_request` counts a request, and says whether
-    its connection may carry another.
+    its connection may carry another. `passing` passes large requests to heavy workers, which know
+    the listener by its `number`.
     """
 
     def __init__(
@@ -52,6 +56,8 @@ class ConnectionHandler:
         settings: HTTPSettings,
         begin_request: Callable[[], bool],
         log: logging.Logger,
+        passing: Passing = NOTHING_PASSES,
+        number: int = 0,
     ) -> None:
         self.idle = idle
         self._application = application
@@ -60,13 +66,35 @@ class ConnectionHandler:
         self._environ = {**settings.environ, **address_fields("SERVER", address)}
         self._begin_request = begin_request
         self._log = log
+        self._passing = passing
+        self._number = number
 
     def __call__(self, client: GeventSocket, address: object) -> None:
         """Serve the requests of a connection until its end, and close it."""
-        sock = CallerSocket(client)
         try:
-            client.setblocking(True)
-            self._serve_connection(sock, address)
+            self._guarded(CallerSocket(client), address, self._serve_connection)
+        finally:
+            self.idle.remove(client)
+            client.close()
+
+    def serve_passed(self, sock: ReportingSocket, request: PassedRequest) -> bool:
+        """In a heavy worker: serve one request. Whether its connection may carry another."""
+
+        def serve(sock: CallerSocket, address: object) -> bool:
+            connection = WorkerConnection(sock, request.head, request.close)
+            shared, trusted = self._shared(address)
+            is_complete = self._respond(sock, request.head, shared, trusted, connection)
+            return is_complete and connection.drain()
+
+        return self._guarded(sock, request.address, serve)
+
+    def _guarded(
+        self, sock: CallerSocket, address: object, serve: Callable[[CallerSocket, object], bool]
+    ) -> bool:
+        """Call `serve`. If it raises, log and answer what can be answered, and return False."""
+        try:
+            sock.sock.setblocking(True)
+            return serve(sock, address)
         except InvalidRequest as error:
             # The target is never logged: its query may contain a token.
             self._log.info("not a valid HTTP request: %s", error)
@@ -82,25 +110,40 @@ class ConnectionHandler:
         except Exception as error:  # noqa: BLE001 - it is logged
             self._log.error("a connection failed", exc_info=error)
             self._send(sock, self._application.refuse(_failure(), ip_address(address)))
-        finally:
-            self.idle.remove(client)
-            client.close()
+        return False
 
-    def _serve_connection(self, sock: CallerSocket, address: object) -> None:
+    def _shared(self, address: object) -> tuple[Environ, bool]:
+        """The environ that the requests of a caller share, and whether it is a trusted proxy."""
         environ = {**self._environ, **address_fields("REMOTE", address)}
-        trusted = self._settings.scheme_headers.trusts(address)
+        return environ, self._settings.scheme_headers.trusts(address)
+
+    def _serve_connection(self, sock: CallerSocket, address: object) -> bool:
+        """False, when no other request follows."""
+        environ, trusted = self._shared(address)
+        above = self._passing.above
         connection: WorkerConnection | None = None
         while True:
             self.idle.add(sock.sock)
             if connection is not None and not connection.drain():
-                return
+                return False
             head = read_head(sock, self._settings.limits)
             if head is None:
-                return
+                return False
             self.idle.remove(sock.sock)
-            connection = WorkerConnection(sock, head, close=not self._begin_request())
+            close = not self._begin_request()
+            connection = WorkerConnection(sock, head, close)
+            if head.content_length is None or head.content_length > above:
+                passed = PassedRequest(head, sock.buffered, address, self._number, close)
+                report = self._passing.pass_on(sock.sock, passed)
+                if report is not None:
+                    if report.is_reusable:
+                        sock.buffered, connection = report.rest, None
+                        continue
+                    if report.refusal is None:
+                        return False
+                    connection = RefusedBody(sock, head, close, report.refusal)
             if not self._respond(sock, head, environ, trusted, connection):
-                return
+                return False
 
     def _respond(
         self,

@@ -19,6 +19,7 @@ from engine.edge.router import Application
 from engine.plan.route import CannotServe
 from engine.process import runtime_dir
 from engine.server.boot_pipe import BootPipe
+from engine.server.heavy.crew import ALONE
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
 from engine.server.master import Master
@@ -49,6 +50,7 @@ class GunicornApplication(BaseApplication):
         self._build = build
         self._ready = ready
         self.boots = BootPipe()
+        self.next_role = ALONE
         super().__init__()
 
     def run(self) -> None:
@@ -87,7 +89,7 @@ class GunicornApplication(BaseApplication):
             ready = self._ready
             self.cfg.set("when_ready", lambda arbiter: ready())
         self.cfg.set("on_starting", self._start_to_listen)
-        self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_old_listeners())
+        self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_old_sockets())
         self.cfg.set("post_worker_init", lambda worker: self.boots.tell_booted(worker.age))
 
     def _start_to_listen(self, arbiter: Arbiter) -> None:
@@ -156,10 +158,11 @@ def settings(server: Server) -> dict[str, object]:
     """
     return {
         "bind": [server.listen],
-        "workers": server.workers,
+        "workers": server.workers + server.heavy_processes,
         "worker_class": "engine.server.worker.Worker",
         "worker_connections": server.connections,
         "keepalive": int(server.keepalive),
+        "timeout": math.ceil(server.stuck_after),
         "graceful_timeout": max(math.ceil(server.delay + server.grace), MIN_GRACE),
         "forwarded_allow_ips": "",
         "limit_request_line": 8190,

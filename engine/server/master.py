@@ -13,6 +13,7 @@ from gunicorn.errors import HaltServer
 from gunicorn.sock import BaseSocket
 
 from engine.server.boot_backoff import BootBackoff
+from engine.server.heavy.crew import ALONE, Crew
 from engine.server.reloadable_app import ReloadableApp
 from engine.server.service_manager import ServiceManager
 from engine.server.shutdown import SIGNALS, in_order
@@ -61,6 +62,8 @@ class Master(Arbiter):
         self._states = WorkerStates(time.time)
         self._service_manager = ServiceManager()
         self._watchdog = Watchdog(self.timeout, clock)
+        self._crew = Crew(self.app.server, 0)
+        self._old_crew: Crew | None = None
 
     def signal(self, sig: int, frame: FrameType | None) -> None:
         if sig in SIGNALS:
@@ -160,6 +163,7 @@ class Master(Arbiter):
             if self.cfg.address != addresses:
                 self.LISTENERS = self.app.listen(listeners, self.log)
             self.old_listeners = [old for old in listeners if old not in self.LISTENERS]
+            self._old_crew, self._crew = self._crew, Crew(self.app.server, last)
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
             self._await_boot(last)
@@ -172,18 +176,21 @@ class Master(Arbiter):
             self._go_back(listeners, last, _reason(error))
             return
         addresses = [old.cfg_addr for old in self.old_listeners]
-        self.close_old_listeners()
+        self.close_old_sockets()
         self.app.sockets.remove_files(addresses)
         super().manage_workers()  # which ends the oldest; ours might begin another reload
         self._report()
         self.app.confirm()
         self._await_exit(lambda age: age <= last, lambda: self._replace_dead(last))
 
-    def close_old_listeners(self) -> None:
-        """Close the sockets that only old workers serve. Also called in each new worker, which
-        inherits these sockets."""
+    def close_old_sockets(self) -> None:
+        """Close the sockets that only old workers have a use for. Also called in each new worker,
+        which inherits these sockets."""
         while self.old_listeners:
             self.old_listeners.pop().close()
+        if self._old_crew is not None:
+            self._old_crew.close()
+            self._old_crew = None
 
     def _await_boot(self, last: int) -> None:
         """Wait until every worker after the age `last` has booted. Raises BootError."""
@@ -244,6 +251,9 @@ class Master(Arbiter):
         self.app.sockets.remove_files(addresses)
         self.old_listeners = []
         self.LISTENERS = listeners
+        if self._old_crew is not None:
+            self._crew.close()
+            self._crew, self._old_crew = self._old_crew, None
         self._report()
         self.app.revert(reason)
         self.app.reload()
@@ -257,6 +267,7 @@ class Master(Arbiter):
         addresses = [listener.cfg_addr for listener in listeners]
         # Workers detect this, and know that they have no successor (`shutdown.master_listens`).
         self.app.sockets.close(listeners)
+        self._crew.close()
         self._service_manager.stopping(self.cfg.graceful_timeout + _KILL_SECONDS)
         self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
         self._report()
@@ -276,9 +287,11 @@ class Master(Arbiter):
 
     def spawn_worker(self) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        living = ((w.age, getattr(w, "role", ALONE)) for w in self.WORKERS.values())
+        self.app.next_role = self._crew.next_role(living)
         try:
             pid = super().spawn_worker()
-            self._states.start(pid, self.app.config)
+            self._states.start(pid, self.app.config, is_heavy=self.app.next_role.is_heavy)
             return pid
         except SystemExit as ended:  # in the worker's process
             if ended.code == _CRASHED:
@@ -301,7 +314,7 @@ class Master(Arbiter):
         self._states.keep(self.WORKERS.keys(), boots.errors)
         self.app.report(self._states.all())
         if len(serving) == self.cfg.workers and not self._reloading:
-            self._service_manager.serving(self.app.config, len(serving))
+            self._service_manager.serving(self.app.config, self._crew.server.workers)
 
 
 class BootError(Exception):

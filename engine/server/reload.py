@@ -145,12 +145,13 @@ class Plans:
         return_memory()
         return True
 
-    def serve(self, folder: Path | None) -> Application:
+    def serve(self, folder: Path | None, *, is_heavy: bool = False) -> Application:
         """Build the application of a worker, in its process, and free the memory of the previous
-        plan there. Raises CannotConnect."""
+        plan there. `is_heavy`: it serves requests with large bodies only. Raises CannotConnect."""
         self._previous = None
         status = ConfigStatus(source=self.status)
-        return serving(self.plan, folder, status, ended=self._removed_tokens.read)
+        ended = self._removed_tokens.read
+        return serving(self.plan, folder, status, ended=ended, is_heavy=is_heavy)
 
     def confirm(self) -> None:
         """The new plan is served."""
@@ -253,7 +254,7 @@ class Gateway(GunicornApplication):
 
         super().__init__(
             plans.plan.config.server,
-            lambda: plans.serve(folder),
+            lambda: plans.serve(folder, is_heavy=self.next_role.is_heavy),
             when_ready,
             formatter,
             plans.plan.config.telemetry.address,

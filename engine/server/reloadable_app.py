@@ -8,7 +8,9 @@ from typing import Protocol
 from gunicorn.glogging import Logger
 from gunicorn.sock import BaseSocket
 
+from engine.config.server import Server
 from engine.server.boot_pipe import BootPipe
+from engine.server.heavy.crew import Role
 from engine.server.listening_sockets import ListeningSockets
 from engine.server.worker_states import WorkerState
 
@@ -18,6 +20,8 @@ class ReloadableApp(Protocol):
 
     boots: BootPipe
     sockets: ListeningSockets
+    server: Server
+    next_role: Role
 
     @property
     def delay(self) -> float: ...

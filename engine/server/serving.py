@@ -34,14 +34,17 @@ def serving(
     status: ConfigStatus,
     loggers: Sequence[str] = LOGGERS,
     ended: RemovedTokens = dict,
+    *,
+    is_heavy: bool = False,
 ) -> Application:
     """The application of one worker, made in its process, after the fork. Raises CannotConnect.
 
     `status` describes the config that is served; `loggers` are the names of loggers to configure;
-    `ended` returns the tokens that a later config has removed.
+    `ended` returns the tokens that a later config has removed; `is_heavy`: the worker serves
+    requests with large bodies only.
     """
     with no_collection(keep=True):  # later collections skip these objects as well
-        telemetry = telemetry_of(plan.config, folder, loggers, status=status)
-        app = build(plan, services_of(plan, telemetry, ended))
+        telemetry = telemetry_of(plan.config, folder, loggers, status=status, is_heavy=is_heavy)
+        app = build(plan, services_of(plan, telemetry, ended, is_heavy=is_heavy))
     gc.set_threshold(*_GARBAGE)
     return app

@@ -15,6 +15,8 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import ClassVar, NoReturn
 
@@ -28,8 +30,17 @@ from gunicorn.workers.ggevent import GeventWorker
 from engine.edge.router import Application
 from engine.process import file_descriptors
 from engine.server.caller_socket import GeventSocket
-from engine.server.connection_handler import ConnectionHandler, HTTPSettings, closing, ip_address
+from engine.server.connection_handler import (
+    NOTHING_PASSES,
+    ConnectionHandler,
+    HTTPSettings,
+    closing,
+    ip_address,
+)
 from engine.server.environ import SchemeHeaders, worker_environ
+from engine.server.heavy.crew import ALONE, Role
+from engine.server.heavy.listener import HeavyListener
+from engine.server.heavy.passing import Passing
 from engine.server.http1.request import Limits
 from engine.server.listener import Admission, IdleConnections, Listener
 from engine.server.shutdown import (
@@ -51,6 +62,8 @@ _MIN_CUT = 1.0
 _KILL_TIMEOUT = 0.5
 _UNUSED = r".*\(NOT patched\): \['redis\.asyncio\.connection \([^']*\)'\]"
 """gevent's warning that only this module is not patched."""
+HEAVY_NAME = "modelway-heavy"
+"""The name of a heavy worker's process, for `ps` and `top`."""
 _NEVER = ShutdownDeadlines(math.inf, math.inf)
 
 
@@ -62,6 +75,7 @@ class Worker(GeventWorker):
     """
 
     serves_this_process: ClassVar = False
+    app: object
     wsgi: Application
     _loaded = False
     _stopping: Event | None = None
@@ -77,9 +91,11 @@ class Worker(GeventWorker):
         self._telemetry_idle = IdleConnections()  # the telemetry listener has its own connections
         self._handlers: dict[BaseSocket, ConnectionHandler] = {}
         self._turns = TurnTimer(self.cfg.timeout, self.tmp.notify, self._end_stuck_request)
+        self.role: Role = getattr(self.app, "next_role", ALONE)
 
     def init_process(self) -> None:
         Worker.serves_this_process = True
+        self._passing = self._keep_channel()
         cfg, limits = self.cfg, Limits()
         self._settings = HTTPSettings(
             Limits(
@@ -88,11 +104,25 @@ class Worker(GeventWorker):
                 cfg.limit_request_field_size or limits.header_size,
             ),
             SchemeHeaders(cfg.secure_scheme_headers, cfg.forwarded_allow_ips),
-            worker_environ(cfg.workers) | {"wsgi.url_scheme": "https" if cfg.is_ssl else "http"},
+            worker_environ(self.role.workers)
+            | {"wsgi.url_scheme": "https" if cfg.is_ssl else "http"},
         )
         file_descriptors.raise_limit(cfg.worker_connections)
         gevent.config.track_greenlet_tree = False  # spawning is faster without it
         super().init_process()
+
+    def _keep_channel(self) -> Passing:
+        """Keep the end of the channel that this process uses."""
+        role = self.role
+        if role.channel is None:
+            return NOTHING_PASSES
+        if role.is_heavy:
+            with suppress(OSError):
+                Path("/proc/self/comm").write_text(HEAVY_NAME)
+            role.channel.keep_receiving()
+            return NOTHING_PASSES
+        role.channel.keep_sending()
+        return NOTHING_PASSES if self.cfg.is_ssl else Passing(role.channel, role.above)
 
     def patch(self) -> None:
         """Apply gevent's patches, without its warning about redis-py's unused asyncio module."""
@@ -109,7 +139,7 @@ class Worker(GeventWorker):
         continue until the master kills the worker, and it polls for their end once a second."""
         self._stopping = Event()
         admission = Admission(self.worker_connections, self._idle, self._refusal)
-        listeners = [self._listener(sock, admission) for sock in self.sockets]
+        listeners = self._listeners(admission)
         self._admission = admission
         self._turns.start()
         try:
@@ -123,7 +153,19 @@ class Worker(GeventWorker):
             self._turns.stop()
             self.wsgi.close()
 
-    def _shut_down(self, listeners: Sequence[Listener]) -> None:
+    def _listeners(self, admission: Admission) -> Sequence[Listener | HeavyListener]:
+        """What accepts connections, or, in a heavy worker, requests."""
+        channel = self.role.channel
+        if not self.role.is_heavy or channel is None:
+            return [self._listener(sock, admission) for sock in self.sockets]
+        handlers = [self._handler(sock) for sock in self.sockets]
+        for sock in self.sockets:
+            sock.close()  # so that the address refuses connections when no worker is left
+        pool = Pool(self.worker_connections)
+        admission.pools.append(pool)
+        return [HeavyListener(channel, handlers, pool, self.log)]
+
+    def _shut_down(self, listeners: Sequence[Listener | HeavyListener]) -> None:
         """Accept connections until the end of the delay, then finish the requests. Without a
         successor, the telemetry listener serves until the last request has ended."""
         if self.deadlines is _NEVER:  # no signal, but `max_requests`
@@ -151,7 +193,7 @@ class Worker(GeventWorker):
         idle = self._telemetry_idle if handler.idle is self._telemetry_idle else None
         tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
         listener = Listener(sock, handler, Pool(self.worker_connections), admission, idle, **tls)
-        if self.cfg.workers > 1:
+        if self.role.workers > 1:
             listener.max_accept = 1  # so that the workers share simultaneous connections
         return listener
 
@@ -166,8 +208,17 @@ class Worker(GeventWorker):
         if handler is None:
             address = listener.getsockname()
             idle = self._telemetry_idle if self.wsgi.is_telemetry(address) else self._idle
+            passing = self._passing if idle is self._idle else NOTHING_PASSES
+            number = self.sockets.index(listener) if listener in self.sockets else 0
             handler = self._handlers[listener] = ConnectionHandler(
-                self.wsgi, address, idle, self._settings, self._begin_request, self.log
+                self.wsgi,
+                address,
+                idle,
+                self._settings,
+                self._begin_request,
+                self.log,
+                passing,
+                number,
             )
         return handler
 
@@ -221,7 +272,7 @@ class Worker(GeventWorker):
         """SIGTERM: requests may go on until their deadline. A master repeats it."""
         if self.deadlines is not _NEVER:
             return
-        self._has_successor = master_listens()
+        self._has_successor = self.role.is_heavy or master_listens()
         self._stop(self._grace, 0.0 if self._has_successor else self._delay)
 
     def handle_quit(self, sig: int, frame: FrameType | None) -> None:

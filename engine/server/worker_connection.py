@@ -13,6 +13,7 @@ from engine.server.caller_socket import CallerSocket, GeventSocket, linger
 from engine.server.http1.request import HeadReader, Limits, RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
 from engine.server.http1.response import Headers, ResponseWriter, chunk
+from engine.values.errors import GatewayError
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _MAX_DRAIN = 65_536
@@ -164,3 +165,23 @@ class WorkerConnection:
         """Send what ends the response."""
         if data := self._writer.end():
             self._sock.send(data)
+
+
+class RefusedBody(WorkerConnection):
+    """The connection under a request that is refused when its body would be read: behind all that
+    its head decides. It carries no other request."""
+
+    def __init__(
+        self, sock: CallerSocket, head: RequestHead, close: bool, refusal: GatewayError
+    ) -> None:
+        super().__init__(sock, head, close)
+        self._refusal = refusal
+
+    def buffered_body(self) -> bytes | None:
+        raise self._refusal
+
+    def read(self, size: int, /) -> bytes:
+        raise self._refusal
+
+    def drain(self) -> bool:
+        return False

@@ -22,13 +22,14 @@ class Phase(StrEnum):
 @dataclass(frozen=True, slots=True)
 class WorkerState:
     """A worker by its process id: the hash of the config that it serves, its phase, and `since`
-    when (Unix seconds). `error` is why it failed."""
+    when (Unix seconds). `error` is why it failed; `is_heavy`: it serves large requests only."""
 
     pid: int
     config: str
     phase: Phase
     since: float
     error: str = ""
+    is_heavy: bool = False
 
 
 class WorkerStates:
@@ -42,9 +43,10 @@ class WorkerStates:
         """The states, the oldest worker first."""
         return tuple(self._states.values())
 
-    def start(self, pid: int, config: str) -> None:
+    def start(self, pid: int, config: str, *, is_heavy: bool = False) -> None:
         """A worker was started."""
-        self._states[pid] = WorkerState(pid, config, Phase.STARTS, self._clock())
+        since = self._clock()
+        self._states[pid] = WorkerState(pid, config, Phase.STARTS, since, is_heavy=is_heavy)
 
     def serve(self, pids: Collection[int]) -> None:
         """These workers have booted."""

@@ -103,6 +103,13 @@ class EventTooLarge(Exception):
     """A server-sent event exceeds the size limit: the stream cannot be relayed event by event."""
 
 
+def too_many_large_requests() -> GatewayError:
+    """503: the processes for requests with large bodies have no room for another one."""
+    message = "Too many requests with large bodies are being served. Try again in a moment."
+    headers = [("retry-after", "1")]
+    return GatewayError(503, "too_many_large_requests", message, headers=headers)
+
+
 def too_many_connections() -> GatewayError:
     """503: there is no descriptor for another connection."""
     message = "The gateway has no room for another connection. Try again in a moment."

@@ -58,6 +58,7 @@ def test_json_has_the_state_of_each_gateway(on_signal):
     assert gateway["workers"] == [
         {
             "pid": 5,
+            "heavy": False,
             "config": "0123abcd",
             "phase": "is starting",
             "since": "1970-01-01T00:00:00Z",
@@ -78,6 +79,7 @@ def test_it_prints_the_state_of_each_worker(on_signal):
         WorkerState(11, "0123abcd", Phase.SERVES, 0.0),
         WorkerState(12, "0123abcd", Phase.FAILED, 1.0, "no journal"),
         WorkerState(9, "ffff", Phase.ENDS, 2.0),
+        WorkerState(13, "0123abcd", Phase.SERVES, 0.0, is_heavy=True),
     )
     on_signal(hash="0123abcd", workers=workers)
     assert modelway("reload").stdout.splitlines() == [
@@ -85,6 +87,7 @@ def test_it_prints_the_state_of_each_worker(on_signal):
         "  worker 11  config 0123abcd  serves since 1970-01-01T00:00:00Z",
         "  worker 12  config 0123abcd  failed since 1970-01-01T00:00:01Z: no journal",
         "  worker 9  config ffff  is finishing its requests since 1970-01-01T00:00:02Z",
+        "  heavy worker 13  config 0123abcd  serves since 1970-01-01T00:00:00Z",
     ]
 
 

@@ -61,13 +61,12 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
-    """Besides `report`, which looks at responses only, and `alternatives`, before the stages, with
-    what it tries."""
+    """Besides `report`, which looks at responses only, `turn`, which only heavy workers have, and
+    `alternatives`, before the stages, with what it tries."""
     modules = {path.stem for path in (ROOT / "engine" / "stages").glob("[a-z]*.py")}
     named = {name.replace(" ", "_") for name in stages}
-    assert (
-        modules - named - {"report", "transform", "alternatives", "alternative_operation"} == set()
-    )
+    others = {"report", "turn", "transform", "alternatives", "alternative_operation"}
+    assert modules - named - others == set()
 
 
 def test_the_page_lists_the_stages_in_their_order(stages: list[str]) -> None:

@@ -770,7 +770,7 @@ def chunked(pieces: list[bytes], media_type: str, trailer: bytes = b"") -> Speak
 def open_files(running: Running) -> int:
     """How many unnamed files (spools of bodies) the workers have open."""
     count = 0
-    for pid in running.workers():
+    for pid in running.workers() + running.workers(heavy=True):
         for link in Path(f"/proc/{pid}/fd").iterdir():
             try:
                 count += str(link.readlink()).endswith("(deleted)")

@@ -217,4 +217,4 @@ def probing_workers(front: Running) -> list[int]:
         links = (f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd"))
         return any("/machine/task." in target(link) for link in links)
 
-    return [pid for pid in front.workers() if holds_a_task(pid)]
+    return [pid for pid in front.workers() + front.workers(heavy=True) if holds_a_task(pid)]

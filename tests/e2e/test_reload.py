@@ -118,8 +118,8 @@ def test_a_good_config_takes_over(deployment: Deployment) -> None:
     assert after.hash != before.hash
     assert f"config {after.hash} is now in use" in result.stdout
     phases = [(worker.config, worker.phase) for worker in after.workers]
-    assert phases[-2:] == [(after.hash, Phase.SERVES)] * 2
-    assert set(phases[:-2]) <= {(before.hash, Phase.ENDS)}
+    assert phases[-3:] == [(after.hash, Phase.SERVES)] * 3  # two workers and a heavy one
+    assert set(phases[:-3]) <= {(before.hash, Phase.ENDS)}
     ending = {worker.pid for worker in after.workers if worker.phase is Phase.ENDS}
     for worker in set(deployment.running.workers()) - ending:
         assert f"  worker {worker}  config {after.hash}  serves since " in result.stdout
@@ -190,7 +190,7 @@ def metrics_of(deployment: Deployment) -> Path:
     """The folder without which no worker of this master can start."""
     pid = deployment.running.process.pid
     (folder,) = folder_of(pid).parent.glob(f"modelway-metrics-*-{pid}-*")
-    until(lambda: len(list(folder.glob("*.lock"))) == 2, "both workers")
+    until(lambda: len(list(folder.glob("*.lock"))) == 3, "both workers and the heavy one")
     return folder
 
 

@@ -61,7 +61,7 @@ class App(GunicornApplication):
     has_changed = False
 
     def __init__(self) -> None:
-        super().__init__(Server(workers=1, delay=5.0, grace=2.0), object)
+        super().__init__(Server(workers=1, delay=5.0, grace=2.0, heavy_processes=0), object)
         self.interrupts: list[str] = []
 
     def renew(self) -> bool:

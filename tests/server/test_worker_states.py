@@ -39,6 +39,13 @@ def test_a_worker_starts_and_then_serves(states: WorkerStates, clock: Clock) -> 
     assert phases(states)[1] == ("old", "serves", 100, "")
 
 
+def test_a_heavy_worker_is_one_for_its_whole_life(states: WorkerStates) -> None:
+    states.start(3, "new", is_heavy=True)
+    states.serve([3])
+    states.end(3)
+    assert [state.is_heavy for state in states.all()] == [False, False, True]
+
+
 def test_an_ended_worker_is_forgotten(states: WorkerStates, clock: Clock) -> None:
     clock.now = 105
     states.end(1)

@@ -22,6 +22,7 @@ from pathlib import Path
 import yaml
 
 from engine.config.keys import default
+from engine.server.worker import HEAVY_NAME
 from engine.values.caller import digest
 from tests.support.ports import free_port
 from tests.support.waiting import PATIENCE, Deadline, under_load, until
@@ -110,16 +111,24 @@ class Running:
         """Its output so far."""
         return self.log.read_text(errors="replace")
 
-    def workers(self) -> list[int]:
-        """The process ids of gunicorn's workers."""
+    def workers(self, *, heavy: bool = False) -> list[int]:
+        """The process ids of the workers that accept connections, or of the `heavy` ones."""
         pid = self.process.pid
-        return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [int(child) for child in children if _is_heavy(child) is heavy]
 
     def stop(self) -> None:
         """Kill the whole process group, and wait."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(under_load())
+
+
+def _is_heavy(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() == HEAVY_NAME
+    except OSError:  # it has ended
+        return False
 
 
 @dataclass(frozen=True)
@@ -235,9 +244,12 @@ def gateway(
     path = folder / "gateway.yaml"
     text = with_telemetry(config, f"127.0.0.1:{telemetry}")
     path.write_text(text.replace("{listen}", f"127.0.0.1:{port}"))
-    workers = yaml.safe_load(text)["server"].get("workers", default("server.workers"))
+    server = yaml.safe_load(text)["server"]
+    workers = server.get("workers", default("server.workers"))
+    heavy = server.get("heavy", {}).get("processes", default("server.heavy.processes"))
     running = start(engine("serve", "-c", path), port, folder, environ)
     try:
+        until(lambda: len(running.workers(heavy=True)) >= heavy, f"{heavy} heavy workers")
         until(lambda: len(running.workers()) >= workers, f"{workers} workers", PATIENCE)
         yield dataclasses.replace(running, telemetry=telemetry)
     finally:

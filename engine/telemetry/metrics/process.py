@@ -11,7 +11,11 @@ from pathlib import Path
 from engine.telemetry.health import ConfigStatus
 from engine.values.metric import Collector, Sample, counter, gauge
 
-WORKERS = gauge("modelway_workers", "", "Worker processes that are alive.")
+WORKERS = gauge(
+    "modelway_workers",
+    "",
+    "Worker processes that are alive, without those for large requests.",
+)
 MEMORY = gauge("modelway_resident_memory_bytes", "", "Resident memory of all workers.")
 CPU = counter("modelway_cpu_seconds_total", "", "CPU time of all workers.")
 BUILD = gauge("modelway_build_info", "version python", "Always 1.", "livemax")
@@ -38,12 +42,12 @@ _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 _STATM = Path("/proc/self/statm")
 
 
-def process_collector(version: str) -> Collector:
-    """This process; `version` is the gateway's."""
+def process_collector(version: str, *, is_heavy: bool = False) -> Collector:
+    """This process; `version` is the gateway's. `is_heavy`: it serves large requests only."""
 
     def collect() -> Iterator[Sample]:
         yield BUILD, (version, platform.python_version()), 1.0
-        yield WORKERS, (), 1.0
+        yield WORKERS, (), 0.0 if is_heavy else 1.0
         usage = resource.getrusage(resource.RUSAGE_SELF)
         yield CPU, (), usage.ru_utime + usage.ru_stime
         if _STATM.exists():

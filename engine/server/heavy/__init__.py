@@ -1,0 +1,1 @@
+"""Requests with large bodies, which workers pass to processes of their own."""

@@ -1,0 +1,50 @@
+"""The processes that serve one config: workers, and heavy workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from engine.config.server import Server
+from engine.server.heavy.channel import Channel
+
+
+class Role(NamedTuple):
+    """What a new process does. A worker accepts connections, and passes requests with a body of
+    more than `above` bytes to the `channel`, if there is one. A heavy worker (`is_heavy`) serves
+    those. `workers` is the number of workers."""
+
+    is_heavy: bool = False
+    workers: int = 1
+    channel: Channel | None = None
+    above: int = 0
+
+
+ALONE = Role()
+"""That of a worker without heavy workers."""
+
+
+class Crew:
+    """The processes that serve one config: those started after the one of the age `after` (gunicorn
+    numbers them)."""
+
+    def __init__(self, server: Server, after: int) -> None:
+        self.server = server
+        self._after = after
+        self._channel: Channel | None = None
+
+    def next_role(self, living: Iterable[tuple[int, Role]]) -> Role:
+        """The role of the next process, given the ages and roles of those that live: workers come
+        first."""
+        server = self.server
+        if server.heavy_processes and self._channel is None:
+            self._channel = Channel()
+        heavy = [role.is_heavy for age, role in living if age > self._after]
+        enough = heavy.count(False) >= server.workers
+        is_heavy = enough and heavy.count(True) < server.heavy_processes
+        return Role(is_heavy, server.workers, self._channel, server.heavy_above)
+
+    def close(self) -> None:
+        """No process is started for it any more."""
+        if self._channel is not None:
+            self._channel.close()

@@ -1,0 +1,112 @@
+"""A request on its way from a worker to a heavy worker, and the report on its way back.
+
+Both go over a pair of sockets that the worker makes for the request. The end of the pair tells each
+side that the other one has died.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from contextlib import suppress
+from typing import NamedTuple
+
+from engine.server.caller_socket import CallerSocket, GeventSocket
+from engine.server.http1.request import RequestHead
+from engine.values.errors import GatewayError
+
+_PIECE = 65_536
+_LENGTH = struct.Struct("!I")
+_BEGUN, _REUSABLE, _CLOSE = b"b", b"r", b"c"
+
+
+class PassedRequest(NamedTuple):
+    """A request whose head was read: `buffered` are the bytes behind it, `address` is the caller's,
+    `listener` the number of the socket that accepted the connection. `close`: the connection ends
+    with the response."""
+
+    head: RequestHead
+    buffered: bytes
+    address: object
+    listener: int
+    close: bool
+
+
+class Report(NamedTuple):
+    """What became of a passed request: an error to answer with if nothing was sent to the caller,
+    whether its connection may carry another request, and the bytes behind it."""
+
+    refusal: GatewayError | None = None
+    is_reusable: bool = False
+    rest: bytes = b""
+
+
+def send_request(sock: GeventSocket, request: PassedRequest) -> None:
+    """Raises OSError if the heavy worker has died."""
+    data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
+    sock.sendall(_LENGTH.pack(len(data)) + data)
+
+
+def receive_request(sock: GeventSocket) -> PassedRequest:
+    """Raises EOFError if the worker has died."""
+    (length,) = _LENGTH.unpack(_receive(sock, _LENGTH.size))
+    request: PassedRequest = pickle.loads(_receive(sock, length))  # noqa: S301 - our own worker's
+    return request
+
+
+def receive_report(sock: GeventSocket) -> Report:
+    """Wait for the end of the request, or of its process."""
+    data = bytearray()
+    with suppress(OSError):
+        while piece := sock.recv(_PIECE):
+            data += piece
+    has_begun = data.startswith(_BEGUN)
+    verdict, rest = bytes(data[has_begun : has_begun + 1]), bytes(data[has_begun + 1 :])
+    has_died = not verdict and not has_begun
+    return Report(died() if has_died else None, verdict == _REUSABLE, rest)
+
+
+def died() -> GatewayError:
+    """The 500 for a request whose process has ended before it answered."""
+    message = "The process that served this request has ended. Try again."
+    return GatewayError(500, "internal_error", message)
+
+
+def send_report(sock: GeventSocket, *, is_reusable: bool, rest: bytes) -> None:
+    """Report the end of a request; the worker may have died."""
+    with suppress(OSError):
+        sock.sendall((_REUSABLE if is_reusable else _CLOSE) + rest)
+
+
+def _receive(sock: GeventSocket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        piece = sock.recv(min(_PIECE, size - len(data)))
+        if not piece:
+            raise EOFError("the worker has died")
+        data += piece
+    return bytes(data)
+
+
+class ReportingSocket(CallerSocket):
+    """The caller's socket in a heavy worker: it reports to the worker when a response begins."""
+
+    __slots__ = ("_report",)
+
+    def __init__(self, client: GeventSocket, report: GeventSocket) -> None:
+        super().__init__(client)
+        self._report: GeventSocket | None = report
+
+    def send(self, data: bytes) -> None:
+        self._note_begin(data)
+        super().send(data)
+
+    def try_send(self, data: bytes) -> int:
+        self._note_begin(data)
+        return super().try_send(data)
+
+    def _note_begin(self, data: bytes) -> None:
+        if self._report is not None and not data.startswith(b"HTTP/1.1 100"):
+            with suppress(OSError):  # the worker has died
+                self._report.send(_BEGUN)
+            self._report = None

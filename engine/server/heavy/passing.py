@@ -1,0 +1,63 @@
+"""The worker's side: which requests it passes to the heavy workers, and the wait for their end."""
+
+from __future__ import annotations
+
+import math
+
+import gevent.socket
+
+from engine.server.caller_socket import GeventSocket
+from engine.server.heavy.channel import Channel
+from engine.server.heavy.passed_request import (
+    PassedRequest,
+    Report,
+    died,
+    receive_report,
+    send_request,
+)
+from engine.values.errors import too_many_large_requests
+
+_LAST_CHUNK = b"0\r\n\r\n"
+
+
+class Passing:
+    """Passes requests with a body of more than `above` bytes to the heavy workers behind a
+    channel."""
+
+    def __init__(self, channel: Channel, above: int) -> None:
+        self._channel = channel
+        self.above: float = above
+
+    def pass_on(self, client: GeventSocket, request: PassedRequest) -> Report | None:
+        """Pass a request with its caller's socket, and wait until it has ended.
+
+        None if the worker is to serve it itself: a body in chunks has arrived with the head (any
+        other may become large), or no descriptor is left."""
+        if request.head.content_length is None and request.buffered.endswith(_LAST_CHUNK):
+            return None
+        try:
+            near, far = gevent.socket.socketpair()
+        except OSError:
+            return None
+        with near:
+            try:
+                with far:
+                    if not self._channel.send([client.fileno(), far.fileno()]):
+                        return Report(too_many_large_requests())
+            except OSError:  # the gateway stops, and no heavy worker is left
+                return None
+            try:
+                send_request(near, request)
+            except OSError:
+                return Report(died())
+            return receive_report(near)
+
+
+class NothingPasses(Passing):
+    """A worker without heavy workers serves all requests itself."""
+
+    def __init__(self) -> None:
+        self.above = math.inf
+
+    def pass_on(self, client: GeventSocket, request: PassedRequest) -> Report | None:
+        return None

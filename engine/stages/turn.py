@@ -1,0 +1,44 @@
+"""Taking turns, in a process that serves large requests only (see `exchange/turns.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from engine.exchange.body import ReceivedBody
+from engine.exchange.caller_connection import CallerConnection
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.turns import Turns
+
+Watch = Callable[[CallerConnection], AbstractContextManager[None]]
+"""Raises AbortConnection within the context if the caller leaves."""
+
+
+def take_turn(turns: Turns, watch: Watch) -> Stage:
+    """A stage that receives the body, and then waits for a turn. Raises GatewayError 503 if there
+    are too many requests, AbortConnection if the caller leaves."""
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        turns.enter(exchange)
+        try:
+            reader = exchange.body_reader
+            body = reader.receive()
+            exchange.on_end.append(body.close)
+            exchange.body_reader = ReceivedBody(body, reader.max_size)
+            with watch(exchange.connection):
+                turns.begin(exchange, exchange.caller.name if exchange.caller is not None else "")
+            return following(exchange)
+        finally:
+            turns.leave(exchange)
+
+    return stage
+
+
+def end_turn(turns: Turns) -> Stage:
+    """A stage behind everything that computes."""
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        turns.leave(exchange)
+        return following(exchange)
+
+    return stage

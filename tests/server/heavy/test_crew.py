@@ -1,0 +1,50 @@
+"""The roles of the processes of a config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from engine.config.server import Server
+from engine.server.heavy.crew import Crew, Role
+
+
+@pytest.fixture
+def crew() -> Iterator[Crew]:
+    made = Crew(Server(workers=2, heavy_processes=1, heavy_above=9), after=5)
+    yield made
+    made.close()
+
+
+WORKER, HEAVY = Role(is_heavy=False), Role(is_heavy=True)
+
+
+@pytest.mark.parametrize(
+    ("living", "is_heavy"),
+    [
+        ([], False),
+        ([(6, WORKER)], False),
+        ([(6, WORKER), (7, WORKER)], True),
+        ([(6, WORKER), (7, WORKER), (8, HEAVY)], False),
+        ([(7, WORKER), (8, HEAVY)], False),
+        ([(4, WORKER), (5, WORKER), (6, WORKER)], False),
+        ([(5, HEAVY), (6, WORKER), (7, WORKER)], True),
+    ],
+    ids=["first", "second", "third", "more", "a worker died", "old workers", "an old heavy one"],
+)
+def test_workers_come_first(crew: Crew, living: list[tuple[int, Role]], is_heavy: bool) -> None:
+    role = crew.next_role(living)
+    assert (role.is_heavy, role.workers, role.above) == (is_heavy, 2, 9)
+
+
+def test_all_processes_of_a_config_share_a_channel(crew: Crew) -> None:
+    channel = crew.next_role([]).channel
+    assert channel is not None
+    assert crew.next_role([(6, WORKER), (7, WORKER)]).channel is channel
+
+
+def test_without_heavy_processes_there_is_no_channel() -> None:
+    crew = Crew(Server(workers=1, heavy_processes=0), after=0)
+    assert crew.next_role([(1, WORKER)]) == Role(workers=1, above=Server().heavy_above)
+    crew.close()

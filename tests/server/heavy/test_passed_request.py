@@ -1,0 +1,108 @@
+"""A request on its way to a heavy worker, and the report on its way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gevent
+import gevent.socket
+import pytest
+
+from engine.server.heavy.passed_request import (
+    PassedRequest,
+    ReportingSocket,
+    receive_report,
+    receive_request,
+    send_report,
+    send_request,
+)
+from engine.server.http1.request import RequestHead
+from tests.support.waiting import PATIENCE
+
+
+class Pair:
+    """The worker's and the heavy worker's end, and the caller's connection."""
+
+    def __init__(self) -> None:
+        self.worker, self.heavy = gevent.socket.socketpair()
+        self.client, self.caller = gevent.socket.socketpair()
+
+    def sock(self) -> ReportingSocket:
+        return ReportingSocket(self.client, self.heavy)
+
+    def report(self) -> tuple[int, bool, bytes]:
+        """The status of the refusal (0: none), whether the connection is reusable, and the rest."""
+        self.heavy.close()
+        with gevent.Timeout(PATIENCE):
+            refusal, is_reusable, rest = receive_report(self.worker)
+        return refusal.status if refusal is not None else 0, is_reusable, rest
+
+    def close(self) -> None:
+        for sock in (self.worker, self.heavy, self.client, self.caller):
+            sock.close()
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    made = Pair()
+    yield made
+    made.close()
+
+
+def request(size: int = 10) -> PassedRequest:
+    head = RequestHead("POST", "/v1/chat/completions?a=1", 1)
+    head.headers["HTTP_X_A"] = "b" * size
+    head.content_length = None
+    head.expects_continue = True
+    return PassedRequest(head, b"5\r\nhello", ("10.0.0.1", 4711), 1, True)
+
+
+@pytest.mark.parametrize("size", [10, 1_000_000])
+def test_a_request_arrives_as_it_was_read(pair: Pair, size: int) -> None:
+    sending = gevent.spawn(send_request, pair.worker, request(size))
+    with gevent.Timeout(PATIENCE):
+        received = receive_request(pair.heavy)
+    sending.get(timeout=PATIENCE)
+    sent = request(size)
+    assert vars(received.head) == vars(sent.head)
+    assert received[1:] == sent[1:]
+
+
+def test_a_worker_that_dies_before_it_has_passed_the_request(pair: Pair) -> None:
+    pair.worker.sendall(b"\0\0\1\0pickle")
+    pair.worker.close()
+    with pytest.raises(EOFError):
+        receive_request(pair.heavy)
+
+
+@pytest.mark.parametrize(
+    ("is_reusable", "rest"), [(True, b""), (True, b"GET / HTTP/1.1\r\n"), (False, b"")]
+)
+def test_the_end_of_a_request_is_reported(pair: Pair, is_reusable: bool, rest: bytes) -> None:
+    pair.sock().send(b"HTTP/1.1 200 OK\r\n\r\n")
+    send_report(pair.heavy, is_reusable=is_reusable, rest=rest)
+    assert pair.report() == (0, is_reusable, rest)
+
+
+def test_a_caller_who_left_before_the_response_is_answered_nothing(pair: Pair) -> None:
+    send_report(pair.heavy, is_reusable=False, rest=b"")
+    assert pair.report() == (0, False, b"")
+
+
+def test_a_process_that_dies_before_the_response_costs_a_500(pair: Pair) -> None:
+    pair.sock().send(b"HTTP/1.1 100 Continue\r\n\r\n")
+    assert pair.report() == (500, False, b"")
+
+
+@pytest.mark.parametrize("how", ["send", "try_send"])
+def test_nothing_follows_a_response_that_has_begun(pair: Pair, how: str) -> None:
+    getattr(pair.sock(), how)(b"HTTP/1.1 200 OK\r\n")
+    assert pair.report() == (0, False, b"")
+
+
+def test_a_response_goes_on_when_the_worker_has_died(pair: Pair) -> None:
+    pair.worker.close()
+    sock = pair.sock()
+    sock.send(b"HTTP/1.1 200 OK\r\n\r\n")
+    send_report(pair.heavy, is_reusable=True, rest=b"")
+    assert pair.caller.recv(100) == b"HTTP/1.1 200 OK\r\n\r\n"

@@ -1,0 +1,60 @@
+"""Requests with large bodies are passed, and their connections go on."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+
+import gevent
+import pytest
+
+from tests.support.heavy_pair import CHUNKED, LARGE, LAST, SMALL, Processes
+
+
+@pytest.fixture
+def processes() -> Iterator[Processes]:
+    made = Processes()
+    yield made
+    made.close()
+
+
+def test_a_large_request_is_passed_and_its_connection_goes_on(processes: Processes) -> None:
+    assert processes.answers(SMALL + LARGE + SMALL, LARGE) == [
+        "worker /small 10.0.0.1 2",
+        "heavy /large 10.0.0.1 20",
+        "worker /small 10.0.0.1 2",
+        "heavy /large 10.0.0.1 20",
+    ]
+
+
+def test_a_body_in_chunks_stays_if_all_of_it_has_arrived(processes: Processes) -> None:
+    assert processes.answers(CHUNKED + LAST) == ["worker /chunked 10.0.0.1 3"]
+
+
+def test_a_body_in_chunks_that_has_not_arrived_may_become_large(processes: Processes) -> None:
+    processes.caller.sendall(CHUNKED)
+    gevent.sleep(0.05)
+    assert processes.answers(LAST) == ["heavy /chunked 10.0.0.1 3"]
+
+
+def test_heavy_workers_that_do_not_keep_up(processes: Processes) -> None:
+    processes.listener.connections.kill()
+    while processes.channel.send([0]):
+        pass
+    assert processes.answers(LARGE) == ["503"]
+
+
+def test_without_descriptors_the_worker_serves_it_itself(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("engine.server.heavy.passing.gevent.socket.socketpair", exhausted)
+    assert processes.answers(LARGE) == ["worker /large 10.0.0.1 20"]
+
+
+def test_without_heavy_workers_the_worker_serves_it_itself(processes: Processes) -> None:
+    processes.listener.connections.kill()
+    processes.channel.keep_sending()
+    assert processes.answers(LARGE) == ["worker /large 10.0.0.1 20"]

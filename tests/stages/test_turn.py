@@ -1,0 +1,106 @@
+"""In a process for large requests each waits for its turn behind the body, and ends it before it is
+sent."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import gevent
+import pytest
+
+from engine.exchange.body import Body
+from engine.exchange.exchange import Exchange, Handler, Response, compose
+from engine.exchange.turns import Turns
+from engine.stages.turn import end_turn, take_turn
+from engine.values.errors import GatewayError
+from tests.support.exchanges import BodySource, new_exchange
+from tests.support.waiting import PATIENCE
+
+
+class Stack:
+    """A stack with both stages: `computing` are the requests that compute, `sent` those that were
+    sent and wait for `answer`."""
+
+    def __init__(self, most: int = 10) -> None:
+        turns = Turns(most)
+        self.computing: list[str] = []
+        self.sent: list[str] = []
+        self.go, self.answer = gevent.event.Event(), gevent.event.Event()
+        stages = [take_turn(turns, lambda _: nullcontext()), self._compute, end_turn(turns)]
+        self._handler = compose(stages, self._send)
+
+    def _compute(self, exchange: Exchange, following: Handler) -> Response:
+        assert exchange.body_reader.receive().in_memory == b"body"
+        self.computing.append(exchange.path)
+        self.go.wait()
+        if exchange.path == "/bad":
+            raise GatewayError(400, "invalid_value", "No.")
+        return following(exchange)
+
+    def _send(self, exchange: Exchange) -> Response:
+        self.sent.append(exchange.path)
+        self.answer.wait()
+        return Response(200, [])
+
+    def arrive(self, path: str, receive: Any = lambda limit: Body(b"body")) -> gevent.Greenlet:
+        exchange = new_exchange(path=path, body_reader=BodySource(receive))
+        greenlet = gevent.spawn(self._handler, exchange)
+        gevent.sleep(0)
+        return greenlet
+
+
+def test_a_request_computes_when_the_one_before_was_sent() -> None:
+    stack = Stack()
+    first, second = stack.arrive("/1"), stack.arrive("/2")
+    assert stack.computing == ["/1"]
+    stack.go.set()
+    gevent.sleep(0.01)
+    assert (stack.computing, stack.sent) == (["/1", "/2"], ["/1", "/2"])
+    stack.answer.set()
+    assert [each.get(timeout=PATIENCE).status for each in (first, second)] == [200, 200]
+
+
+def test_a_refused_request_ends_its_turn() -> None:
+    stack = Stack()
+    refused, following = stack.arrive("/bad"), stack.arrive("/2")
+    stack.go.set()
+    stack.answer.set()
+    with pytest.raises(GatewayError):
+        refused.get(timeout=PATIENCE)
+    assert following.get(timeout=PATIENCE).status == 200
+
+
+def test_a_body_that_arrives_slowly_holds_no_turn() -> None:
+    stack, arrives = Stack(), gevent.event.Event()
+
+    def receive(limit: int | None) -> Body:
+        arrives.wait()
+        return Body(b"body")
+
+    slow, fast = stack.arrive("/slow", receive), stack.arrive("/fast")
+    stack.go.set()
+    stack.answer.set()
+    assert fast.get(timeout=PATIENCE).status == 200
+    arrives.set()
+    assert slow.get(timeout=PATIENCE).status == 200
+
+
+def test_a_request_that_was_sent_takes_no_place() -> None:
+    stack = Stack(most=1)
+    stack.go.set()
+    first = stack.arrive("/1")
+    second = stack.arrive("/2")
+    assert stack.sent == ["/1", "/2"]
+    stack.answer.set()
+    assert [each.get(timeout=PATIENCE).status for each in (first, second)] == [200, 200]
+
+
+def test_a_request_without_a_place_is_refused() -> None:
+    stack = Stack(most=1)
+    first = stack.arrive("/1")
+    with pytest.raises(GatewayError, match="Too many requests with large bodies"):
+        stack.arrive("/2").get(timeout=PATIENCE)
+    stack.go.set()
+    stack.answer.set()
+    assert first.get(timeout=PATIENCE).status == 200

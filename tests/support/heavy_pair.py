@@ -1,0 +1,102 @@
+"""A worker and a heavy worker in one process, with an application that says which one served."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import gevent
+import gevent.socket
+from gevent.pool import Pool
+
+from engine.server.connection_handler import ConnectionHandler, HTTPSettings
+from engine.server.environ import SchemeHeaders
+from engine.server.heavy.channel import Channel
+from engine.server.heavy.listener import HeavyListener
+from engine.server.heavy.passing import NothingPasses, Passing
+from engine.server.http1.request import Limits
+from engine.server.listener import IdleConnections
+from engine.values.errors import GatewayError
+from tests.support.waiting import PATIENCE
+
+LOG = logging.getLogger("gunicorn.error")
+SMALL = b"POST /small HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab"
+LARGE = b"POST /large HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\r\n" + b"x" * 20
+CHUNKED = b"POST /chunked HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
+LAST = b"0\r\n\r\n"
+
+
+class Died(BaseException):
+    """The end of a process: nothing is sent any more."""
+
+
+class Application:
+    """Answers with its name, the path, the caller's address and the size of the body, unless its
+    process `dies`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.dies = False
+
+    def on_listener(self, address: Any) -> Any:
+        return self.serve
+
+    def serve(self, environ: Any, start_response: Any, connection: Any) -> Any:
+        if self.dies:
+            raise Died
+        try:
+            body = connection.buffered_body()
+            body = connection.read(1000) if body is None else body
+        except GatewayError as error:
+            start_response(f"{error.status} No", [("content-length", "0")])
+            return [b""]
+        words = self.name, environ["PATH_INFO"], environ["REMOTE_ADDR"], str(len(body))
+        text = " ".join(words).encode()
+        start_response("200 OK", [("content-length", str(len(text)))])
+        return [text]
+
+
+class Processes:
+    """A worker and a heavy worker, both in this process, and a caller's connection."""
+
+    def __init__(self) -> None:
+        self.channel = Channel()
+        self.heavy = Application("heavy")
+        pool = Pool()
+        self.listener = HeavyListener(self.channel, [self._handler(self.heavy)], pool, LOG)
+        self.listener.start()
+        handler = self._handler(Application("worker"), Passing(self.channel, 10))
+        near, self.caller = gevent.socket.socketpair()
+        self.serving = gevent.spawn(handler, near, ("10.0.0.1", 4711))
+
+    def _handler(self, application: Any, passing: Passing | None = None) -> ConnectionHandler:
+        settings = HTTPSettings(Limits(), SchemeHeaders({}, []), {})
+        return ConnectionHandler(
+            application,
+            ("127.0.0.1", 80),
+            IdleConnections(),
+            settings,
+            lambda: True,
+            LOG,
+            passing or NothingPasses(),
+        )
+
+    def answers(self, *data: bytes) -> list[str]:
+        """The bodies of the answers, or their statuses where they have none."""
+        for piece in data:
+            self.caller.sendall(piece)
+        self.caller.shutdown(1)
+        received = b""
+        with gevent.Timeout(PATIENCE):
+            while piece := self.caller.recv(65_536):
+                received += piece
+        parts = received.decode().split("HTTP/1.1 ")[1:]
+        return [part.partition("\r\n\r\n")[2] or part[:3] for part in parts]
+
+    def close(self) -> None:
+        self.caller.close()
+        self.serving.join(PATIENCE)
+        self.channel.keep_receiving()  # no worker is left
+        self.listener.connections.join(PATIENCE)
+        assert not self.listener.connections
+        self.channel.close()
