@@ -30,7 +30,7 @@ EDGES = {
         "telemetry.sink",
     ),
     "ssl": ("upstream.client", "relay.websocket", "credentials.fetchers"),
-    "select": ("upstream.client", "process.child_process", "process.aside"),
+    "select": ("upstream.client", "process.child_process"),
     "gevent.socket": (
         *("upstream.client", "relay.websocket", "server.caller_socket", "server.heavy"),
         "process.aside",

@@ -1,0 +1,1 @@
+"""How long a small request waits behind one large request or answer."""

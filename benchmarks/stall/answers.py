@@ -1,0 +1,107 @@
+"""The large answers of the upstream, by the name of the model that a request asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+SIZE = 30_000_000
+"""Bytes of an answer."""
+
+_USAGE = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+_TEXT = "The quick brown fox jumps over the lazy dog, again and again. "
+_EVENT = (
+    'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[%s]}\n\n'
+)
+
+
+def small() -> bytes:
+    return chat({"role": "assistant", "content": "Hello there, caller!"})
+
+
+def chat(message: dict[str, Any]) -> bytes:
+    """A completion with one message."""
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    head = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
+    return json.dumps({**head, "choices": [choice], "usage": _USAGE}).encode()
+
+
+def anthropic(content: list[dict[str, Any]], stop_reason: str = "end_turn") -> bytes:
+    """A message of Anthropic's."""
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
+    usage = {"input_tokens": 5, "output_tokens": 5}
+    tail = {"stop_reason": stop_reason, "stop_sequence": None, "usage": usage}
+    return json.dumps({**head, "content": content, **tail}).encode()
+
+
+def _text() -> str:
+    return _TEXT * (SIZE // len(_TEXT))
+
+
+def _images() -> bytes:
+    return json.dumps({"created": 1, "data": [{"b64_json": "QUJD" * (SIZE // 4)}]}).encode()
+
+
+def _embeddings() -> bytes:
+    vector = [round(0.001 * number - 0.7681234, 9) for number in range(1536)]
+    count = SIZE // 19_000
+    data = [{"object": "embedding", "index": n, "embedding": vector} for n in range(count)]
+    usage = {"prompt_tokens": 5, "total_tokens": 5}
+    document = {"object": "list", "model": "m", "data": data, "usage": usage}
+    return json.dumps(document).encode()
+
+
+def _log_probabilities() -> bytes:
+    token = {"token": "word", "logprob": -0.25, "bytes": [119, 111, 114, 100], "top_logprobs": []}
+    message = json.loads(small())
+    message["choices"][0]["logprobs"] = {"content": [token] * (SIZE // 90), "refusal": None}
+    return json.dumps(message).encode()
+
+
+def _tool_call() -> bytes:
+    text = _TEXT * (3_900_000 // len(_TEXT))  # no more is translated
+    block = {"type": "tool_use", "id": "toolu_1", "name": "write", "input": {"text": text}}
+    return anthropic([block], "tool_use")
+
+
+def _blocks() -> bytes:
+    return anthropic([{"type": "text", "text": _TEXT * 50}] * (SIZE // (len(_TEXT) * 50 + 30)))
+
+
+ANSWERS: dict[str, Callable[[], bytes]] = {
+    "gpt-text": lambda: chat({"role": "assistant", "content": _text()}),
+    "gpt-logprobs": _log_probabilities,
+    "claude-small": lambda: anthropic([{"type": "text", "text": "Hello there, caller!"}]),
+    "claude-text": lambda: anthropic([{"type": "text", "text": _text()}]),
+    "claude-tool": _tool_call,
+    "claude-blocks": _blocks,
+    "text-embedding-floats": _embeddings,
+    "gpt-image-png": _images,
+}
+"""The body of each answer in one piece."""
+
+
+def _stream(delta: str) -> bytes:
+    return (_EVENT % f'{{"index":0,"delta":{delta},"finish_reason":null}}').encode()
+
+
+def flood() -> Iterator[bytes]:
+    """A stream of many events, as fast as the caller reads."""
+    piece = _stream('{"content":"word "}') * 500
+    for _ in range(SIZE // len(piece)):
+        yield piece
+    yield b"data: [DONE]\n\n"
+
+
+def one_event() -> Iterator[bytes]:
+    """A stream whose only event is large."""
+    yield _stream(json.dumps({"content": _TEXT * (15_000_000 // len(_TEXT))}))
+    yield b"data: [DONE]\n\n"
+
+
+STREAMS: dict[str, Callable[[], Iterator[bytes]]] = {
+    "gpt-flood": flood,
+    "gpt-one-event": one_event,
+}
+"""The events of each stream."""
