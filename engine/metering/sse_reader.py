@@ -27,6 +27,8 @@ BUFFERED_EVENT = 65_536
 once."""
 
 _EDGE_BYTES = 4_096
+_LONG_SAMPLE = 262_144
+"""Bytes of a longer event that stand for all of it, when the bytes of output are counted."""
 
 
 class EventReader:
@@ -91,7 +93,8 @@ class EventReader:
 
     def _take_long(self, event: bytes) -> None:
         self._unsampled += len(event)
-        self._long_output += output_bytes(event, self._output)
+        sample = event[:_LONG_SAMPLE]
+        self._long_output += output_bytes(sample, self._output) * len(event) // len(sample)
         at = event.find(self._key)
         if at >= 0 and self._nonempty.search(event, at) is not None:
             self._last = b""

@@ -21,6 +21,7 @@ from engine.upstream.client.response import IncomingResponse
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
+_LARGE_EVENT = 1_000_000
 EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
 NO_CONTENT = {"message": "its stream ended before any content"}
@@ -143,6 +144,8 @@ def _open_stream(
             count += 1
             if event.startswith(b":"):
                 continue  # a comment
+            if len(event) > _LARGE_EVENT:  # an image, say: no error is so long
+                return content
             document = event_document(event)
             if dialect.is_error_event(document):
                 raise ErrorFirst(document)

@@ -290,3 +290,13 @@ def test_silence_before_content_starts_the_stream_with_a_heartbeat(
 def test_without_a_heartbeat_the_first_content_is_awaited() -> None:
     first_event, content = chunk(role="assistant", content=""), chunk(content="H")
     assert beginning(OPENAI, None, first_event, 25.0, content) == (first_event + content, [])
+
+
+def test_an_event_of_megabytes_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+    monkeypatch.setattr(
+        "engine.upstream.first_content.event_document", lambda event: parsed.append(len(event))
+    )
+    large = chunk(content="x" * 1_000_000)
+    first_content, _ = opened(OPENAI, large, chunk(content="y"))
+    assert (first_content.first, parsed) == (large, [])
