@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import ClassVar, NoReturn
@@ -24,6 +25,7 @@ import gevent
 from gevent.event import Event
 from gevent.monkey import MonkeyPatchWarning
 from gevent.pool import Pool
+from gunicorn.errors import AppImportError
 from gunicorn.sock import BaseSocket, ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
@@ -131,8 +133,11 @@ class Worker(GeventWorker):
             super().patch()
 
     def load_wsgi(self) -> None:
-        super().load_wsgi()
-        self._loaded = True
+        """Make the application; a heavy worker makes it for its first request, as most of its
+        memory is that."""
+        if not self.role.is_heavy:
+            super().load_wsgi()
+            self._loaded = True
 
     def run(self) -> None:
         """Serve until a signal stops the worker. gunicorn's own method has no deadlines: requests
@@ -151,19 +156,37 @@ class Worker(GeventWorker):
             self._shut_down(listeners)
         finally:
             self._turns.stop()
-            self.wsgi.close()
+            if self._loaded:
+                self.wsgi.close()
 
     def _listeners(self, admission: Admission) -> Sequence[Listener | HeavyListener]:
         """What accepts connections, or, in a heavy worker, requests."""
         channel = self.role.channel
         if not self.role.is_heavy or channel is None:
             return [self._listener(sock, admission) for sock in self.sockets]
-        handlers = [self._handler(sock) for sock in self.sockets]
+        addresses = [sock.getsockname() for sock in self.sockets]
         for sock in self.sockets:
             sock.close()  # so that the address refuses connections when no worker is left
         pool = Pool(self.worker_connections)
         admission.pools.append(pool)
-        return [HeavyListener(channel, handlers, pool, self.log)]
+        load = partial(self._load_heavy, addresses)
+        return [HeavyListener(channel, load, pool, self.log)]
+
+    def _load_heavy(self, addresses: Sequence[object]) -> list[ConnectionHandler]:
+        """Make the application of a heavy worker, and the handlers of listeners at these addresses.
+        If that fails there are none, and the worker ends, to be replaced."""
+        try:
+            super().load_wsgi()
+        except AppImportError as error:
+            self.log.error("a heavy worker cannot serve: %s", error)
+        except Exception as error:
+            self.log.error("a heavy worker cannot serve", exc_info=error)
+        else:
+            self._loaded = True
+        if not self._loaded:
+            self._stop(0.0)
+            return []
+        return [self._handler_at(address, 0) for address in addresses]
 
     def _shut_down(self, listeners: Sequence[Listener | HeavyListener]) -> None:
         """Accept connections until the end of the delay, then finish the requests. Without a
@@ -206,21 +229,18 @@ class Worker(GeventWorker):
         before its connections."""
         handler = self._handlers.get(listener)
         if handler is None:
-            address = listener.getsockname()
-            idle = self._telemetry_idle if self.wsgi.is_telemetry(address) else self._idle
-            passing = self._passing if idle is self._idle else NOTHING_PASSES
             number = self.sockets.index(listener) if listener in self.sockets else 0
-            handler = self._handlers[listener] = ConnectionHandler(
-                self.wsgi,
-                address,
-                idle,
-                self._settings,
-                self._begin_request,
-                self.log,
-                passing,
-                number,
-            )
+            handler = self._handler_at(listener.getsockname(), number)
+            self._handlers[listener] = handler
         return handler
+
+    def _handler_at(self, address: object, number: int) -> ConnectionHandler:
+        idle = self._telemetry_idle if self.wsgi.is_telemetry(address) else self._idle
+        passing = self._passing if idle is self._idle else NOTHING_PASSES
+        begin, settings = self._begin_request, self._settings
+        return ConnectionHandler(
+            self.wsgi, address, idle, settings, begin, self.log, passing, number
+        )
 
     def _begin_request(self) -> bool:
         """Count a request. Whether its connection may carry another."""
@@ -237,7 +257,7 @@ class Worker(GeventWorker):
     def _end_requests(self, pools: list[Pool]) -> None:
         """Wait for requests until their deadline, then end them (see `engine.server.shutdown`)."""
         self._join(pools, lambda deadlines: deadlines.interrupt)
-        if any(pools):
+        if any(pools) and self._loaded:
             self.wsgi.interrupt()
             self._join(pools, lambda deadlines: deadlines.cut)
             for pool in pools:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.telemetry.metrics.storage.folder import folder_of
 from tests.support.recording import (
     ReceivedRequest,
     Recorder,
@@ -257,6 +258,27 @@ def test_a_large_request_in_progress_ends_on_a_reload(tmp_path: Path, upstream: 
         until(lambda: ask(running.port, large(model="new")).status == 200, "the new config")
         until(lambda: old not in running.workers(heavy=True), "the end of the old heavy worker")
         until(lambda: len(running.workers(heavy=True)) == 1, "one heavy worker")
+        assert "Traceback" not in running.output()
+
+
+def test_a_heavy_worker_that_cannot_start_to_serve_costs_one_request(
+    tmp_path: Path, upstream: Recorder
+) -> None:
+    upstream.speak = answer(json.dumps(COMPLETION).encode())
+    text = project(tmp_path, upstream.url, {"chat": "[]"})
+    text = text.replace("workers: 2", f"workers: 2, {HEAVY}")
+    with gateway(tmp_path, text) as running:
+        pid, heavy = running.process.pid, heavy_of(running)
+        (folder,) = folder_of(pid).parent.glob(f"modelway-metrics-*-{pid}-*")
+        away = folder.rename(folder.with_name(f"hidden-{folder.name}"))
+        folder.touch()
+        assert_error(ask(running.port, large()), 500, "internal_error")
+        until(lambda: running.workers(heavy=True) not in ([], [heavy]), "another heavy worker")
+        assert ask(running.port, chat()).status == 200
+        folder.unlink()
+        away.rename(folder)
+        until(lambda: ask(running.port, large()).status == 200, "it can serve again")
+        assert "a heavy worker cannot serve: modelway: " in running.output()
         assert "Traceback" not in running.output()
 
 

@@ -190,7 +190,7 @@ def metrics_of(deployment: Deployment) -> Path:
     """The folder without which no worker of this master can start."""
     pid = deployment.running.process.pid
     (folder,) = folder_of(pid).parent.glob(f"modelway-metrics-*-{pid}-*")
-    until(lambda: len(list(folder.glob("*.lock"))) == 3, "both workers and the heavy one")
+    until(lambda: len(list(folder.glob("*.lock"))) == 2, "both workers")
     return folder
 
 

@@ -63,11 +63,12 @@ class Processes:
         self.channel = Channel()
         self.heavy = Application("heavy")
         pool = Pool()
-        self.listener = HeavyListener(self.channel, [self._handler(self.heavy)], pool, LOG)
+        handler = self._handler(self.heavy)
+        self.listener = HeavyListener(self.channel, lambda: [handler], pool, LOG)
         self.listener.start()
-        handler = self._handler(Application("worker"), Passing(self.channel, 10))
+        worker = self._handler(Application("worker"), Passing(self.channel, 10))
         near, self.caller = gevent.socket.socketpair()
-        self.serving = gevent.spawn(handler, near, ("10.0.0.1", 4711))
+        self.serving = gevent.spawn(worker, near, ("10.0.0.1", 4711))
 
     def _handler(self, application: Any, passing: Passing | None = None) -> ConnectionHandler:
         settings = HTTPSettings(Limits(), SchemeHeaders({}, []), {})

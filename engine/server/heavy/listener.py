@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import gevent.socket
 from gevent.pool import Pool
@@ -18,20 +18,22 @@ from engine.server.heavy.passed_request import ReportingSocket, receive_request,
 
 class HeavyListener:
     """Serves what comes over a channel until no worker is left, by the handler of the listener that
-    accepted the connection. `connections` holds its greenlets."""
+    accepted the connection: `load` makes them before the first request, none if it cannot.
+    `connections` holds its greenlets."""
 
     is_telemetry = False
 
     def __init__(
         self,
         channel: Channel,
-        handlers: Sequence[ConnectionHandler],
+        load: Callable[[], Sequence[ConnectionHandler]],
         pool: Pool,
         log: logging.Logger,
     ) -> None:
         self.connections = pool
         self._channel = channel
-        self._handlers = handlers
+        self._load = load
+        self._handlers: Sequence[ConnectionHandler] = ()
         self._log = log
 
     def start(self) -> None:
@@ -43,9 +45,10 @@ class HeavyListener:
 
     def _receive(self) -> None:
         while (descriptors := self._channel.receive()) is not None:
-            if len(descriptors) == 2:
+            self._handlers = self._handlers or self._load()
+            if len(descriptors) == 2 and self._handlers:
                 self.connections.spawn(self._serve, *descriptors)
-            else:  # the system dropped some: this process has no room for them
+            else:  # the system dropped one, as this process has no room, or nothing can serve it
                 for descriptor in descriptors:
                     os.close(descriptor)
 
