@@ -170,7 +170,7 @@ class Worker(GeventWorker):
         pool = Pool(self.worker_connections)
         admission.pools.append(pool)
         load = partial(self._load_heavy, addresses)
-        return [HeavyListener(channel, load, pool, self.log)]
+        return [HeavyListener(channel, load, pool)]
 
     def _load_heavy(self, addresses: Sequence[object]) -> list[ConnectionHandler]:
         """Make the application of a heavy worker, and the handlers of listeners at these addresses.

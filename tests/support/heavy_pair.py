@@ -64,7 +64,7 @@ class Processes:
         self.heavy = Application("heavy")
         pool = Pool()
         handler = self._handler(self.heavy)
-        self.listener = HeavyListener(self.channel, lambda: [handler], pool, LOG)
+        self.listener = HeavyListener(self.channel, lambda: [handler], pool)
         self.listener.start()
         worker = self._handler(Application("worker"), Passing(self.channel, 10))
         near, self.caller = gevent.socket.socketpair()

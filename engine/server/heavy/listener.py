@@ -4,7 +4,6 @@ connection."""
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 from collections.abc import Callable, Sequence
 
@@ -28,13 +27,11 @@ class HeavyListener:
         channel: Channel,
         load: Callable[[], Sequence[ConnectionHandler]],
         pool: Pool,
-        log: logging.Logger,
     ) -> None:
         self.connections = pool
         self._channel = channel
         self._load = load
         self._handlers: Sequence[ConnectionHandler] = ()
-        self._log = log
 
     def start(self) -> None:
         """Receive requests from now on."""
