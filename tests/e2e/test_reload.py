@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from select import select
 
 import pytest
 
@@ -291,10 +290,16 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
             # Where tests run in the background, it is ignored, and a child inherits that.
             preexec_fn=lambda: signal.signal(sig, signal.SIG_DFL),
         )
-        try:
-            until(lambda: select([silent], [], [], 0)[0] or process.poll() is not None, "the trial")
+
+        def trial_of() -> socket.socket | None:
             assert process.poll() is None, (tmp_path / "output").read_text()
-            with silent.accept()[0]:  # from the trial, which waits for an answer now
+            with suppress(BlockingIOError):
+                return silent.accept()[0]
+            return None
+
+        try:
+            silent.settimeout(0.0)
+            with until(trial_of, "the trial"):  # which waits for an answer now
                 process.send_signal(sig)
                 assert process.wait(20.0) == 128 + sig
             with pytest.raises(ProcessLookupError):
