@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -184,4 +186,7 @@ class RefusedBody(WorkerConnection):
         raise self._refusal
 
     def drain(self) -> bool:
+        """End the connection: a descriptor that was passed may keep it open."""
+        with contextlib.suppress(OSError):  # the caller has left
+            self._sock.sock.shutdown(socket.SHUT_RDWR)
         return False

@@ -15,21 +15,20 @@ Watch = Callable[[CallerConnection], AbstractContextManager[None]]
 
 
 def take_turn(turns: Turns, watch: Watch) -> Stage:
-    """A stage that receives the body, and then waits for a turn. Raises GatewayError 503 if there
-    are too many requests, AbortConnection if the caller leaves."""
+    """A stage that receives the body, and then waits for a turn. Raises GatewayError 503 if too
+    many wait, AbortConnection if the caller leaves."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        turns.enter(exchange)
+        reader = exchange.body_reader
+        body = reader.receive()
+        exchange.on_end.append(body.close)
+        exchange.body_reader = ReceivedBody(body, reader.max_size)
         try:
-            reader = exchange.body_reader
-            body = reader.receive()
-            exchange.on_end.append(body.close)
-            exchange.body_reader = ReceivedBody(body, reader.max_size)
             with watch(exchange.connection):
                 turns.begin(exchange, exchange.caller.name if exchange.caller is not None else "")
             return following(exchange)
         finally:
-            turns.leave(exchange)
+            turns.end(exchange)
 
     return stage
 
@@ -38,7 +37,7 @@ def end_turn(turns: Turns) -> Stage:
     """A stage behind everything that computes."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        turns.leave(exchange)
+        turns.end(exchange)
         return following(exchange)
 
     return stage

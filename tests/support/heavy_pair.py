@@ -26,7 +26,7 @@ CHUNKED = b"POST /chunked HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\
 LAST = b"0\r\n\r\n"
 
 
-class Died(BaseException):
+class ProcessEnd(BaseException):
     """The end of a process: nothing is sent any more."""
 
 
@@ -43,7 +43,7 @@ class Application:
 
     def serve(self, environ: Any, start_response: Any, connection: Any) -> Any:
         if self.dies:
-            raise Died
+            raise ProcessEnd
         try:
             body = connection.buffered_body()
             body = connection.read(1000) if body is None else body

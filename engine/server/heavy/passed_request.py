@@ -1,7 +1,8 @@
 """A request on its way from a worker to a heavy worker, and the report on its way back.
 
-Both go over a pair of sockets that the worker makes for the request. The end of the pair tells each
-side that the other one has died.
+Both go over a pair of sockets that the worker makes for the request. A heavy worker that has got
+its end says so; then the worker sends the request. The end of the pair tells each side that the
+other one has died.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from engine.values.errors import GatewayError
 
 _PIECE = 65_536
 _LENGTH = struct.Struct("!I")
-_BEGUN, _REUSABLE, _CLOSE = b"b", b"r", b"c"
+_READY, _BEGUN, _REUSABLE, _CLOSE = b"y", b"b", b"r", b"c"
 
 
 class PassedRequest(NamedTuple):
@@ -41,6 +42,17 @@ class Report(NamedTuple):
     rest: bytes = b""
 
 
+def await_heavy_worker(sock: GeventSocket, seconds: float) -> bool:
+    """Whether a heavy worker has got the other end within that time."""
+    sock.settimeout(seconds)
+    try:
+        return sock.recv(len(_READY)) == _READY
+    except OSError:
+        return False
+    finally:
+        sock.settimeout(None)
+
+
 def send_request(sock: GeventSocket, request: PassedRequest) -> None:
     """Raises OSError if the heavy worker has died."""
     data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
@@ -48,7 +60,9 @@ def send_request(sock: GeventSocket, request: PassedRequest) -> None:
 
 
 def receive_request(sock: GeventSocket) -> PassedRequest:
-    """Raises EOFError if the worker has died."""
+    """Tell the worker that its end has arrived, and read the request. Raises EOFError or OSError
+    if the worker has died, or waits no longer."""
+    sock.sendall(_READY)
     (length,) = _LENGTH.unpack(_receive(sock, _LENGTH.size))
     request: PassedRequest = pickle.loads(_receive(sock, length))  # noqa: S301 - our own worker's
     return request
@@ -63,10 +77,10 @@ def receive_report(sock: GeventSocket) -> Report:
     has_begun = data.startswith(_BEGUN)
     verdict, rest = bytes(data[has_begun : has_begun + 1]), bytes(data[has_begun + 1 :])
     has_died = not verdict and not has_begun
-    return Report(died() if has_died else None, verdict == _REUSABLE, rest)
+    return Report(heavy_worker_failure() if has_died else None, verdict == _REUSABLE, rest)
 
 
-def died() -> GatewayError:
+def heavy_worker_failure() -> GatewayError:
     """The 500 for a request whose process has ended before it answered."""
     message = "The process that served this request has ended. Try again."
     return GatewayError(500, "internal_error", message)

@@ -11,12 +11,15 @@ from engine.server.heavy.channel import Channel
 from engine.server.heavy.passed_request import (
     PassedRequest,
     Report,
-    died,
+    await_heavy_worker,
+    heavy_worker_failure,
     receive_report,
     send_request,
 )
 from engine.values.errors import too_many_large_requests
 
+START_SECONDS = 20.0
+"""How long a request may wait for a heavy worker, which may have to start first."""
 _LAST_CHUNK = b"0\r\n\r\n"
 
 
@@ -46,10 +49,12 @@ class Passing:
                         return Report(too_many_large_requests())
             except OSError:  # the gateway stops, and no heavy worker is left
                 return None
+            if not await_heavy_worker(near, START_SECONDS):
+                return Report(too_many_large_requests())
             try:
                 send_request(near, request)
             except OSError:
-                return Report(died())
+                return Report(heavy_worker_failure())
             return receive_report(near)
 
 

@@ -11,6 +11,7 @@ import pytest
 from engine.server.heavy.passed_request import (
     PassedRequest,
     ReportingSocket,
+    await_heavy_worker,
     receive_report,
     receive_request,
     send_report,
@@ -71,8 +72,22 @@ def test_a_request_arrives_as_it_was_read(pair: Pair, size: int) -> None:
 def test_a_worker_that_dies_before_it_has_passed_the_request(pair: Pair) -> None:
     pair.worker.sendall(b"\0\0\1\0pickle")
     pair.worker.close()
-    with pytest.raises(EOFError):
+    with pytest.raises((EOFError, BrokenPipeError)):
         receive_request(pair.heavy)
+
+
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_a_worker_waits_for_a_heavy_worker(pair: Pair, is_ready: bool) -> None:
+    receiving = gevent.spawn(receive_request, pair.heavy) if is_ready else None
+    assert await_heavy_worker(pair.worker, 0.05 if receiving is None else PATIENCE) is is_ready
+    if receiving is not None:
+        send_request(pair.worker, request())
+        assert receiving.get(timeout=PATIENCE).listener == 1
+
+
+def test_a_heavy_worker_that_dies_first_is_not_awaited(pair: Pair) -> None:
+    pair.heavy.close()
+    assert not await_heavy_worker(pair.worker, PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,14 @@ def test_heavy_workers_that_do_not_keep_up(processes: Processes) -> None:
     assert processes.answers(LARGE) == ["503"]
 
 
+def test_a_heavy_worker_that_does_not_begin_in_time(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.server.heavy.passing.START_SECONDS", 0.05)
+    processes.listener.connections.kill()
+    assert processes.answers(LARGE) == ["503"]
+
+
 def test_without_descriptors_the_worker_serves_it_itself(
     processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
