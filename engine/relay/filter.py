@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable
 from typing import IO
@@ -11,6 +12,8 @@ import gevent
 from engine.process.aside import aside
 from engine.process.child_process import ChildFailed
 from engine.values.content_coding import DecodeError, Decoder, decode_body
+
+log = logging.getLogger("modelway")
 
 
 class Filter:
@@ -62,6 +65,7 @@ def unreadable(reason: str) -> Filter:
     return body
 
 
+UNCHANGEABLE = "the gateway could not translate or edit the upstream's answer"
 UNDECODABLE = "the upstream's answer has a content coding that cannot be decoded"
 
 
@@ -117,12 +121,13 @@ class WholeBody(Filter):
     def finish(self) -> bytes:
         if len(self.received) <= LARGE:
             return self._changed()
-        self._file = tempfile.TemporaryFile(prefix="modelway-", buffering=0)  # noqa: SIM115
         try:
+            self._file = tempfile.TemporaryFile(prefix="modelway-", buffering=0)  # noqa: SIM115
             self.failure = aside(self._write_changed, keep=self._file.fileno())
-        except ChildFailed as failure:
-            self.failure = Unreadable(f"the process that changes the upstream's answer {failure}")
-        if self.failure is not None:
+        except (OSError, ChildFailed) as error:
+            log.error("a large answer cannot be changed: the process for it %s", error)
+            self.failure = Unreadable(UNCHANGEABLE)
+        if self._file is None or self.failure is not None:
             self.close()
             return b""
         self.received.clear()

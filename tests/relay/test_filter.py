@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 
 import pytest
 
-from engine.relay.filter import LARGE, Decoding, Filter, Unreadable, WholeBody
+from engine.relay.filter import LARGE, UNCHANGEABLE, Decoding, Filter, Unreadable, WholeBody
 from engine.relay.sse import NotAnEvent
 from engine.values.content_coding import decoder
 
@@ -95,10 +96,12 @@ class Doubling(WholeBody):
             return b""
         if text.startswith(b"dies"):
             os._exit(1)
+        if text.startswith(b"fails"):
+            raise ZeroDivisionError
         return text + text
 
 
-def doubled(text: bytes) -> tuple[bytes, Doubling]:
+def double(text: bytes) -> tuple[bytes, Doubling]:
     """A large body after its change."""
     body = Doubling(100_000_000, "", lambda data: None)
     body.feed(text)
@@ -111,7 +114,7 @@ def doubled(text: bytes) -> tuple[bytes, Doubling]:
 @pytest.mark.parametrize("size", [LARGE, LARGE + 1, LARGE * 3])
 def test_a_large_body_is_changed_in_another_process(size: int) -> None:
     text = os.urandom(size)
-    data, body = doubled(text)
+    data, body = double(text)
     assert data == text * 2
     assert body.changes == (size <= LARGE)
 
@@ -127,13 +130,32 @@ def test_a_large_body_passes_in_parts() -> None:
 
 def test_the_failure_of_a_large_body_comes_back() -> None:
     text = b"bad" + b"x" * LARGE
-    data, body = doubled(text)
+    data, body = double(text)
     assert data == b""
     assert isinstance(body.failure, NotAnEvent)
     assert body.failure.text == text
 
 
-def test_a_process_that_dies_makes_a_large_body_unreadable() -> None:
-    data, body = doubled(b"dies" + b"x" * LARGE)
+@pytest.mark.parametrize(
+    ("beginning", "reason"),
+    [(b"dies", "ended without a result"), (b"fails", "failed: ZeroDivisionError")],
+)
+def test_a_process_that_fails_makes_a_large_body_unreadable(
+    beginning: bytes, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    data, body = double(beginning + b"x" * LARGE)
     assert (data, type(body.failure)) == (b"", Unreadable)
-    assert "ended without a result" in str(body.failure)
+    assert str(body.failure) == UNCHANGEABLE  # nothing of ours
+    assert reason in caplog.text
+
+
+def test_a_disk_without_room_makes_a_large_body_unreadable(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("engine.relay.filter.tempfile.TemporaryFile", full)
+    _, body = double(b"x" * 2 * LARGE)
+    assert str(body.failure) == UNCHANGEABLE
+    assert "No space left on device" in caplog.text
