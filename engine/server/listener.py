@@ -13,7 +13,7 @@ import contextlib
 import socket
 import time
 from collections.abc import Callable, Sized
-from typing import Any
+from typing import Any, Protocol
 
 import gevent
 from gevent.pool import Pool
@@ -124,6 +124,18 @@ def _linger(client: GeventSocket) -> None:
             client.settimeout(seconds)
             if not client.recv(65_536):
                 break
+
+
+class Accepting(Protocol):
+    """What a worker gets its connections or requests from: `start` begins, `end` takes what waits
+    and then no more. `connections` holds the greenlets."""
+
+    connections: Pool
+
+    @property
+    def is_telemetry(self) -> bool: ...
+    def start(self) -> None: ...
+    def end(self) -> None: ...
 
 
 class Listener(StreamServer):

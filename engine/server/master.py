@@ -1,4 +1,4 @@
-"""gunicorn's master process: starts workers, and replaces them on a reload (see `reload.py`)."""
+"""gunicorn's master process: replaces the workers on a reload (see `reload.py`), and stops."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-from gunicorn.arbiter import Arbiter
-from gunicorn.errors import HaltServer
 from gunicorn.sock import BaseSocket
 
-from engine.server.boot_backoff import BootBackoff
-from engine.server.heavy.crew import ALONE, Crew
+from engine.server.heavy.crew import Crew
 from engine.server.reloadable_app import ReloadableApp
-from engine.server.service_manager import ServiceManager
 from engine.server.shutdown import SIGNALS, in_order
-from engine.server.watchdog import Watchdog
-from engine.server.worker_states import WorkerStates
+from engine.server.supervisor import Supervisor
 
 
 class _Interrupted(Exception):
@@ -31,38 +26,21 @@ BOOT_SECONDS = 60.0
 _KILL_SECONDS = 10.0
 """How long the master may take to end when the grace is over."""
 
-_CRASHED = -1
-"""gunicorn's exit status of a worker that failed after it had booted."""
 
-
-class Master(Arbiter):
+class Master(Supervisor):
     """gunicorn's master process, with reloads that take over completely or not at all.
 
-    A new worker has its master's signal handlers until it has set its own, and would lose a signal
-    that comes before. So the signals that end a worker are blocked over the fork, and
-    `server/worker.py` unblocks them. SIGHUP reloads if the application agrees (`renew`); it may
-    also ask for a reload (`changed`).
-
-    Once a worker has served, only a signal ends the master. gunicorn exits when a worker fails to
-    boot, and replaces a crashed worker at once; this master waits first, with backoff, in both
-    cases. One reload runs, and at most one more waits.
+    SIGHUP reloads if the application agrees (`renew`); it may also ask for a reload (`changed`).
+    One reload runs, and at most one more waits.
     A signal that ends the master ends a reload. On SIGTERM the workers accept connections until the
     `delay` of the application is over; the files of Unix sockets remain until then.
     """
 
-    LISTENERS: list[BaseSocket]
-    _reloading = False
     _ending = False
 
     def __init__(self, app: ReloadableApp, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(app)
-        self._clock = clock
-        self._backoff = BootBackoff(clock)
+        super().__init__(app, clock)
         self.old_listeners: list[BaseSocket] = []
-        self._states = WorkerStates(time.time)
-        self._service_manager = ServiceManager()
-        self._watchdog = Watchdog(self.timeout, clock)
-        self._crew = Crew(self.app.server, 0)
         self._old_crew: Crew | None = None
 
     def signal(self, sig: int, frame: FrameType | None) -> None:
@@ -93,57 +71,11 @@ class Master(Arbiter):
         if not self._reloading and self.app.changed():
             self.handle_hup()
 
-    def _start_workers(self, start: Callable[[], None]) -> None:
-        """Call `start`, unless a worker failed a moment ago."""
-        boots = self.app.boots
-        boots.receive()
-        if boots.crashes:
-            boots.crashes = 0
-            self._pause(boots.failures[-1])
-        if self._backoff.is_over:
-            try:
-                start()
-            except (OSError, RuntimeError) as error:
-                if os.getpid() != self.pid or not boots.booted:
-                    raise
-                self._pause(f"cannot fork a worker: {error}")
-        self._report()
-
-    def murder_workers(self) -> None:
-        """End workers that are stuck (see `engine.server.watchdog`): gunicorn's own would end each
-        whose loop has not turned for 30 seconds, though it computes. Called about once a second."""
-        self._watchdog.keep(self.WORKERS)
-        for pid, worker in list(self.WORKERS.items()):
-            remedy = self._watchdog.check(pid, worker.tmp.last_update())
-            if remedy is not None:
-                self.log.critical(remedy.message, pid)
-                self.kill_worker(pid, remedy.signal)
-
     def reap_workers(self) -> None:
         """A reload calls this again and again while it waits for workers."""
         self._reap()
         if self._reloading and self._ending:
             raise _Interrupted
-
-    def _reap(self) -> None:
-        while True:
-            before = dict(self.WORKERS)
-            try:
-                super().reap_workers()
-            except HaltServer as halt:
-                self.app.boots.receive()
-                if not self.app.boots.booted:
-                    raise
-                for pid in before.keys() - self.WORKERS.keys():
-                    before[pid].tmp.close()
-                self._pause(self.app.boots.failures[-1] if self.app.boots.failures else halt.reason)
-            else:
-                return
-
-    def _pause(self, reason: str) -> None:
-        """Wait before the next worker is started."""
-        pause = self._backoff.fail()
-        self.log.error("a worker failed; the next worker starts in %g s: %s", pause, reason)
 
     def reload(self) -> None:
         """Start the new workers; end the old ones when all of the new have booted.
@@ -267,7 +199,9 @@ class Master(Arbiter):
         addresses = [listener.cfg_addr for listener in listeners]
         # Workers detect this, and know that they have no successor (`shutdown.master_listens`).
         self.app.sockets.close(listeners)
-        self._crew.close()
+        for crew in (self._crew, self._old_crew):
+            if crew is not None:
+                crew.close()
         self._service_manager.stopping(self.cfg.graceful_timeout + _KILL_SECONDS)
         self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
         self._report()
@@ -284,37 +218,6 @@ class Master(Arbiter):
                 return False
             self._reap()
         return True
-
-    def spawn_worker(self) -> int:
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        living = ((w.age, getattr(w, "role", ALONE)) for w in self.WORKERS.values())
-        self.app.next_role = self._crew.next_role(living)
-        try:
-            pid = super().spawn_worker()
-            self._states.start(pid, self.app.config, is_heavy=self.app.next_role.is_heavy)
-            return pid
-        except SystemExit as ended:  # in the worker's process
-            if ended.code == _CRASHED:
-                self.app.boots.tell_crashed(repr(ended.__context__))
-            raise
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-
-    def kill_worker(self, pid: int, sig: int) -> None:
-        if sig != signal.SIGUSR1:
-            self._states.end(pid)
-        super().kill_worker(pid, sig)
-
-    def _report(self) -> None:
-        """Report the states of the workers to the application."""
-        boots = self.app.boots
-        boots.receive()
-        serving = [pid for pid, w in self.WORKERS.items() if w.age in boots.booted]
-        self._states.serve(serving)
-        self._states.keep(self.WORKERS.keys(), boots.errors)
-        self.app.report(self._states.all())
-        if len(serving) == self.cfg.workers and not self._reloading:
-            self._service_manager.serving(self.app.config, self._crew.server.workers)
 
 
 class BootError(Exception):

@@ -15,9 +15,6 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import ClassVar, NoReturn
 
@@ -25,7 +22,6 @@ import gevent
 from gevent.event import Event
 from gevent.monkey import MonkeyPatchWarning
 from gevent.pool import Pool
-from gunicorn.errors import AppImportError
 from gunicorn.sock import BaseSocket, ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
@@ -41,10 +37,9 @@ from engine.server.connection_handler import (
 )
 from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.heavy.crew import ALONE, Role
-from engine.server.heavy.listener import HeavyListener
 from engine.server.heavy.passing import Passing
 from engine.server.http1.request import Limits
-from engine.server.listener import Admission, IdleConnections, Listener
+from engine.server.listener import Accepting, Admission, IdleConnections, Listener
 from engine.server.shutdown import (
     DUMP_SIGNAL,
     MIN_GRACE,
@@ -64,13 +59,12 @@ _MIN_CUT = 1.0
 _KILL_TIMEOUT = 0.5
 _UNUSED = r".*\(NOT patched\): \['redis\.asyncio\.connection \([^']*\)'\]"
 """gevent's warning that only this module is not patched."""
-HEAVY_NAME = "modelway-heavy"
-"""The name of a heavy worker's process, for `ps` and `top`."""
 _NEVER = ShutdownDeadlines(math.inf, math.inf)
 
 
 class Worker(GeventWorker):
-    """gunicorn's gevent worker. Overrides public methods only.
+    """gunicorn's gevent worker. Overrides public methods only; what a HeavyWorker does otherwise
+    are public methods of this class.
 
     `deadlines` are those of its stop, on the monotonic clock. On SIGTERM a worker without a
     successor accepts connections for the delay of its application first.
@@ -83,6 +77,7 @@ class Worker(GeventWorker):
     _stopping: Event | None = None
     _admission: Admission | None = None
     _has_successor = True
+    _passing: Passing = NOTHING_PASSES
     _accept_until = 0.0
 
     def __init__(self, *settings: object) -> None:
@@ -97,7 +92,7 @@ class Worker(GeventWorker):
 
     def init_process(self) -> None:
         Worker.serves_this_process = True
-        self._passing = self._keep_channel()
+        self.keep_channel()
         cfg, limits = self.cfg, Limits()
         self._settings = HTTPSettings(
             Limits(
@@ -113,18 +108,13 @@ class Worker(GeventWorker):
         gevent.config.track_greenlet_tree = False  # spawning is faster without it
         super().init_process()
 
-    def _keep_channel(self) -> Passing:
-        """Keep the end of the channel that this process uses."""
-        role = self.role
-        if role.channel is None:
-            return NOTHING_PASSES
-        if role.is_heavy:
-            with suppress(OSError):
-                Path("/proc/self/comm").write_text(HEAVY_NAME)
-            role.channel.keep_receiving()
-            return NOTHING_PASSES
-        role.channel.keep_sending()
-        return NOTHING_PASSES if self.cfg.is_ssl else Passing(role.channel, role.above)
+    def keep_channel(self) -> None:
+        """Keep the end of the channel to heavy workers that this process uses."""
+        channel = self.role.channel
+        if channel is not None:
+            channel.keep_sending()
+            if not self.cfg.is_ssl:  # the state of TLS cannot be passed
+                self._passing = Passing(channel, self.role.above)
 
     def patch(self) -> None:
         """Apply gevent's patches, without its warning about redis-py's unused asyncio module."""
@@ -133,18 +123,15 @@ class Worker(GeventWorker):
             super().patch()
 
     def load_wsgi(self) -> None:
-        """Make the application; a heavy worker makes it for its first request, as most of its
-        memory is that."""
-        if not self.role.is_heavy:
-            super().load_wsgi()
-            self._loaded = True
+        super().load_wsgi()
+        self._loaded = True
 
     def run(self) -> None:
         """Serve until a signal stops the worker. gunicorn's own method has no deadlines: requests
         continue until the master kills the worker, and it polls for their end once a second."""
         self._stopping = Event()
         admission = Admission(self.worker_connections, self._idle, self._refusal)
-        listeners = self._listeners(admission)
+        listeners = self.open_listeners(admission)
         self._admission = admission
         self._turns.start()
         try:
@@ -159,36 +146,11 @@ class Worker(GeventWorker):
             if self._loaded:
                 self.wsgi.close()
 
-    def _listeners(self, admission: Admission) -> Sequence[Listener | HeavyListener]:
-        """What accepts connections, or, in a heavy worker, requests."""
-        channel = self.role.channel
-        if not self.role.is_heavy or channel is None:
-            return [self._listener(sock, admission) for sock in self.sockets]
-        addresses = [sock.getsockname() for sock in self.sockets]
-        for sock in self.sockets:
-            sock.close()  # so that the address refuses connections when no worker is left
-        pool = Pool(self.worker_connections)
-        admission.pools.append(pool)
-        load = partial(self._load_heavy, addresses)
-        return [HeavyListener(channel, load, pool)]
+    def open_listeners(self, admission: Admission) -> Sequence[Accepting]:
+        """What accepts connections; each has a pool of the admission."""
+        return [self._listener(sock, admission) for sock in self.sockets]
 
-    def _load_heavy(self, addresses: Sequence[object]) -> list[ConnectionHandler]:
-        """Make the application of a heavy worker, and the handlers of listeners at these addresses.
-        If that fails there are none, and the worker ends, to be replaced."""
-        try:
-            super().load_wsgi()
-        except AppImportError as error:
-            self.log.error("a heavy worker cannot serve: %s", error)
-        except Exception as error:
-            self.log.error("a heavy worker cannot serve", exc_info=error)
-        else:
-            self._loaded = True
-        if not self._loaded:
-            self._stop(0.0)
-            return []
-        return [self._handler_at(address, 0) for address in addresses]
-
-    def _shut_down(self, listeners: Sequence[Listener | HeavyListener]) -> None:
+    def _shut_down(self, listeners: Sequence[Accepting]) -> None:
         """Accept connections until the end of the delay, then finish the requests. Without a
         successor, the telemetry listener serves until the last request has ended."""
         if self.deadlines is _NEVER:  # no signal, but `max_requests`
@@ -230,11 +192,12 @@ class Worker(GeventWorker):
         handler = self._handlers.get(listener)
         if handler is None:
             number = self.sockets.index(listener) if listener in self.sockets else 0
-            handler = self._handler_at(listener.getsockname(), number)
+            handler = self.handler_at(listener.getsockname(), number)
             self._handlers[listener] = handler
         return handler
 
-    def _handler_at(self, address: object, number: int) -> ConnectionHandler:
+    def handler_at(self, address: object, number: int = 0) -> ConnectionHandler:
+        """The handler of the listener at an address, and its number for heavy workers."""
         idle = self._telemetry_idle if self.wsgi.is_telemetry(address) else self._idle
         passing = self._passing if idle is self._idle else NOTHING_PASSES
         begin, settings = self._begin_request, self._settings
@@ -290,10 +253,13 @@ class Worker(GeventWorker):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGTERM: requests may go on until their deadline. A master repeats it."""
-        if self.deadlines is not _NEVER:
-            return
-        self._has_successor = self.role.is_heavy or master_listens()
-        self._stop(self._grace, 0.0 if self._has_successor else self._delay)
+        if self.deadlines is _NEVER:
+            self.leave(has_successor=master_listens())
+
+    def leave(self, *, has_successor: bool) -> None:
+        """Stop when the requests have ended; without a successor, accept them for the delay."""
+        self._has_successor = has_successor
+        self._stop(self._grace, 0.0 if has_successor else self._delay)
 
     def handle_quit(self, sig: int, frame: FrameType | None) -> None:
         """SIGINT and SIGQUIT: requests end now, and are recorded all the same."""

@@ -252,6 +252,18 @@ def test_a_large_request_in_progress_ends_before_a_gateway_that_stops(
         assert "Traceback" not in running.output()
 
 
+def test_fewer_processes_leave_one_of_each_kind(tmp_path: Path, upstream: Recorder) -> None:
+    upstream.speak = answer(json.dumps(COMPLETION).encode())
+    text = project(tmp_path, upstream.url, {"chat": "[]"})
+    text = text.replace("workers: 2", f"workers: 2, {HEAVY}")
+    with gateway(tmp_path, text) as running:
+        for _ in range(4):
+            running.process.send_signal(signal.SIGTTOU)
+        until(lambda: len(running.workers()) == 1, "one worker")
+        assert [ask(running.port, data).status for data in (chat(), large())] == [200, 200]
+        assert (len(running.workers()), len(running.workers(heavy=True))) == (1, 1)
+
+
 def test_a_large_request_in_progress_ends_on_a_reload(tmp_path: Path, upstream: Recorder) -> None:
     text = project(tmp_path, upstream.url, {"chat": "[]"})
     text = text.replace("workers: 2", f"workers: 2, {HEAVY}")

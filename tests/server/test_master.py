@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from signal import (
-    SIGABRT,
     SIGCHLD,
     SIGHUP,
     SIGINT,
-    SIGKILL,
     SIGQUIT,
     SIGTERM,
     SIGTTIN,
@@ -23,10 +20,10 @@ import pytest
 from gunicorn.arbiter import Arbiter
 
 from engine.config.server import Server
-from engine.server.gunicorn_application import GunicornApplication
+from engine.server.heavy.channel import Channel
 from engine.server.master import Master
-from engine.server.shutdown import DUMP_SIGNAL
 from tests.support.clock import Clock
+from tests.support.reloads import BOOTING, App, Mark
 
 
 @dataclass
@@ -38,57 +35,6 @@ class Listening:
 
     def close(self) -> None:
         self.events.append("close")
-
-
-@dataclass
-class Mark:
-    """The file of a worker whose times tell its master that it goes on."""
-
-    time: float
-
-    def last_update(self) -> float:
-        return self.time
-
-
-BOOTING = 1e9
-"""The mark of a worker that does not serve yet."""
-
-
-class App(GunicornApplication):
-    """An application that agrees to reload, and notes that it is interrupted."""
-
-    renews = True
-    has_changed = False
-
-    def __init__(self) -> None:
-        super().__init__(Server(workers=1, delay=5.0, grace=2.0, heavy_processes=0), object)
-        self.interrupts: list[str] = []
-
-    def renew(self) -> bool:
-        return self.renews
-
-    def changed(self) -> bool:
-        return self.has_changed
-
-    def interrupt(self) -> None:
-        self.interrupts.append("interrupt")
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock(1000.0)
-
-
-@pytest.fixture
-def master(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Any:
-    """A master without workers; `reloads` is what happened in its reloads, `starts` are the times
-    at which gunicorn would have started missing workers."""
-    new_master: Any = Master(App(), clock)
-    new_master.reloads, new_master.starts = [], []
-    monkeypatch.setattr(Arbiter, "handle_hup", lambda self: new_master.reloads.append("reload"))
-    monkeypatch.setattr(Arbiter, "manage_workers", lambda self: new_master.starts.append(clock.now))
-    monkeypatch.setattr(Arbiter, "reap_workers", lambda self: None)
-    return new_master
 
 
 def test_of_many_hangups_that_wait_one_is_handled(master: Any) -> None:
@@ -181,56 +127,6 @@ def test_a_reload_that_is_refused_starts_nothing(master: Any) -> None:
     assert master.reloads == []
 
 
-def test_a_worker_that_crashed_is_replaced_after_a_pause_that_grows(
-    master: Any, clock: Clock
-) -> None:
-    pauses = []
-    for _ in range(6):
-        master.app.boots.tell_crashed("ZeroDivisionError()")
-        since, master.starts[:] = clock.now, []
-        while not master.starts:
-            master.manage_workers()
-            clock.now += 1
-        pauses.append(master.starts[0] - since)
-        clock.now = master.starts[0]
-    assert pauses == [2, 4, 8, 16, 30, 30]
-
-
-def test_the_pause_is_reset_once_a_worker_has_lasted(master: Any, clock: Clock) -> None:
-    for _ in range(3):
-        master.app.boots.tell_crashed("ZeroDivisionError()")
-        master.manage_workers()
-        clock.now += 60
-    master.manage_workers()
-    assert master.starts == [clock.now]
-    master.app.boots.tell_crashed("ZeroDivisionError()")
-    master.manage_workers()
-    clock.now += 2
-    master.manage_workers()
-    assert master.starts[1:] == [clock.now]
-
-
-def test_a_worker_that_fails_after_it_has_booted_tells_the_master_why(
-    master: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def serve(self: Any) -> None:
-        """gunicorn's end of a worker whose `run` has raised."""
-        try:
-            raise ZeroDivisionError("a fault of ours")
-        except ZeroDivisionError:
-            sys.exit(-1)
-
-    monkeypatch.setattr(Arbiter, "spawn_worker", serve)
-    with pytest.raises(SystemExit):
-        master.spawn_worker()
-    monkeypatch.setattr(Arbiter, "spawn_worker", lambda self: sys.exit(0))
-    with pytest.raises(SystemExit):
-        master.spawn_worker()
-    master.app.boots.receive()
-    assert master.app.boots.failures == ["ZeroDivisionError('a fault of ours')"]
-    assert master.app.boots.crashes == 1
-
-
 @pytest.fixture
 def events(master: Any, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> list[str]:
     """What happens while a master with one worker stops; the clock goes on while it waits."""
@@ -284,17 +180,32 @@ def test_a_quick_stop_has_no_delay(master: Any, events: list[str]) -> None:
     ]
 
 
-def test_a_worker_that_stands_still_is_told_to_end_and_then_killed(
-    master: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
+def test_a_master_that_ends_in_a_reload_closes_the_channels_of_both_configs(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sent: list[tuple[int, int]] = []
-    monkeypatch.setattr(Arbiter, "kill_worker", lambda self, pid, sig: sent.append((pid, sig)))
-    going_on, stuck = Mark(clock.now), Mark(clock.now)
-    master.WORKERS = {
-        pid: SimpleNamespace(age=pid, tmp=mark) for pid, mark in ((-1, going_on), (-2, stuck))
-    }
-    for _ in range(60):
-        going_on.time = clock.now
-        master.murder_workers()
-        clock.advance(1.0)
-    assert sent == [(-2, SIGABRT), (-2, DUMP_SIGNAL), (-2, SIGKILL), (-2, SIGKILL)]
+    """Old heavy workers end when no process has the other end of theirs."""
+    server = Server(workers=1, heavy_processes=1)
+    ending: Any = Master(App(server))
+    ends: list[Channel] = []
+
+    def start(self: Any) -> int:
+        self.worker_age += 1
+        ends.append(self.app.next_role.channel)
+        if self.worker_age > 1:
+            self.signal(SIGTERM, None)
+        return int(self.worker_age)
+
+    monkeypatch.setattr(Arbiter, "spawn_worker", start)
+    monkeypatch.setattr(Arbiter, "reap_workers", lambda self: None)
+    monkeypatch.setattr(Arbiter, "handle_hup", lambda self: self.reload())
+    monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)
+    ending.LISTENERS = []
+    monkeypatch.setattr(ending.app, "listen", lambda before, log: [])
+    ending.spawn_worker()
+    ending.handle_hup()
+    ending.stop(False)
+    first, *_, last = ends
+    assert first is not last
+    for channel in (first, last):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            channel.send([0])

@@ -22,7 +22,7 @@ from pathlib import Path
 import yaml
 
 from engine.config.keys import default
-from engine.server.worker import HEAVY_NAME
+from engine.server.heavy.worker import HEAVY_NAME
 from engine.values.caller import digest
 from tests.support.ports import free_port
 from tests.support.waiting import PATIENCE, Deadline, under_load, until

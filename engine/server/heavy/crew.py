@@ -33,16 +33,24 @@ class Crew:
         self._after = after
         self._channel: Channel | None = None
 
-    def next_role(self, living: Iterable[tuple[int, Role]]) -> Role:
-        """The role of the next process, given the ages and roles of those that live: workers come
-        first."""
+    def next_role(self, living: Iterable[tuple[int, Role]], processes: int) -> Role:
+        """The role of the next process, given the ages and roles of those that live, and how many
+        there are to be: workers come first."""
         server = self.server
         if server.heavy_processes and self._channel is None:
             self._channel = Channel()
-        heavy = [role.is_heavy for age, role in living if age > self._after]
-        enough = heavy.count(False) >= server.workers
+        heavy = self._heavy(living)
+        enough = heavy.count(False) >= processes - server.heavy_processes
         is_heavy = enough and heavy.count(True) < server.heavy_processes
         return Role(is_heavy, server.workers, self._channel, server.heavy_above)
+
+    def lacks_heavy_workers(self, living: Iterable[tuple[int, Role]]) -> bool:
+        """Whether a heavy worker has ended, and gunicorn has all the processes that it wants."""
+        return self._heavy(living).count(True) < self.server.heavy_processes
+
+    def _heavy(self, living: Iterable[tuple[int, Role]]) -> list[bool]:
+        """Whether each of its processes is a heavy worker."""
+        return [role.is_heavy for age, role in living if age > self._after]
 
     def close(self) -> None:
         """No process is started for it any more."""

@@ -34,17 +34,28 @@ WORKER, HEAVY = Role(is_heavy=False), Role(is_heavy=True)
     ids=["first", "second", "third", "more", "a worker died", "old workers", "an old heavy one"],
 )
 def test_workers_come_first(crew: Crew, living: list[tuple[int, Role]], is_heavy: bool) -> None:
-    role = crew.next_role(living)
+    role = crew.next_role(living, 3)
     assert (role.is_heavy, role.workers, role.above) == (is_heavy, 2, 9)
 
 
 def test_all_processes_of_a_config_share_a_channel(crew: Crew) -> None:
-    channel = crew.next_role([]).channel
+    channel = crew.next_role([], 3).channel
     assert channel is not None
-    assert crew.next_role([(6, WORKER), (7, WORKER)]).channel is channel
+    assert crew.next_role([(6, WORKER), (7, WORKER)], 3).channel is channel
 
 
 def test_without_heavy_processes_there_is_no_channel() -> None:
     crew = Crew(Server(workers=1, heavy_processes=0), after=0)
-    assert crew.next_role([(1, WORKER)]) == Role(workers=1, above=Server().heavy_above)
+    assert crew.next_role([(1, WORKER)], 1) == Role(workers=1, above=Server().heavy_above)
     crew.close()
+
+
+@pytest.mark.parametrize(
+    ("living", "lacks"),
+    [([(6, WORKER)], True), ([(6, WORKER), (7, HEAVY)], False), ([(5, HEAVY)], True)],
+    ids=["none", "one", "an old one"],
+)
+def test_a_heavy_worker_may_be_missing(
+    crew: Crew, living: list[tuple[int, Role]], lacks: bool
+) -> None:
+    assert crew.lacks_heavy_workers(living) is lacks

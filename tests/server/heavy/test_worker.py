@@ -1,0 +1,73 @@
+"""A heavy worker leaves connections to others, and makes its application when it is asked first."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from gunicorn.errors import AppImportError
+from gunicorn.workers.ggevent import GeventWorker
+
+from engine.config.server import Server
+from engine.server.gunicorn_application import GunicornApplication
+from engine.server.heavy.channel import Channel
+from engine.server.heavy.crew import Role
+from engine.server.heavy.worker import HeavyWorker
+from engine.server.listener import Admission, IdleConnections
+
+
+@pytest.fixture
+def heavy() -> Iterator[HeavyWorker]:
+    channel = Channel()
+    gunicorn = GunicornApplication(Server(), object)  # type: ignore[arg-type]
+    gunicorn.next_role = Role(is_heavy=True, channel=channel)
+    sock = socket.create_server(("127.0.0.1", 0))
+    log = gunicorn.cfg.logger_class(gunicorn.cfg)
+    worker = HeavyWorker(1, os.getppid(), [sock], gunicorn, 30, gunicorn.cfg, log)
+    yield worker
+    sock.close()
+    channel.close()
+    worker.tmp.close()
+
+
+def test_it_has_no_listening_socket(heavy: HeavyWorker) -> None:
+    (sock,) = heavy.sockets
+    port = sock.getsockname()[1]
+    (listener,) = heavy.open_listeners(Admission(10, IdleConnections(), lambda address: b""))
+    assert not listener.is_telemetry
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port))
+
+
+def test_it_keeps_one_end_of_the_channel(heavy: HeavyWorker) -> None:
+    channel = heavy.role.channel
+    assert channel is not None
+    heavy.keep_channel()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        channel.send([0])
+
+
+@pytest.mark.parametrize(
+    ("error", "has_trace"), [(AppImportError("the disk is full"), False), (KeyError("x"), True)]
+)
+def test_it_ends_if_it_cannot_make_its_application(
+    heavy: HeavyWorker, monkeypatch: pytest.MonkeyPatch, error: Exception, has_trace: bool
+) -> None:
+    lines: list[tuple[Any, bool]] = []
+
+    def fail(self: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(GeventWorker, "load_wsgi", fail)
+    monkeypatch.setattr(
+        heavy.log, "error", lambda *text, exc_info=None: lines.append((text, exc_info is error))
+    )
+    heavy.load_wsgi()
+    assert heavy.alive
+    assert heavy.load_handlers([("127.0.0.1", 80)]) == []
+    assert not heavy.alive
+    (line,) = lines
+    assert line[1] is has_trace

@@ -1,0 +1,143 @@
+"""A master starts workers and heavy workers, watches them, and replaces those that end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from signal import SIGABRT, SIGKILL
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from gunicorn.arbiter import Arbiter
+
+from engine.config.server import Server
+from engine.server.heavy.worker import HeavyWorker
+from engine.server.master import Master
+from engine.server.shutdown import DUMP_SIGNAL
+from engine.server.worker import Worker
+from tests.support.clock import Clock
+from tests.support.reloads import App, Mark
+
+
+def test_a_worker_that_crashed_is_replaced_after_a_pause_that_grows(
+    master: Any, clock: Clock
+) -> None:
+    pauses = []
+    for _ in range(6):
+        master.app.boots.tell_crashed("ZeroDivisionError()")
+        since, master.starts[:] = clock.now, []
+        while not master.starts:
+            master.manage_workers()
+            clock.now += 1
+        pauses.append(master.starts[0] - since)
+        clock.now = master.starts[0]
+    assert pauses == [2, 4, 8, 16, 30, 30]
+
+
+def test_the_pause_is_reset_once_a_worker_has_lasted(master: Any, clock: Clock) -> None:
+    for _ in range(3):
+        master.app.boots.tell_crashed("ZeroDivisionError()")
+        master.manage_workers()
+        clock.now += 60
+    master.manage_workers()
+    assert master.starts == [clock.now]
+    master.app.boots.tell_crashed("ZeroDivisionError()")
+    master.manage_workers()
+    clock.now += 2
+    master.manage_workers()
+    assert master.starts[1:] == [clock.now]
+
+
+def test_a_worker_that_fails_after_it_has_booted_tells_the_master_why(
+    master: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def serve(self: Any) -> None:
+        """gunicorn's end of a worker whose `run` has raised."""
+        try:
+            raise ZeroDivisionError("a fault of ours")
+        except ZeroDivisionError:
+            sys.exit(-1)
+
+    monkeypatch.setattr(Arbiter, "spawn_worker", serve)
+    with pytest.raises(SystemExit):
+        master.spawn_worker()
+    monkeypatch.setattr(Arbiter, "spawn_worker", lambda self: sys.exit(0))
+    with pytest.raises(SystemExit):
+        master.spawn_worker()
+    master.app.boots.receive()
+    assert master.app.boots.failures == ["ZeroDivisionError('a fault of ours')"]
+    assert master.app.boots.crashes == 1
+
+
+def test_a_worker_that_stands_still_is_told_to_end_and_then_killed(
+    master: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(Arbiter, "kill_worker", lambda self, pid, sig: sent.append((pid, sig)))
+    going_on, stuck = Mark(clock.now), Mark(clock.now)
+    master.WORKERS = {
+        pid: SimpleNamespace(age=pid, tmp=mark) for pid, mark in ((-1, going_on), (-2, stuck))
+    }
+    for _ in range(60):
+        going_on.time = clock.now
+        master.murder_workers()
+        clock.advance(1.0)
+    assert sent == [(-2, SIGABRT), (-2, DUMP_SIGNAL), (-2, SIGKILL), (-2, SIGKILL)]
+
+
+@pytest.fixture
+def staffed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A master of two workers and a heavy one; `WORKERS` has its processes by their ages."""
+    living: dict[int, Any] = {}
+
+    def start(self: Any) -> int:
+        self.worker_age += 1
+        process = SimpleNamespace(age=self.worker_age, role=self.app.next_role)
+        process.kind = self.worker_class
+        living[self.worker_age] = process
+        return int(self.worker_age)
+
+    monkeypatch.setattr(Arbiter, "spawn_worker", start)
+    monkeypatch.setattr(Arbiter, "kill_worker", lambda self, pid, sig: living.pop(pid))
+    monkeypatch.setattr("gunicorn.arbiter.time.sleep", lambda seconds: None)
+    monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)
+    new_master: Any = Master(App(Server(workers=2, heavy_processes=1)))
+    new_master.WORKERS = living
+    yield new_master
+    new_master.stop(False)  # which closes the channel
+
+
+def kinds(master: Any) -> list[tuple[int, type]]:
+    return [(age, process.kind) for age, process in master.WORKERS.items()]
+
+
+def test_workers_are_started_first(staffed: Any) -> None:
+    staffed.manage_workers()
+    assert kinds(staffed) == [(1, Worker), (2, Worker), (3, HeavyWorker)]
+
+
+def test_each_kind_is_replaced_by_its_kind(staffed: Any) -> None:
+    staffed.manage_workers()
+    del staffed.WORKERS[1]
+    staffed.manage_workers()
+    del staffed.WORKERS[3]
+    staffed.manage_workers()
+    assert kinds(staffed) == [(2, Worker), (4, Worker), (5, HeavyWorker)]
+
+
+def test_fewer_processes_are_fewer_workers(staffed: Any) -> None:
+    """gunicorn ends the oldest process, which may be the heavy worker, and the last one stays."""
+    staffed.manage_workers()
+    del staffed.WORKERS[1], staffed.WORKERS[2]
+    staffed.manage_workers()
+    for _ in range(5):
+        staffed.handle_ttou()
+        staffed.manage_workers()
+    assert sorted(kind.__name__ for _, kind in kinds(staffed)) == ["HeavyWorker", "Worker"]
+
+
+def test_more_processes_are_more_workers(staffed: Any) -> None:
+    staffed.manage_workers()
+    staffed.handle_ttin()
+    assert kinds(staffed)[-1] == (4, Worker)
