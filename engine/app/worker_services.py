@@ -17,7 +17,6 @@ from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
-from engine.exchange.turns import Turns
 from engine.plan.route import Plan
 from engine.values.price import Prices
 
@@ -42,14 +41,11 @@ def services_of(
     plan: Plan,
     telemetry: WorkerTelemetry | None = None,
     ended: RemovedTokens = dict,
-    *,
-    is_heavy: bool = False,
 ) -> Services:
     """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
 
     `telemetry` has the logs and metrics of the worker; the stores add to it. `ended` returns the
-    tokens of the config that have been removed from its files since. `is_heavy`: the worker serves
-    requests with large bodies only.
+    tokens of the config that have been removed from its files since.
     """
     config, telemetry = plan.config, telemetry or WorkerTelemetry()
     tokens: Lookup = config.tokens
@@ -80,7 +76,6 @@ def services_of(
         health=telemetry.health,
         queues=admission_queues(plan, telemetry),
         machine=machine_state(config, telemetry),
-        turns=Turns(config.server.heavy_queue) if is_heavy else None,
         background=telemetry.background,
         closing=closing,
     )

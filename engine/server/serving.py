@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.app.build import build
@@ -11,6 +12,7 @@ from engine.app.telemetry import telemetry_of
 from engine.app.worker_services import services_of
 from engine.callers.revocation import RemovedTokens
 from engine.edge.router import Application
+from engine.exchange.turns import Turns
 from engine.plan.route import Plan
 from engine.process.gc_pause import no_collection
 from engine.telemetry.health import ConfigStatus
@@ -45,6 +47,9 @@ def serving(
     """
     with no_collection(keep=True):  # later collections skip these objects as well
         telemetry = telemetry_of(plan.config, folder, loggers, status=status, is_heavy=is_heavy)
-        app = build(plan, services_of(plan, telemetry, ended, is_heavy=is_heavy))
+        services = services_of(plan, telemetry, ended)
+        if is_heavy:
+            services = replace(services, turns=Turns(plan.config.server.heavy_queue))
+        app = build(plan, services)
     gc.set_threshold(*_GARBAGE)
     return app
