@@ -70,9 +70,9 @@ def main(rounds: int, names: list[str]) -> None:
                 longest[kind.name].append((max(waits.rest), max(waits.beside)))
         mixed = [] if names else [_measure(ports[False], lambda: _send_many(ports[False]))]
     print(f"{'longest, milliseconds':32} {'at rest':>8} {'behind it, each round':>24}")
-    for name, measured in longest.items():
-        behind = " ".join(f"{wait:8.1f}" for _, wait in measured)
-        print(f"{name:32} {max(rest for rest, _ in measured):8.1f} {behind}")
+    for name, waits_of_kind in longest.items():
+        behind = " ".join(f"{wait:8.1f}" for _, wait in waits_of_kind)
+        print(f"{name:32} {max(rest for rest, _ in waits_of_kind):8.1f} {behind}")
     for waits in mixed:
         rest, beside = (statistics.quantiles(times, n=100)[98] for times in waits)
         print(f"p99 beside {_PER_SECOND} x 10 MB a second: {beside:.1f} ms; at rest: {rest:.1f} ms")
@@ -129,7 +129,7 @@ def _send_many(port: int) -> None:
 
 def _probe(port: int) -> None:
     """Send small requests until a line comes; print when each began and how long it took."""
-    measured: list[tuple[float, float]] = []
+    times: list[tuple[float, float]] = []
     connection = http.client.HTTPConnection("127.0.0.1", port)
     ends = Thread(target=sys.stdin.readline, daemon=True)
     ends.start()
@@ -137,9 +137,9 @@ def _probe(port: int) -> None:
         begin = time.monotonic()
         connection.request("POST", CHAT, BODY, HEADERS)
         connection.getresponse().read()
-        measured.append((begin, time.monotonic() - begin))
+        times.append((begin, time.monotonic() - begin))
         time.sleep(0.001)
-    for begin, seconds in measured:
+    for begin, seconds in times:
         print(f"{begin} {seconds}")
 
 

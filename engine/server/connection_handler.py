@@ -133,8 +133,8 @@ class ConnectionHandler:
             close = not self._begin_request()
             connection = WorkerConnection(sock, head, close)
             if head.content_length is None or head.content_length > above:
-                passed = PassedRequest(head, sock.buffered, address, self._number, close)
-                report = self._passing.pass_on(sock.sock, passed)
+                request = PassedRequest(head, sock.buffered, address, self._number, close)
+                report = self._passing.pass_on(sock.sock, request)
                 if report is not None:
                     if report.is_reusable:
                         sock.buffered, connection = report.rest, None

@@ -107,12 +107,12 @@ def test_a_connection_carries_small_and_large_requests(
 
 def test_a_large_request_waits_in_no_worker(running: Running, upstream: Recorder) -> None:
     (worker,) = running.workers()
-    held = HoldingUpstream(upstream)
+    waiting = HoldingUpstream(upstream)
     with Wire(running.port) as wire:
         wire.send(large())
-        assert held.arrived.acquire(timeout=PATIENCE)
+        assert waiting.arrived.acquire(timeout=PATIENCE)
         os.kill(worker, signal.SIGKILL)
-        held.go.set()
+        waiting.go.set()
         assert wire.answer().status == 200
     until(lambda: running.workers() not in ([], [worker]), "another worker")
 
@@ -169,13 +169,13 @@ def test_limits_count_the_requests_of_all_processes(running: Running) -> None:
 def test_a_heavy_worker_that_is_killed_costs_its_requests_a_500(
     running: Running, upstream: Recorder
 ) -> None:
-    held, heavy = HoldingUpstream(upstream), heavy_of(running)
+    waiting, heavy = HoldingUpstream(upstream), heavy_of(running)
     with Wire(running.port) as wire:
         wire.send(large())
-        assert held.arrived.acquire(timeout=PATIENCE)
+        assert waiting.arrived.acquire(timeout=PATIENCE)
         os.kill(heavy, signal.SIGKILL)
         assert_error(wire.answer(), 500, "internal_error")
-        held.go.set()
+        waiting.go.set()
     assert ask(running.port, chat()).status == 200
     until(lambda: running.workers(heavy=True) not in ([], [heavy]), "another heavy worker")
 
@@ -199,12 +199,12 @@ def test_a_stream_breaks_off_with_its_heavy_worker(running: Running, upstream: R
 
 
 def test_a_caller_who_leaves_is_noticed(running: Running, upstream: Recorder) -> None:
-    held = HoldingUpstream(upstream)
+    waiting = HoldingUpstream(upstream)
     with Wire(running.port) as wire:
         wire.send(large())
-        assert held.arrived.acquire(timeout=PATIENCE)
+        assert waiting.arrived.acquire(timeout=PATIENCE)
     until(lambda: '"outcome":"caller_left"' in running.output(), "the caller's leave")
-    held.go.set()
+    waiting.go.set()
 
 
 def test_slow_uploads_keep_nobody_out(running: Running) -> None:
@@ -240,13 +240,13 @@ def test_a_large_request_in_progress_ends_before_a_gateway_that_stops(
     text = project(tmp_path, upstream.url, {"chat": "[]"})
     text = text.replace("workers: 2", f"workers: 2, {HEAVY}")
     with gateway(tmp_path, text) as running:
-        held = HoldingUpstream(upstream)
+        waiting = HoldingUpstream(upstream)
         with Wire(running.port) as wire:
             wire.send(large())
-            assert held.arrived.acquire(timeout=PATIENCE)
+            assert waiting.arrived.acquire(timeout=PATIENCE)
             running.process.send_signal(signal.SIGTERM)
             until(lambda: not accepts(running), "the end of new connections")
-            held.go.set()
+            waiting.go.set()
             assert wire.answer().status == 200
         assert running.process.wait(PATIENCE) == 0
         assert "Traceback" not in running.output()
@@ -268,10 +268,10 @@ def test_a_large_request_in_progress_ends_on_a_reload(tmp_path: Path, upstream: 
     text = project(tmp_path, upstream.url, {"chat": "[]"})
     text = text.replace("workers: 2", f"workers: 2, {HEAVY}")
     with gateway(tmp_path, text) as running:
-        old, held = heavy_of(running), HoldingUpstream(upstream)
+        old, waiting = heavy_of(running), HoldingUpstream(upstream)
         with Wire(running.port) as wire:
             wire.send(large())
-            assert held.arrived.acquire(timeout=PATIENCE)
+            assert waiting.arrived.acquire(timeout=PATIENCE)
             config = tmp_path / "gateway.yaml"
             config.write_text(
                 config.read_text().replace(
@@ -280,7 +280,7 @@ def test_a_large_request_in_progress_ends_on_a_reload(tmp_path: Path, upstream: 
             )
             running.process.send_signal(signal.SIGHUP)
             until(lambda: ask(running.port, chat(model="new")).status == 200, "the new config")
-            held.go.set()
+            waiting.go.set()
             assert wire.answer().status == 200
         # An old worker may still accept a connection.
         until(lambda: ask(running.port, large(model="new")).status == 200, "the new config")

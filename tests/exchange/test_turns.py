@@ -108,11 +108,11 @@ def test_a_caller_with_many_requests_makes_room_for_others() -> None:
 
 @pytest.fixture
 def pipes() -> Iterator[dict[str, tuple[int, int]]]:
-    made = {name: os.pipe() for name in ("a1", "a2", "a3", "b1")}
-    for read, _ in made.values():
+    new_pipes = {name: os.pipe() for name in ("a1", "a2", "a3", "b1")}
+    for read, _ in new_pipes.values():
         make_nonblocking(read)
-    yield made
-    for ends in made.values():
+    yield new_pipes
+    for ends in new_pipes.values():
         for descriptor in ends:
             os.close(descriptor)
 

@@ -87,7 +87,7 @@ def test_a_worker_that_stands_still_is_told_to_end_and_then_killed(
 
 
 @pytest.fixture
-def staffed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def supervisor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A master of two workers and a heavy one; `WORKERS` has its processes by their ages."""
     living: dict[int, Any] = {}
 
@@ -112,32 +112,32 @@ def kinds(master: Any) -> list[tuple[int, type]]:
     return [(age, process.kind) for age, process in master.WORKERS.items()]
 
 
-def test_workers_are_started_first(staffed: Any) -> None:
-    staffed.manage_workers()
-    assert kinds(staffed) == [(1, Worker), (2, Worker), (3, HeavyWorker)]
+def test_workers_are_started_first(supervisor: Any) -> None:
+    supervisor.manage_workers()
+    assert kinds(supervisor) == [(1, Worker), (2, Worker), (3, HeavyWorker)]
 
 
-def test_each_kind_is_replaced_by_its_kind(staffed: Any) -> None:
-    staffed.manage_workers()
-    del staffed.WORKERS[1]
-    staffed.manage_workers()
-    del staffed.WORKERS[3]
-    staffed.manage_workers()
-    assert kinds(staffed) == [(2, Worker), (4, Worker), (5, HeavyWorker)]
+def test_each_kind_is_replaced_by_its_kind(supervisor: Any) -> None:
+    supervisor.manage_workers()
+    del supervisor.WORKERS[1]
+    supervisor.manage_workers()
+    del supervisor.WORKERS[3]
+    supervisor.manage_workers()
+    assert kinds(supervisor) == [(2, Worker), (4, Worker), (5, HeavyWorker)]
 
 
-def test_fewer_processes_are_fewer_workers(staffed: Any) -> None:
+def test_fewer_processes_are_fewer_workers(supervisor: Any) -> None:
     """gunicorn ends the oldest process, which may be the heavy worker, and the last one stays."""
-    staffed.manage_workers()
-    del staffed.WORKERS[1], staffed.WORKERS[2]
-    staffed.manage_workers()
+    supervisor.manage_workers()
+    del supervisor.WORKERS[1], supervisor.WORKERS[2]
+    supervisor.manage_workers()
     for _ in range(5):
-        staffed.handle_ttou()
-        staffed.manage_workers()
-    assert sorted(kind.__name__ for _, kind in kinds(staffed)) == ["HeavyWorker", "Worker"]
+        supervisor.handle_ttou()
+        supervisor.manage_workers()
+    assert sorted(kind.__name__ for _, kind in kinds(supervisor)) == ["HeavyWorker", "Worker"]
 
 
-def test_more_processes_are_more_workers(staffed: Any) -> None:
-    staffed.manage_workers()
-    staffed.handle_ttin()
-    assert kinds(staffed)[-1] == (4, Worker)
+def test_more_processes_are_more_workers(supervisor: Any) -> None:
+    supervisor.manage_workers()
+    supervisor.handle_ttin()
+    assert kinds(supervisor)[-1] == (4, Worker)

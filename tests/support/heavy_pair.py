@@ -9,6 +9,7 @@ import gevent
 import gevent.socket
 from gevent.pool import Pool
 
+from engine.exchange.caller_connection import InvalidFraming
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings
 from engine.server.environ import SchemeHeaders
 from engine.server.heavy.channel import Channel
@@ -47,8 +48,10 @@ class Application:
         try:
             body = connection.buffered_body()
             body = connection.read(1000) if body is None else body
-        except GatewayError as error:
-            start_response(f"{error.status} No", [("content-length", "0")])
+        except (GatewayError, InvalidFraming) as error:
+            status = error.status if isinstance(error, GatewayError) else 400
+            start_response(f"{status} No", [("content-length", "0")])
+            connection.close_after()
             return [b""]
         words = self.name, environ["PATH_INFO"], environ["REMOTE_ADDR"], str(len(body))
         text = " ".join(words).encode()

@@ -6,6 +6,7 @@ import math
 
 import gevent.socket
 
+from engine.exchange.caller_connection import InvalidFraming
 from engine.server.caller_socket import GeventSocket
 from engine.server.heavy.channel import Channel
 from engine.server.heavy.passed_request import (
@@ -16,11 +17,11 @@ from engine.server.heavy.passed_request import (
     receive_report,
     send_request,
 )
+from engine.server.http1.request_body import ChunkedBody
 from engine.values.errors import too_many_large_requests
 
 START_SECONDS = 20.0
 """How long a request may wait for a heavy worker, which may have to start first."""
-_LAST_CHUNK = b"0\r\n\r\n"
 
 
 class Passing:
@@ -36,7 +37,7 @@ class Passing:
 
         None if the worker is to serve it itself: a body in chunks has arrived with the head (any
         other may become large), or no descriptor is left."""
-        if request.head.content_length is None and request.buffered.endswith(_LAST_CHUNK):
+        if request.head.content_length is None and _has_arrived(request.buffered):
             return None
         try:
             near, far = gevent.socket.socketpair()
@@ -56,6 +57,16 @@ class Passing:
             except OSError:
                 return Report(heavy_worker_failure())
             return receive_report(near)
+
+
+def _has_arrived(data: bytes) -> bool:
+    """Whether a body in chunks is complete, or not one: then it is refused when it is read."""
+    body = ChunkedBody()
+    try:
+        body.feed(data)
+    except InvalidFraming:
+        return True
+    return body.complete
 
 
 class NothingPasses(Passing):

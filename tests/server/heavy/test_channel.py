@@ -14,9 +14,9 @@ from tests.support.waiting import PATIENCE
 
 @pytest.fixture
 def channel() -> Iterator[Channel]:
-    made = Channel()
-    yield made
-    made.close()
+    new_channel = Channel()
+    yield new_channel
+    new_channel.close()
 
 
 def received(channel: Channel) -> list[int] | None:
@@ -28,10 +28,10 @@ def test_a_descriptor_that_was_passed_reads_the_same_file(channel: Channel) -> N
     read, write = os.pipe()
     assert channel.send([read])
     os.close(read)
-    (passed,) = received(channel) or []
+    (copy,) = received(channel) or []
     os.write(write, b"hello")
     os.close(write)
-    with open(passed, "rb") as file:
+    with open(copy, "rb") as file:
         assert file.read() == b"hello"
 
 

@@ -12,9 +12,9 @@ from engine.server.heavy.crew import Crew, Role
 
 @pytest.fixture
 def crew() -> Iterator[Crew]:
-    made = Crew(Server(workers=2, heavy_processes=1, heavy_above=9), after=5)
-    yield made
-    made.close()
+    new_crew = Crew(Server(workers=2, heavy_processes=1, heavy_above=9), after=5)
+    yield new_crew
+    new_crew.close()
 
 
 WORKER, HEAVY = Role(is_heavy=False), Role(is_heavy=True)

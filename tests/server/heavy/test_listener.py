@@ -15,9 +15,9 @@ from tests.support.waiting import PATIENCE
 
 @pytest.fixture
 def processes() -> Iterator[Processes]:
-    made = Processes()
-    yield made
-    made.close()
+    both = Processes()
+    yield both
+    both.close()
 
 
 def test_it_ends_with_the_last_worker(processes: Processes) -> None:

@@ -45,9 +45,9 @@ class Pair:
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    made = Pair()
-    yield made
-    made.close()
+    new_pair = Pair()
+    yield new_pair
+    new_pair.close()
 
 
 def request(size: int = 10) -> PassedRequest:

@@ -13,9 +13,9 @@ from tests.support.heavy_pair import CHUNKED, LARGE, LAST, SMALL, Processes
 
 @pytest.fixture
 def processes() -> Iterator[Processes]:
-    made = Processes()
-    yield made
-    made.close()
+    both = Processes()
+    yield both
+    both.close()
 
 
 def test_a_large_request_is_passed_and_its_connection_goes_on(processes: Processes) -> None:
@@ -35,6 +35,18 @@ def test_a_body_in_chunks_that_has_not_arrived_may_become_large(processes: Proce
     processes.caller.sendall(CHUNKED)
     gevent.sleep(0.05)
     assert processes.answers(LAST) == ["heavy /chunked 10.0.0.1 3"]
+
+
+def test_a_body_in_chunks_that_looks_complete_is_read_to_see(processes: Processes) -> None:
+    head = CHUNKED.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+    processes.caller.sendall(head + b"10\r\nxxxxxxxxxxx" + LAST)
+    gevent.sleep(0.05)
+    assert processes.answers(b"\r\n" + LAST) == ["heavy /chunked 10.0.0.1 16"]
+
+
+def test_a_body_in_wrong_chunks_is_left_to_the_worker(processes: Processes) -> None:
+    head = CHUNKED.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+    assert processes.answers(head + b"wrong\r\n") == ["400"]
 
 
 def test_heavy_workers_that_do_not_keep_up(processes: Processes) -> None:
