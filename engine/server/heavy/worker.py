@@ -11,6 +11,7 @@ from types import FrameType
 from gevent.pool import Pool
 from gunicorn.errors import AppImportError
 
+from engine.process import file_descriptors
 from engine.server.connection_handler import ConnectionHandler
 from engine.server.heavy.listener import HeavyListener
 from engine.server.listener import Admission
@@ -38,6 +39,8 @@ class HeavyWorker(Worker):
 
     def open_listeners(self, admission: Admission) -> Sequence[HeavyListener]:
         assert self.role.channel is not None
+        # A request takes four: its caller's, its worker's, its body's and its upstream's.
+        file_descriptors.raise_limit(2 * self.worker_connections)
         addresses = [sock.getsockname() for sock in self.sockets]
         for sock in self.sockets:
             sock.close()  # so that the address refuses connections when no worker is left

@@ -33,6 +33,19 @@ def heavy() -> Iterator[HeavyWorker]:
     worker.tmp.close()
 
 
+@pytest.fixture(autouse=True)
+def limits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of callers for which descriptors were asked."""
+    numbers: list[int] = []
+    monkeypatch.setattr("engine.process.file_descriptors.raise_limit", numbers.append)
+    return numbers
+
+
+def test_it_has_descriptors_for_bodies_and_reports(heavy: HeavyWorker, limits: list[int]) -> None:
+    heavy.open_listeners(Admission(10, IdleConnections(), lambda address: b""))
+    assert limits == [2 * Server().connections]
+
+
 def test_it_has_no_listening_socket(heavy: HeavyWorker) -> None:
     (sock,) = heavy.sockets
     port = sock.getsockname()[1]
