@@ -11,7 +11,7 @@ from engine import dialects
 from engine.metering.readers import reader
 from engine.metering.sse_reader import BUFFERED_EVENT
 from engine.relay.sse import Cleaner
-from engine.values.usage import Usage
+from engine.values.usage import NO_USAGE, Usage
 from tests.support.each import each
 from tests.support.metering import CASES, ESTIMATE, SSE, case, read, upstream_usage
 
@@ -127,6 +127,13 @@ def test_images_of_any_size(size):
     grown = [event.replace(b"iVBO", b"A" * size) for event in events]
     assert read("openai", grown).usage() == upstream_usage(facts["usage"])
     assert read("openai", [b"".join(grown)]).usage() == upstream_usage(facts["usage"])
+
+
+@pytest.mark.parametrize("size", [100_000, 3_000_000])
+def test_the_output_of_a_long_event_is_estimated_by_its_size(size):
+    event = b'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' % (b"word " * (size // 5))
+    estimate = read("openai", [event]).complete(NO_USAGE).output
+    assert estimate == pytest.approx(size // 4, rel=0.01)
 
 
 @pytest.mark.parametrize("size", [10, BUFFERED_EVENT + 1])

@@ -30,6 +30,10 @@ def test_it_listens_for_callers_and_for_telemetry() -> None:
     assert (gunicorn.cfg.keepalive, gunicorn.cfg.forwarded_allow_ips) == (7, [])
 
 
+def test_a_worker_is_stuck_after_the_seconds_of_the_config() -> None:
+    assert GunicornApplication(Server(stuck_after=7.2), object).cfg.timeout == 8
+
+
 def test_an_application_that_cannot_start_tells_the_master_why() -> None:
     gunicorn = GunicornApplication(Server(), offline)
     with pytest.raises(AppImportError, match="modelway: the store is away"):

@@ -3,17 +3,19 @@ sent."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gevent
 import pytest
 
 from engine.exchange.body import Body
+from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.turns import Turns
 from engine.stages.turn import end_turn, take_turn
-from engine.values.errors import GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.exchanges import BodySource, new_exchange
 from tests.support.waiting import PATIENCE
 
@@ -27,8 +29,22 @@ class Stack:
         self.computing: list[str] = []
         self.sent: list[str] = []
         self.go, self.answer = gevent.event.Event(), gevent.event.Event()
-        stages = [take_turn(turns, lambda _: nullcontext()), self._compute, end_turn(turns)]
+        self.leaves = gevent.event.Event()
+        stages = [take_turn(turns, self._watch), self._compute, end_turn(turns)]
         self._handler = compose(stages, self._send)
+
+    @contextmanager
+    def _watch(self, connection: CallerConnection) -> Iterator[None]:
+        """Raises AbortConnection in who waits when the caller `leaves`."""
+        leaving = gevent.spawn(self._throw, gevent.getcurrent())
+        try:
+            yield
+        finally:
+            leaving.kill(block=False)
+
+    def _throw(self, greenlet: gevent.Greenlet) -> None:
+        self.leaves.wait()
+        gevent.get_hub().loop.run_callback(greenlet.throw, AbortConnection(AbortReason.CALLER_LEFT))
 
     def _compute(self, exchange: Exchange, following: Handler) -> Response:
         assert exchange.body_reader.receive().in_memory == b"body"
@@ -59,6 +75,19 @@ def test_a_request_computes_when_the_one_before_was_sent() -> None:
     assert (stack.computing, stack.sent) == (["/1", "/2"], ["/1", "/2"])
     stack.answer.set()
     assert [each.get(timeout=PATIENCE).status for each in (first, second)] == [200, 200]
+
+
+def test_a_caller_who_leaves_loses_the_turn() -> None:
+    stack = Stack()
+    first, leaving = stack.arrive("/1"), stack.arrive("/2")
+    gevent.sleep(0.01)
+    stack.leaves.set()
+    with pytest.raises(AbortConnection):
+        leaving.get(timeout=PATIENCE)
+    stack.go.set()
+    stack.answer.set()
+    assert first.get(timeout=PATIENCE).status == 200
+    assert stack.computing == ["/1"]
 
 
 def test_a_refused_request_ends_its_turn() -> None:
