@@ -100,13 +100,15 @@ def test_the_next_start_ships_what_a_killed_gateway_left(
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
         front.process.wait(30)
-    assert list((tmp_path / "var" / "journal").glob("*.rows")) != []
+    journal = tmp_path / "var" / "journal"
+    assert list(journal.glob("*.rows")) != []
     database.start()
     books = Books(tmp_path, database.url)
     with gateway(tmp_path, config):
         until(lambda: set(load.ids[200]) <= set(books.column()), "all rows", 40)
+        # A file is deleted after its rows are in the database.
+        until(lambda: not list(journal.glob("*.rows")), "an empty journal")
     assert len(set(books.column())) == len(books.column()) == len(load.ids[200])
-    assert list((tmp_path / "var" / "journal").glob("*.rows")) == []
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
