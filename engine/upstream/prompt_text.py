@@ -10,14 +10,15 @@ from engine.exchange.exchange import Exchange
 
 def prompt_prefix(exchange: Exchange, length: int) -> str:
     """The first `length` characters of the texts of a prompt, in the order of the dialect's
-    `prompt_members`; "" if the body was not parsed or has none."""
+    `prompt_members`, without what clients change with each request; "" if the body was not parsed
+    or has none."""
     body = exchange.content.value
     if not isinstance(body, dict):
         return ""
     parts: list[str] = []
     for member in exchange.dialect.prompt_members:
         if member in body:
-            for text in _texts(body[member]):
+            for text in map(exchange.dialect.stable_text, _texts(body[member])):
                 parts.append(text[:length])
                 length -= len(text)
                 if length <= 0:

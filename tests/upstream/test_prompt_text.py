@@ -25,6 +25,11 @@ from tests.support.exchanges import new_exchange
             "Kind. textHi",
         ),
         (
+            "anthropic",
+            {"system": [{"type": "text", "text": "x-anthropic-billing-header: cch=1;"}, "Kind."]},
+            "textKind.",
+        ),
+        (
             "gemini",
             {"contents": [{"parts": [{"text": "Hi"}]}], "systemInstruction": {"parts": "Kind. "}},
             "Kind. Hi",

@@ -44,7 +44,8 @@ class Dialect:
 
     Requests: `claims` recognises by WSGI environ and query a request of this dialect where several
     dialects could answer. `request_fields` are the members from which usage is estimated;
-    `prompt_members` hold the prompt, in this order. `json_name` gives the name of a member that
+    `prompt_members` hold the prompt, in this order; `stable_text` leaves out of a text of it what
+    clients change with each request. `json_name` gives the name of a member that
     requests may spell in another way too, None where each member has one spelling.
 
     Errors: `error` makes the error object for a request id, `is_error` recognises one,
@@ -98,6 +99,7 @@ class Dialect:
     claims: Callable[[Mapping[str, Any], str], bool] = _never
     request_fields: RequestFields = field(default_factory=RequestFields)
     prompt_members: tuple[str, ...] = ("system", "instructions", "messages", "input", "prompt")
+    stable_text: Callable[[str], str] = str
     json_name: Callable[[str], str] | None = None
     is_error_event: Callable[[Any], bool] = reports_error
     error_types: frozenset[str] = frozenset()

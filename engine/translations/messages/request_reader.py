@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Raw
 
+from engine.dialects.anthropic.volatile_texts import stable_text
 from engine.translations.language import RequestLine
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.caller_tools import stands_for
@@ -61,7 +62,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
             _read_message(each, f"messages[{index}]", unread)
             for index, each in enumerate(members.messages or ())
         ],
-        system=read_texts(members.system, "system"),
+        system=_stable(read_texts(members.system, "system")),
         stream=members.stream or False,
         max_tokens=members.max_tokens,
         temperature=_number(members.temperature, "temperature"),
@@ -89,6 +90,17 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     if _THREAD in members.extra:
         _read_thread(members.extra[_THREAD], request)
     return request
+
+
+def _stable(system: list[Text]) -> list[Text]:
+    """The texts without what clients change with each request."""
+    stable = []
+    for text in system:
+        rest = stable_text(text.text)
+        if rest or not text.text:
+            text.text = rest
+            stable.append(text)
+    return stable
 
 
 def _read_thread(raw: Raw, request: ChatRequest) -> None:

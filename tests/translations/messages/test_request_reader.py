@@ -317,3 +317,21 @@ def test_a_result_inside_a_result_is_passed_on_as_it_came() -> None:
     raw = Raw(json.dumps(inner).encode())
     place = f"{PLACE}.content[0]"
     assert block.content == [Foreign(kind="tool_result", raw=raw, place=place)]
+
+
+BILLING = "x-anthropic-billing-header: cc_version=2.1.42.0a1; cc_entrypoint=cli; cch=4f2b1;"
+
+
+@each(
+    ("system", "texts"),
+    [
+        ([{"type": "text", "text": BILLING}, {"type": "text", "text": "Be kind."}], ["Be kind."]),
+        ([{"type": "text", "text": f"{BILLING}\n\nBe kind."}], ["Be kind."]),
+        (f"{BILLING}\nBe kind.\nAnd short.", ["Be kind.\nAnd short."]),
+        (BILLING, []),
+        (f"Never write {BILLING}", [f"Never write {BILLING}"]),
+        ([{"type": "text", "text": ""}, {"type": "text", "text": "Be kind."}], ["", "Be kind."]),
+    ],
+)
+def test_what_a_client_changes_with_each_request_is_left_out(system: Any, texts: list[str]) -> None:
+    assert [text.text for text in read(system=system).system] == texts

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.dialects.anthropic.volatile_texts import stable_text
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.claude_events import ends, events_of, has_content
 from engine.dialects.interface.dialect import Dialect, Document
@@ -292,6 +293,7 @@ DIALECT = Dialect(
         output=OutputMembers(("text", "thinking", "name", "partial_json"), ("input",)),
         excludes_cache=True,
     ),
+    stable_text=stable_text,
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',
     request_headers=(
         *("anthropic-version", "anthropic-beta", "idempotency-key", "x-client-request-id"),
