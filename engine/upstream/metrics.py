@@ -49,6 +49,14 @@ ANSWER = gauge(
     "first answer. target as in modelway_breaker_state.",
     "livemax",
 )
+MOVES = counter(
+    "modelway_affinity_moves_total",
+    "upstream target reason",
+    "Requests of a session that went to another target than the one which affinity gives it: "
+    "reason is load (more than its share of the requests in flight), or unavailable (its breaker "
+    "is open, it has no free slot, it failed, or it was too slow). target as in "
+    "modelway_breaker_state.",
+)
 
 
 def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
@@ -71,6 +79,8 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
                 if target.load is not None:
                     yield IN_FLIGHT, labels, target.load.in_flight
                     yield ANSWER, labels, target.load.times.typical
+                    for reason, count in target.load.moves.items():
+                        yield MOVES, (*labels, reason), count
             idle, busy = upstream.client.connections
             if idle or busy or name in connected:
                 connected.add(name)

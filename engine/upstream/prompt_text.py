@@ -1,4 +1,8 @@
-"""The beginning of a request's prompt: what model servers cache."""
+"""The beginning of a request's prompt: what model servers cache.
+
+The texts of a prompt are those of the dialect's `prompt_members`, in this order, without what
+clients change with each request. A body that was not parsed has none.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,46 @@ from engine.exchange.exchange import Exchange
 
 
 def prompt_prefix(exchange: Exchange, length: int) -> str:
-    """The first `length` characters of the texts of a prompt, in the order of the dialect's
-    `prompt_members`, without what clients change with each request; "" if the body was not parsed
-    or has none."""
-    body = exchange.content.value
-    if not isinstance(body, dict):
-        return ""
+    """The first `length` characters of the texts of a prompt, "" if it has none."""
+    return _joined(_prompt_texts(exchange), length)
+
+
+def opening_of(exchange: Exchange, length: int) -> str:
+    """The same up to the end of the first message of the user: what all turns of a conversation
+    begin with."""
+    return _joined(_opening_texts(exchange), length)
+
+
+def _joined(texts: Iterator[str], length: int) -> str:
     parts: list[str] = []
-    for member in exchange.dialect.prompt_members:
-        if member in body:
-            for text in map(exchange.dialect.stable_text, _texts(body[member])):
-                parts.append(text[:length])
-                length -= len(text)
-                if length <= 0:
-                    return "".join(parts)
+    for text in texts:
+        parts.append(text[:length])
+        length -= len(text)
+        if length <= 0:
+            break
     return "".join(parts)
+
+
+def _prompt_texts(exchange: Exchange) -> Iterator[str]:
+    for value in _prompt(exchange):
+        yield from map(exchange.dialect.stable_text, _texts(value))
+
+
+def _opening_texts(exchange: Exchange) -> Iterator[str]:
+    for value in _prompt(exchange):
+        for item in value if isinstance(value, list) else (value,):
+            yield from map(exchange.dialect.stable_text, _texts(item))
+            if isinstance(item, dict) and item.get("role") == "user":
+                return
+
+
+def _prompt(exchange: Exchange) -> Iterator[Any]:
+    """The members of the body that hold the prompt."""
+    body = exchange.content.value
+    if isinstance(body, dict):
+        for member in exchange.dialect.prompt_members:
+            if member in body:
+                yield body[member]
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -3,6 +3,7 @@ times."""
 
 from __future__ import annotations
 
+from collections import Counter
 from hashlib import sha256
 
 from engine.upstream.answer_times import AnswerTimes
@@ -18,11 +19,12 @@ _BUSY = frozenset({408, 429})
 class TargetLoad:
     """The load of one target, an observer of its attempts."""
 
-    __slots__ = ("_record", "times")
+    __slots__ = ("_record", "moves", "times")
 
     def __init__(self, machine: MachineState, name: str) -> None:
         self._record = machine.record(name_on_machine(name))
         self.times = AnswerTimes(machine, name)
+        self.moves: Counter[str] = Counter()
 
     @property
     def in_flight(self) -> int:

@@ -11,6 +11,7 @@ Every result of an attempt is reported here. A part of the gateway that needs th
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -117,6 +118,8 @@ class Load(AttemptObserver, Protocol):
     """The load of a target (`engine.upstream.target_load.TargetLoad`)."""
 
     times: AnswerTimes
+    moves: Counter[str]
+    """How often a session that was this target's went to another one, by reason."""
 
     @property
     def in_flight(self) -> int:

@@ -71,7 +71,8 @@ def test_addresses_and_failed_lookups_are_collected_where_there_are_some():
 
 
 def test_the_load_of_targets_that_are_compared_is_collected():
-    load = SimpleNamespace(in_flight=3, times=SimpleNamespace(typical=1.5))
+    moves = {"load": 2, "unavailable": 1}
+    load = SimpleNamespace(in_flight=3, times=SimpleNamespace(typical=1.5), moves=moves)
     state = SimpleNamespace(breaker=CircuitBreaker(BreakerConfig(1, 30, 30)), load=load)
     upstream = SimpleNamespace(
         states={("gpt", "m"): state}, client=SimpleNamespace(connections=(0, 0))
@@ -82,3 +83,5 @@ def test_the_load_of_targets_that_are_compared_is_collected():
     }
     assert samples[upstreams.IN_FLIGHT, "one", "gpt/m"] == 3
     assert samples[upstreams.ANSWER, "one", "gpt/m"] == 1.5
+    assert samples[upstreams.MOVES, "one", "gpt/m", "load"] == 2
+    assert samples[upstreams.MOVES, "one", "gpt/m", "unavailable"] == 1

@@ -2,9 +2,11 @@
 
     choose: {affinity: $request.header.session-id}
     choose: {affinity: {by: $request.body#/user, prompt: 1000, max_load: 2}}
+    choose: {affinity: agent}
 
 The key is a value of the request (`by`), or the first characters of the prompt (`prompt`). With
-both, the prompt is the key of requests without the value. Targets are ranked for a key by
+both, the prompt is the key of requests without the value. `agent` is the session of an agent, as
+`agent_key` finds it. Targets are ranked for a key by
 rendezvous hashing (Thaler and Ravishankar, 1998): a hash of the key and the target is its rank, and
 the highest is asked. When a target leaves, each of its keys moves to its second choice; all other
 keys stay. All gateways with the same targets rank them alike, without communication.
@@ -29,6 +31,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.services import Services
 from engine.spec.expression import Expression, parse
+from engine.upstream.agent_key import agent_key
 from engine.upstream.choose import least_busy
 from engine.upstream.choose.interface import StrategyKind, StrategyOptions
 from engine.upstream.prompt_text import prompt_prefix
@@ -39,7 +42,7 @@ from engine.values.errors import GatewayError
 
 _EXPRESSION = {
     "type": "string",
-    "pattern": r"^\$request\.(body#/.+|(path|query|header)\..+)$",
+    "pattern": r"^(agent|\$request\.(body#/.+|(path|query|header)\..+))$",
     "x-modelway": {"format": "location"},
 }
 _SCHEMA: Schema = {
@@ -47,7 +50,7 @@ _SCHEMA: Schema = {
     "anyOf": [
         {
             "description": "Where the value stands: $request.header.session-id, "
-            "$request.body#/user.",
+            "$request.body#/user; agent: the session of an agent.",
             **_EXPRESSION,
         },
         {
@@ -58,7 +61,7 @@ _SCHEMA: Schema = {
             "properties": {
                 "by": {
                     "description": "Where the value stands: $request.header.session-id, "
-                    "$request.body#/user.",
+                    "$request.body#/user; agent: the session of an agent.",
                     **_EXPRESSION,
                 },
                 "prompt": {
@@ -80,6 +83,7 @@ _SCHEMA: Schema = {
         },
     ],
 }
+_AGENT = "agent"
 _MAX_LOAD = 2.0
 _UNIT = 2.0**-32
 _MIN_IN_FLIGHT = 8
@@ -87,13 +91,16 @@ _MIN_IN_FLIGHT = 8
 
 
 class Options:
-    """The options of a config, compiled: `header` is the WSGI name of the header to read."""
+    """The options of a config, compiled: `header` is the WSGI name of the header to read, and
+    `by_agent` says that the session of an agent is the key."""
 
-    __slots__ = ("expression", "header", "max_load", "prompt")
+    __slots__ = ("by_agent", "expression", "header", "max_load", "prompt")
 
     def __init__(self, options: Any) -> None:
         options = {"by": options} if isinstance(options, str) else options
-        self.expression = parse(options["by"]) if "by" in options else None
+        by = options.get("by")
+        self.by_agent = by == _AGENT
+        self.expression = parse(by) if by and not self.by_agent else None
         in_header = self.expression is not None and self.expression.location == "header"
         self.header = environ_key(self.expression.steps[0]) if self.expression and in_header else ""
         self.prompt: int = options.get("prompt", 0)
@@ -102,7 +109,7 @@ class Options:
     @property
     def reads_body(self) -> bool:
         """Whether the key is read from the parsed body."""
-        return bool(self.prompt) or (
+        return bool(self.by_agent or self.prompt) or (
             self.expression is not None and self.expression.location == "body"
         )
 
@@ -110,7 +117,7 @@ class Options:
 def read(options: Any) -> Options:
     """The options, as the schema allows them. Raises ValueError."""
     compiled = Options(options)
-    if compiled.expression is None and not compiled.prompt:
+    if compiled.expression is None and not compiled.by_agent and not compiled.prompt:
         raise ValueError("affinity needs 'by' or 'prompt'")
     return compiled
 
@@ -136,7 +143,10 @@ class _Affinity:
 
 def _key(options: Options, exchange: Exchange) -> bytes | None:
     """The key of a request, None for one without."""
-    if options.header:
+    if options.by_agent:
+        if session := agent_key(exchange):
+            return session.encode("utf-8", "surrogatepass")
+    elif options.header:
         value = exchange.header(options.header)
         if value:
             return value.encode("utf-8", "surrogatepass")
@@ -198,13 +208,16 @@ class Ranks:
         self._classes = [(slice(a, b), weights[a]) for a, b in zip(firsts, ends, strict=True)]
 
     def picks(self, key: bytes) -> Iterator[Target]:
+        """The targets for a key; another one than the first in rank is a move of its session."""
         product = (_hash(key) * self._hashes).to_bytes(self._size, "little")
         numbers = self._unpack(product)
         index = self._highest(numbers)
         if self._is_full(index):
+            self._loads[index].moves["load"] += 1
             yield from self._others([*numbers], index, [index])
         else:
             yield self._targets[index]
+            self._loads[index].moves["unavailable"] += 1
             yield from self._others([*numbers], index, [])
 
     def _others(self, numbers: list[int], index: int, full: list[int]) -> Iterator[Target]:

@@ -166,6 +166,9 @@ def chat(value: Any, dialect: Any = None, **more: Any) -> Exchange:
         ),
         ({"by": BY_SESSION}, session),
         ({"prompt": 40}, lambda key: chat({"messages": [{"role": "user", "content": key}]})),
+        ("agent", session),
+        ("agent", lambda key: chat({"prompt_cache_key": key})),
+        ({"by": "agent", "max_load": 3}, lambda key: chat({"input": key})),
         (
             {"by": BY_SESSION, "prompt": 40},
             lambda key: chat({"messages": [{"role": "user", "content": key}]}),
@@ -241,3 +244,20 @@ def test_a_value_too_deep_to_be_written_is_no_key() -> None:
     deep = orjson.loads(b"[" * 1000 + b"]" * 1000)
     group = group_of(EIGHT, "$request.body#/user")
     assert first(group, chat({"user": deep})) in EIGHT
+
+
+def moves(group: TargetGroup) -> dict[str, dict[str, int]]:
+    loads = {each.upstream.name: each.state.load for each in group.targets}
+    return {name: dict(load.moves) for name, load in loads.items() if load and load.moves}
+
+
+def test_a_session_that_moves_is_counted_by_reason() -> None:
+    group = group_of(["a", "b", "c"], {"by": BY_SESSION, "max_load": 1.5})
+    picks = group.picks(session(1))
+    home = next(picks)
+    assert moves(group) == {}
+    next(picks)  # the first one is not available
+    assert moves(group) == {home.upstream.name: {"unavailable": 1}}
+    in_flight(group, [60 if each is home else 10 for each in group.targets])
+    assert next(group.picks(session(1))) is not home
+    assert moves(group) == {home.upstream.name: {"unavailable": 1, "load": 1}}
