@@ -23,6 +23,7 @@ CONFIG = HOME / "gateway.yaml"
 SCHEMA = HOME / "schemas" / "gateway.schema.json"
 DOCUMENTS = HOME / "openapi"
 PROVIDERS = _PACKAGE / "providers"
+AGENTS = _PACKAGE / "agents"
 
 _records: ContextVar[dict[Path, str] | None] = ContextVar("records", default=None)
 

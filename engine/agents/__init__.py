@@ -1,0 +1,3 @@
+"""Agents and SDKs as data: ONE FILE HERE = ONE PROGRAM THAT CALLS THE GATEWAY, `NAME.yaml`, and no
+code. `engine/config/agents.py` reads the files and says what their members mean.
+"""

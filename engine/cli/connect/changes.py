@@ -1,0 +1,152 @@
+"""Changes of a user's files that can be undone.
+
+An `Edit` puts a new text in place of a whole file, or adds a block to its end. What was changed is
+recorded in a file of the user's state (XDG Base Directory Specification): undone, a file has the
+bytes that it had before. A file that somebody else has changed since is left alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+_NEW = 0o600
+
+
+class CannotUndo(Exception):
+    """A file was changed since; `str` names it, and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of a file: its bytes `before`, None if there was none, and `after`."""
+
+    path: Path
+    before: bytes | None
+    after: bytes
+
+    def difference(self) -> str:
+        """The change as a unified diff."""
+        before, after = (
+            (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
+            for data in (self.before, self.after)
+        )
+        name = str(self.path)
+        lines = difflib.unified_diff(before, after, name if before else "/dev/null", name)
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What is needed to undo an edit. `before` is in base64, "" for an empty file, None for a file
+    that did not exist; `added` is the end that was added to a file, "" if all of it was written."""
+
+    path: str
+    before: str | None
+    after: str
+    added: str
+
+
+def read(path: Path) -> bytes | None:
+    """The bytes of a file, None if there is none. Raises OSError."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def with_block(path: Path, before: bytes | None, block: str) -> Edit:
+    """An edit that adds a block of lines to the end of a file."""
+    text = before or b""
+    gap = b"" if not text else b"\n" if text.endswith(b"\n") else b"\n\n"
+    return Edit(path, before, text + gap + block.encode())
+
+
+class ChangeRecord:
+    """The edits made for a `name`, in a file of the `folder`."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path = folder / f"{name}.json"
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def apply(self, edits: Sequence[Edit]) -> None:
+        """Make the edits, after they are recorded. Raises OSError."""
+        records = [asdict(_record_of(edit)) for edit in edits]
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write(self.path, json.dumps(records, indent=1).encode())
+        for edit in edits:
+            edit.path.parent.mkdir(parents=True, exist_ok=True)
+            _write(edit.path, edit.after)
+
+    def edits(self) -> Iterator[Edit]:
+        """The edits that undo those recorded. Raises CannotUndo and OSError."""
+        for value in json.loads(self.path.read_bytes()):
+            record = _Record(**value)
+            path = Path(record.path)
+            present = read(path)
+            if present is not None:
+                yield Edit(path, present, _undone(record, present))
+
+    def undo(self) -> None:
+        """Undo the edits. Raises CannotUndo, before any is undone, and OSError."""
+        created = {v["path"] for v in json.loads(self.path.read_bytes()) if v["before"] is None}
+        for edit in list(self.edits()):
+            if not edit.after and str(edit.path) in created:
+                edit.path.unlink()
+            else:
+                _write(edit.path, edit.after)
+        self.path.unlink()
+
+
+def state_folder(home: Path, environ: Mapping[str, str]) -> Path:
+    """Where the records are."""
+    return Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "modelway" / "connect"
+
+
+def _record_of(edit: Edit) -> _Record:
+    before = edit.before
+    is_addition = before is not None and edit.after.startswith(before)
+    added = edit.after[len(before or b"") :] if is_addition else b""
+    return _Record(
+        str(edit.path),
+        None if before is None else base64.b64encode(before).decode(),
+        hashlib.sha256(edit.after).hexdigest(),
+        added.decode("utf-8", "surrogateescape"),
+    )
+
+
+def _undone(record: _Record, present: bytes) -> bytes:
+    """The bytes of a file without the edit."""
+    if hashlib.sha256(present).hexdigest() == record.after:
+        return base64.b64decode(record.before or "")
+    added = record.added.encode("utf-8", "surrogateescape")
+    if added and present.count(added) == 1:
+        return present.replace(added, b"")
+    raise CannotUndo(
+        f"{record.path} was changed since: take out by hand what `modelway connect` wrote there"
+    )
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replace a file at once, with the mode that it has; one that a link names is replaced there.
+    Raises OSError."""
+    target = path.resolve()
+    mode = target.stat().st_mode & 0o7777 if target.exists() else _NEW
+    fd, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+        os.chmod(name, mode)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise

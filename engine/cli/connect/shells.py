@@ -1,0 +1,48 @@
+"""How shells set variables, and the files in which they do so at their start."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_REFERENCE = re.compile(r"\$[A-Z_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """A shell: `export` sets a variable for the programs that it starts, `profile` is the file that
+    it reads at its start, by the home folder and the environment."""
+
+    name: str
+    export: str
+    profile: Callable[[Path, Mapping[str, str]], Path]
+
+    def lines(self, variables: Mapping[str, str]) -> str:
+        """The lines that set the variables. A value that names a variable is not quoted."""
+        return "".join(
+            self.export.format(
+                name=name, value=value if _REFERENCE.fullmatch(value) else shlex.quote(value)
+            )
+            for name, value in variables.items()
+        )
+
+
+def _fish(home: Path, environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "fish" / "config.fish"
+
+
+SHELLS = {
+    shell.name: shell
+    for shell in (
+        Shell("bash", "export {name}={value}\n", lambda home, environ: home / ".bashrc"),
+        Shell(
+            "zsh",
+            "export {name}={value}\n",
+            lambda home, environ: Path(environ.get("ZDOTDIR") or home) / ".zshrc",
+        ),
+        Shell("fish", "set -gx {name} {value}\n", _fish),
+    )
+}

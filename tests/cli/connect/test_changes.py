@@ -1,0 +1,79 @@
+"""Edits are made, recorded and undone byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.cli.connect.changes import CannotUndo, ChangeRecord, Edit, read, with_block
+
+BLOCK = "# modelway\nexport A=1\n# end\n"
+
+
+@pytest.mark.parametrize("before", [None, b"", b"alias x=y", b"alias x=y\n", b"\xff\xfe\r\n"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_undone_file_has_its_bytes(tmp_path: Path, before: bytes | None, whole: bool) -> None:
+    file, record = tmp_path / "new" / "file", ChangeRecord(tmp_path / "state", "agent")
+    if before is not None:
+        file.parent.mkdir()
+        file.write_bytes(before)
+    edit = Edit(file, before, b"other") if whole else with_block(file, before, BLOCK)
+    record.apply([edit])
+    assert read(file) == edit.after
+    assert record.exists()
+    record.undo()
+    assert read(file) == before
+    assert not record.exists()
+
+
+def test_blocks_of_one_file_are_undone_in_any_order(tmp_path: Path) -> None:
+    file = tmp_path / ".bashrc"
+    file.write_bytes(b"alias x=y")
+    one, two = ChangeRecord(tmp_path / "state", "one"), ChangeRecord(tmp_path / "state", "two")
+    one.apply([with_block(file, read(file), BLOCK)])
+    two.apply([with_block(file, read(file), BLOCK.replace("A", "B"))])
+    one.undo()
+    assert b"export A" not in file.read_bytes()
+    assert b"export B" in file.read_bytes()
+    two.undo()
+    assert file.read_bytes() == b"alias x=y"
+
+
+def test_a_file_that_somebody_changed_is_left_alone(tmp_path: Path) -> None:
+    good, changed = tmp_path / "good", tmp_path / "changed"
+    record = ChangeRecord(tmp_path / "state", "agent")
+    record.apply([Edit(good, None, b"one"), Edit(changed, None, b"two")])
+    changed.write_bytes(b"three")
+    with pytest.raises(CannotUndo, match=f"{changed} was changed since"):
+        record.undo()
+    assert good.read_bytes() == b"one"
+    assert changed.read_bytes() == b"three"
+    assert record.exists()
+
+
+def test_a_file_that_was_deleted_stays_deleted(tmp_path: Path) -> None:
+    file, record = tmp_path / "file", ChangeRecord(tmp_path / "state", "agent")
+    record.apply([Edit(file, None, b"one")])
+    file.unlink()
+    record.undo()
+    assert not file.exists()
+
+
+def test_modes_and_links_stay(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"one")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    record = ChangeRecord(tmp_path / "state", "agent")
+    record.apply([Edit(link, b"one", b"two"), Edit(tmp_path / "new", None, b"x")])
+    assert link.is_symlink()
+    assert target.read_bytes() == b"two"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_difference_is_shown() -> None:
+    text = Edit(Path("/h/.bashrc"), b"a\n", b"a\nb").difference()
+    assert text == "--- /h/.bashrc\n+++ /h/.bashrc\n@@ -1 +1,2 @@\n a\n+b\n"
+    assert Edit(Path("/h/.bashrc"), None, b"a\n").difference().startswith("--- /dev/null\n")

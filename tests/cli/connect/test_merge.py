@@ -1,0 +1,60 @@
+"""Settings join those that a file has."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import pytest
+
+from engine.cli.connect.merge import CannotMerge, merged
+
+TOML = """# mine
+model = "old"  # my model
+[tools]
+web = true
+
+[model_providers.other]
+name = "other"
+"""
+SETTINGS = 'model = "new"\n\n[model_providers.modelway]\nname = "modelway"\n'
+
+
+def test_a_file_without_text_gets_the_settings() -> None:
+    assert merged("a.toml", " \n", SETTINGS) == SETTINGS
+
+
+def test_toml_keeps_what_else_is_there_and_its_comments() -> None:
+    text = merged("a.toml", TOML, SETTINGS)
+    assert tomllib.loads(text) == {
+        "model": "new",
+        "tools": {"web": True},
+        "model_providers": {"other": {"name": "other"}, "modelway": {"name": "modelway"}},
+    }
+    assert "# mine\n" in text
+    assert "# my model" in text
+
+
+def test_json_keeps_what_else_is_there_and_its_indent() -> None:
+    before = '{\n    "security": {"auth": {"useExternal": true}},\n    "theme": "ünï"\n}\n'
+    text = merged("a.json", before, '{"security": {"auth": {"selectedType": "key"}}}')
+    assert json.loads(text) == {
+        "security": {"auth": {"useExternal": True, "selectedType": "key"}},
+        "theme": "ünï",
+    }
+    assert text.startswith('{\n    "security"')
+    assert "ünï" in text
+    assert text.endswith("}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", '{"a": 1} // mine', "it is not JSON: "),
+        ("a.json", "[1]", "it is not a JSON object"),
+        ("a.toml", "a = ", "it is not TOML: "),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused(name: str, text: str, message: str) -> None:
+    with pytest.raises(CannotMerge, match=message):
+        merged(name, text, SETTINGS if name.endswith("toml") else "{}")
