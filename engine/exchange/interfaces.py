@@ -33,6 +33,10 @@ class Dialect(Protocol):
         """The members of a JSON body whose texts are the prompt, in the order of the prompt."""
 
     @property
+    def stable_text(self) -> Callable[[str], str]:
+        """Leaves out of a text of the prompt what clients change with each request."""
+
+    @property
     def json_name(self) -> Callable[[str], str] | None:
         """Gives the name of a member that requests may spell in another way too, if any have."""
 
