@@ -91,10 +91,10 @@ def command(
     """Sum the ledger: requests, model tokens, money, and time to the first byte.
 
     FAILED are requests that were refused, answered with an error, or broke off. CACHED tokens are
-    part of INPUT, as are CACHE WRITE, AUDIO INPUT and IMAGE INPUT; REASONING, AUDIO OUTPUT and
-    IMAGE OUTPUT are part of OUTPUT. Rare columns are shown only if they are not all 0. FIRST BYTE
-    is the average time to the first content of an answer. Money is exact; currencies are summed
-    separately.
+    part of INPUT, with their share of it, as are CACHE WRITE, AUDIO INPUT and IMAGE INPUT;
+    REASONING, AUDIO OUTPUT and IMAGE OUTPUT are part of OUTPUT. Rare columns are shown only if they
+    are not all 0. FIRST BYTE is the average time to the first content of an answer. Money is exact;
+    currencies are summed separately.
 
     \b
     By token, this month:    modelway usage --since month --time-zone Europe/Vienna
@@ -202,8 +202,15 @@ def print_table(report: UsageReport) -> None:
 
 
 def _cells(key: str, total: Total, names: Sequence[str]) -> list[str]:
-    numbers = _numbers(total)
-    return [key, *(f"{numbers[name]:,}" for name in names), _money(total), _seconds(total)]
+    texts = {name: f"{number:,}" for name, number in _numbers(total).items()}
+    if share := _cached_share(total):
+        texts["cached"] += f" ({share:.0%})"
+    return [key, *(texts[name] for name in names), _money(total), _seconds(total)]
+
+
+def _cached_share(total: Total) -> float | None:
+    """The share of the input that was read from caches, None without any input."""
+    return total.usage.cached / total.usage.input if total.usage.input else None
 
 
 def _numbers(total: Total) -> dict[str, int]:
@@ -227,7 +234,12 @@ def _print_json(report: UsageReport) -> None:
 
 def _fields(total: Total) -> dict[str, Any]:
     cost = {currency: format_nano(nanos) for currency, nanos in total.cost.items()}
-    return {**_numbers(total), "cost": cost, "first_byte": total.first_byte}
+    return {
+        **_numbers(total),
+        "cost": cost,
+        "first_byte": total.first_byte,
+        "cached_share": _cached_share(total),
+    }
 
 
 def _print_csv(report: UsageReport) -> None:

@@ -74,8 +74,8 @@ def test_the_table_has_a_total(folder):
     assert lines(run()) == [
         "TOKEN REQUESTS FAILED INPUT OUTPUT CACHED COST FIRST BYTE",
         "lab 3 1 0 0 0 0.000000007 EUR + 1.00 USD",
-        "shop 2 0 1,234 3 100 3.500000001 USD 0.750 s",
-        "total 5 1 1,234 3 100 0.000000007 EUR + 4.500000001 USD 0.750 s",
+        "shop 2 0 1,234 3 100 (8%) 3.500000001 USD 0.750 s",
+        "total 5 1 1,234 3 100 (8%) 0.000000007 EUR + 4.500000001 USD 0.750 s",
     ]
 
 
@@ -95,7 +95,9 @@ def test_json_is_exact(folder):
         **dict.fromkeys(RARE, 0),
         "cost": {"USD": "3.500000001"},
         "first_byte": 0.75,
+        "cached_share": 100 / 1234,
     }
+    assert result["totals"][0]["cached_share"] is None, "no input"
     assert result["total"]["cost"] == {"EUR": "0.000000007", "USD": "4.500000001"}
     assert result["total"]["requests"] == 5
     assert result["not_yet_in_the_database"] == 0
@@ -107,7 +109,7 @@ def test_csv_and_json_have_their_columns_in_this_order(folder):
     (titles, *_) = csv.reader(io.StringIO(run("--format", "csv").stdout))
     assert titles == ["token", *numbers, "cost", "currency", "first_byte", *RARE]
     total = json.loads(run("--format", "json").stdout)["totals"][0]
-    assert list(total) == ["token", *numbers, *RARE, "cost", "first_byte"]
+    assert list(total) == ["token", *numbers, *RARE, "cost", "first_byte", "cached_share"]
 
 
 def test_csv_sums_up_to_the_total(folder):
