@@ -4,6 +4,7 @@ values."""
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -13,6 +14,7 @@ from engine.source.reader import read as read_yaml
 
 _SUFFIX = ".yaml"
 _BASE, _MODEL = "@BASE@", "@MODEL@"
+_REFERENCE = re.compile(r"\$[A-Z_]+")
 _PLAIN = re.compile(r"[A-Za-z0-9._:/@+~%\[\]-]*")
 
 
@@ -65,6 +67,10 @@ class Agent:
             start=filled(self.start),
         )
 
+    def asks(self, *paths: str) -> bool:
+        """Whether it sends its requests to one of these paths, in which `{model}` is the model."""
+        return self.path in [path.replace("{model}", _MODEL) for path in paths]
+
     @property
     def names_model(self) -> bool:
         """Whether its settings name a model; an SDK's program does."""
@@ -93,4 +99,13 @@ def read(name: str) -> Agent:
         tuple(AgentFile(**file) for file in value.get("files", ())),
         value.get("start", ""),
         tuple(value.get("notes", ())),
+    )
+
+
+def export_lines(variables: Mapping[str, str], form: str = "export {name}={value}\n") -> str:
+    """The lines of a shell that set variables, each in a `form`. A value that names a variable is
+    not quoted."""
+    return "".join(
+        form.format(name=name, value=value if _REFERENCE.fullmatch(value) else shlex.quote(value))
+        for name, value in variables.items()
     )

@@ -7,6 +7,7 @@ from functools import lru_cache
 from html import escape
 
 from engine import dialects
+from engine.console.agent_settings import agent_cards
 from engine.console.asset import Asset, respond
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import snippets
@@ -24,6 +25,13 @@ _MAX_OPERATIONS = 4
 
 _MAX_MODELS = 200
 """The most models in the table; `/v1/models` and the playground have all."""
+
+_AGENTS = """<section aria-labelledby="agents">
+<h2 id="agents">Agents and SDKs</h2>
+<p class="muted">What each needs to use this address. The settings read the token from the variable
+<code>MODELWAY_TOKEN</code>; <code>modelway connect</code> writes them and takes them back.</p>
+{}</section>
+"""
 
 _HEAD = """<!doctype html>
 <html lang="en">
@@ -62,6 +70,8 @@ def _page(plan: Plan, base: str, formats: Sequence[RoutedFormat], entries: list[
     chat = next((routed for routed in formats if routed.format in default), None)
     address = base + (chat.prefix if chat is not None else "")
     cards = "".join(_format(routed, base, entries) for routed in formats)
+    models_of = {routed.name: _example_model(routed.name, entries) for routed in formats}
+    agents = agent_cards(formats, base, models_of)
     no_formats = "<p>No chat format is routed here. The reference lists the operations.</p>"
     return f"""{_HEAD}<body>
 <a class="skip" href="#main">Skip to content</a>
@@ -81,7 +91,7 @@ API key.</p>
 <code>TOKEN</code>.</p>
 {cards or no_formats}
 </section>
-<section aria-labelledby="models">
+{_AGENTS.format(agents) if agents else ""}<section aria-labelledby="models">
 <h2 id="models">Models</h2>
 {_models(plan, formats, entries)}
 </section>

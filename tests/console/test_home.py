@@ -110,3 +110,17 @@ def test_the_table_of_models_is_bounded(text):
     assert page.count('<tr><th scope="row">') == 200
     assert re.search(r"And [1-9][0-9]+ more\.", page)
     assert " more.</p>" not in render(planned(text.replace("  many:", "  # many:")))
+
+
+def test_agents_have_their_settings_for_this_address(shipped):
+    page = render(shipped)
+    assert "<summary>Claude Code</summary>" in page
+    assert "export ANTHROPIC_BASE_URL=http://gateway:8080\n" in page
+    assert "base_url = &quot;http://gateway:8080/v1&quot;" in page
+    assert "@MODEL@" not in page
+
+
+def test_agents_whose_format_is_not_routed_are_missing(text):
+    page = render(planned(re.sub(r"\n *- anthropic\.createMessage\b.*", "", text)))
+    assert "<summary>Codex</summary>" in page
+    assert "<summary>Claude Code</summary>" not in page

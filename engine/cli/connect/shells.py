@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_REFERENCE = re.compile(r"\$[A-Z_]+")
+from engine.config.agents import export_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +19,8 @@ class Shell:
     profile: Callable[[Path, Mapping[str, str]], Path]
 
     def lines(self, variables: Mapping[str, str]) -> str:
-        """The lines that set the variables. A value that names a variable is not quoted."""
-        return "".join(
-            self.export.format(
-                name=name, value=value if _REFERENCE.fullmatch(value) else shlex.quote(value)
-            )
-            for name, value in variables.items()
-        )
+        """The lines that set the variables."""
+        return export_lines(variables, self.export)
 
 
 def _fish(home: Path, environ: Mapping[str, str]) -> Path:

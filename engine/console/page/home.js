@@ -29,6 +29,9 @@ function addCopyButton(container, subject, findCode) {
 for (const container of document.querySelectorAll(".address")) {
 	addCopyButton(container, "the base address", () => container.querySelector("code"));
 }
+for (const settings of document.querySelectorAll(".settings")) {
+	addCopyButton(settings, "these settings", () => settings.querySelector("code"));
+}
 for (const tabs of document.querySelectorAll(".tabs")) {
 	const panels = [...tabs.querySelectorAll(".panel")];
 	addCopyButton(tabs, "this call", () =>

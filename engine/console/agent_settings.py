@@ -1,0 +1,43 @@
+"""What agents and SDKs need to use this gateway, as `modelway connect` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from html import escape
+
+from engine.config import agents
+from engine.config.agents import Agent, export_lines
+from engine.console.chat_formats import RoutedFormat
+
+
+def agent_cards(formats: Sequence[RoutedFormat], base: str, models: Mapping[str, str]) -> str:
+    """The settings of each agent and SDK whose format is routed, as HTML; `models` has a model for
+    each format by its name. An address or a model that no file can have is left out."""
+    return "".join(map(_card, _agents(formats, base, models)))
+
+
+def _agents(formats: Collection[RoutedFormat], base: str, models: Mapping[str, str]) -> list[Agent]:
+    found = []
+    for name in agents.names():
+        agent = agents.read(name)
+        for routed in formats:
+            if not agent.asks(routed.path, routed.stream_path):
+                continue
+            try:
+                found.append(agent.at(base, models[routed.name]))
+            except ValueError:
+                continue
+    return sorted(found, key=lambda agent: (not agent.start, agent.title.lower()))
+
+
+def _card(agent: Agent) -> str:
+    files = "".join(f"# {file.path}\n{file.text}\n" for file in agent.files)
+    text = f"{files}{export_lines(agent.variables)}{agent.start}".rstrip()
+    title = escape(agent.title)
+    notes = "".join(f'<p class="muted note">{escape(note)}</p>' for note in agent.notes)
+    return f"""<details class="card agent">
+<summary>{title}</summary>
+<div class="settings"><pre tabindex="0" role="region" aria-label="Settings of {title}"><code>\
+{escape(text)}</code></pre></div>
+{notes}</details>
+"""
