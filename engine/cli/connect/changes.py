@@ -2,20 +2,22 @@
 
 An `Edit` puts a new text in place of a whole file, or adds a block to its end. What was changed is
 recorded in a file of the user's state (XDG Base Directory Specification): undone, a file has the
-bytes that it had before. A file that somebody else has changed since is left alone.
+bytes that it had before. If somebody else has changed it since, only the block is taken out, or the
+settings of the edit; what cannot be read then is left alone.
 """
 
 from __future__ import annotations
 
 import base64
 import difflib
-import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from engine.cli.connect.merge import CannotMerge, reverted
 
 _NEW = 0o600
 
@@ -45,13 +47,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """What is needed to undo an edit. `before` is in base64, "" for an empty file, None for a file
-    that did not exist; `added` is the end that was added to a file, "" if all of it was written."""
+    """What is needed to undo an edit: the bytes in base64, None for a file that did not exist."""
 
     path: str
     before: str | None
     after: str
-    added: str
 
 
 def read(path: Path) -> bytes | None:
@@ -113,27 +113,28 @@ def state_folder(home: Path, environ: Mapping[str, str]) -> Path:
 
 
 def _record_of(edit: Edit) -> _Record:
-    before = edit.before
-    is_addition = before is not None and edit.after.startswith(before)
-    added = edit.after[len(before or b"") :] if is_addition else b""
-    return _Record(
-        str(edit.path),
-        None if before is None else base64.b64encode(before).decode(),
-        hashlib.sha256(edit.after).hexdigest(),
-        added.decode("utf-8", "surrogateescape"),
+    before, after = (
+        None if data is None else base64.b64encode(data).decode()
+        for data in (edit.before, edit.after)
     )
+    return _Record(str(edit.path), before, after or "")
 
 
 def _undone(record: _Record, present: bytes) -> bytes:
     """The bytes of a file without the edit."""
-    if hashlib.sha256(present).hexdigest() == record.after:
-        return base64.b64decode(record.before or "")
-    added = record.added.encode("utf-8", "surrogateescape")
-    if added and present.count(added) == 1:
+    before, after = (base64.b64decode(data or "") for data in (record.before, record.after))
+    if present == after:
+        return before
+    added = after.removeprefix(before)
+    if before and after != added and present.count(added) == 1:
         return present.replace(added, b"")
-    raise CannotUndo(
-        f"{record.path} was changed since: take out by hand what `modelway connect` wrote there"
-    )
+    try:
+        texts = (data.decode("utf-8") for data in (present, before, after))
+        return reverted(record.path, *texts).encode()
+    except (CannotMerge, UnicodeDecodeError, KeyError) as error:
+        raise CannotUndo(
+            f"{record.path} was changed since: take out by hand what `modelway connect` wrote there"
+        ) from error
 
 
 def _write(path: Path, data: bytes) -> None:

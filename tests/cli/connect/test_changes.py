@@ -52,6 +52,14 @@ def test_a_file_that_somebody_changed_is_left_alone(tmp_path: Path) -> None:
     assert record.exists()
 
 
+def test_what_somebody_else_added_stays(tmp_path: Path) -> None:
+    file, record = tmp_path / "a.json", ChangeRecord(tmp_path / "state", "agent")
+    record.apply([Edit(file, None, b'{"model": "m"}')])
+    file.write_bytes(b'{"model": "m", "theme": "dark"}')
+    record.undo()
+    assert file.read_bytes() == b'{\n  "theme": "dark"\n}'
+
+
 def test_a_file_that_was_deleted_stays_deleted(tmp_path: Path) -> None:
     file, record = tmp_path / "file", ChangeRecord(tmp_path / "state", "agent")
     record.apply([Edit(file, None, b"one")])

@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from engine.cli.connect.merge import CannotMerge, merged
+from engine.cli.connect.merge import CannotMerge, merged, reverted
 
 TOML = """# mine
 model = "old"  # my model
@@ -58,3 +58,19 @@ def test_json_keeps_what_else_is_there_and_its_indent() -> None:
 def test_a_file_that_cannot_be_read_is_refused(name: str, text: str, message: str) -> None:
     with pytest.raises(CannotMerge, match=message):
         merged(name, text, SETTINGS if name.endswith("toml") else "{}")
+
+
+def test_settings_are_taken_out_of_a_file_that_others_changed() -> None:
+    before = '{"a": 1, "b": {"x": 1}, "c": 3}'
+    after = merged("f.json", before, '{"a": 2, "b": {"y": 2}, "d": {"e": {"f": 1}}, "g": 5}')
+    value = json.loads(after)
+    value["b"]["z"], value["g"], value["h"] = 3, 6, 7
+    text = reverted("f.json", json.dumps(value), before, after)
+    assert json.loads(text) == {"a": 1, "b": {"x": 1, "z": 3}, "c": 3, "g": 6, "h": 7}
+
+
+def test_toml_keeps_its_comments_when_settings_are_taken_out() -> None:
+    after = merged("f.toml", TOML, SETTINGS)
+    text = reverted("f.toml", after + "\n[mine]\na = 1\n", TOML, after)
+    assert tomllib.loads(text) == {**tomllib.loads(TOML), "mine": {"a": 1}}
+    assert "# my model" in text
