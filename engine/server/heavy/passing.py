@@ -20,7 +20,7 @@ from engine.server.heavy.passed_request import (
 from engine.server.http1.request_body import ChunkedBody
 from engine.values.errors import too_many_large_requests
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 """How long a request may wait for a heavy worker, which may have to start first."""
 
 
