@@ -291,8 +291,10 @@ class ModelOperations:
 
 def _is_missing(operation: ModelOperation, upstream: UpstreamConfig) -> bool:
     """Whether an operation is of the upstream's dialect, but the upstream is missing its path."""
-    path = operation.path
-    return operation.accepts_dialect(upstream.dialect) and path.endswith(upstream.missing_paths)
+    return operation.accepts_dialect(upstream.dialect) and any(
+        operation.path.endswith(path) or f"{path}/" in operation.path
+        for path in upstream.missing_paths
+    )
 
 
 def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -> str:

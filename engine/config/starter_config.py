@@ -41,6 +41,7 @@ upstreams:                               # `check` warns of a variable that is n
 _CHAT = (
     "openai.createChatCompletion",
     "openai.createResponse",
+    "openai.countResponseTokens",
     "anthropic.createMessage",
     "anthropic.countTokens",
 )

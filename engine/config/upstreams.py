@@ -107,7 +107,8 @@ class UpstreamConfig:
 
     `dialect` "" means the dialect of the routed operation. `ask_usage`: requests for streams ask
     for usage. `cache_in_input`: its input counts in Anthropic's format include the prompt cache.
-    `missing_paths` are suffixes of the dialect's paths that the server does not have.
+    `missing_paths` are suffixes of the dialect's paths that the server does not have, with all
+    paths below them.
     `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
     transform, then the entry's. `max_in_flight` is None for no limit, `queue` None for no queue.
     `caller_choices` are the names of what callers may choose besides the model.

@@ -13,12 +13,13 @@ ESTIMATE_HEADER = "x-modelway-estimate"
 
 _HEADERS = [("content-type", "application/json"), (ESTIMATE_HEADER, "tokens")]
 _REQUEST = Takes()
+_UNKNOWN_PATH = (404, 405, 501)
 
 
 def estimate_tokens(operation: ModelOperation, forward: Handler) -> Handler:
-    """A handler that forwards a request if a target can count its tokens. Otherwise it answers with
-    the gateway's estimate, marked by the header `x-modelway-estimate: tokens`, without a request to
-    an upstream and without cost."""
+    """A handler that forwards a request if a target can count its tokens. Otherwise, and where the
+    server turns out to have no such path, it answers with the gateway's estimate, marked by the
+    header `x-modelway-estimate: tokens`, without cost."""
     language = translations.counted_language(operation.dialect, operation.path)
     assert language is not None
     assert language.token_count is not None
@@ -26,8 +27,20 @@ def estimate_tokens(operation: ModelOperation, forward: Handler) -> Handler:
 
     def handle(exchange: Exchange) -> Response:
         if exchange.model.targets:
-            return forward(exchange)
+            response = forward(exchange)
+            if not _has_no_such_path(response):
+                return response
         tokens = max(estimate(exchange, _REQUEST).input, 1)
         return Response(200, [*_HEADERS], write(tokens))
 
     return handle
+
+
+def _has_no_such_path(response: Response) -> bool:
+    """Whether a server answers as one that does not know the path: many that imitate an API do not
+    count tokens. An answer that speaks of the model knows the path."""
+    if response.status not in _UNKNOWN_PATH:
+        return False
+    if not isinstance(response.body, bytes):
+        response.body = b"".join(response.body)
+    return b"model" not in response.body.lower()

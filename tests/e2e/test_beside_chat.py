@@ -38,6 +38,7 @@ routes:
       - openai.createEmbedding
       - anthropic.createMessage
       - anthropic.countTokens
+      - openai.countResponseTokens
     model: $request.body#/model
   - operations: [gemini.generateContent, gemini.countTokens, gemini.embedContent]
     model: $request.path.model
@@ -55,7 +56,10 @@ COUNT = b'{"totalTokens": 7}'
 def _speak(received: ReceivedRequest, sock: socket.socket) -> None:
     bodies = {"embeddings": OPENAI, "batchEmbedContents": GEMINI, "countTokens": COUNT}
     method = received.target.rpartition("/")[2].rpartition(":")[2]
-    answer(bodies[method])(received, sock)
+    if method in bodies:
+        answer(bodies[method])(received, sock)
+    else:
+        answer(b'{"detail":"Not Found"}', status="404 Not Found")(received, sock)
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +148,20 @@ def test_tokens_for_another_vendor_are_estimated_and_nothing_is_asked(
     assert estimated.total_tokens is not None
     assert 0 < estimated.total_tokens < 40
     assert not upstream.requests
+
+
+def test_tokens_that_a_server_cannot_count_are_estimated(
+    running: Running, upstream: Recorder
+) -> None:
+    """A server that imitates OpenAI's API has no such path."""
+    upstream.requests.clear()
+    with _openai(running) as client:
+        counted = client.responses.input_tokens.with_raw_response.count(
+            model="gpt-4o-mini", input="four bytes are one token " * 40
+        )
+    assert counted.headers["x-modelway-estimate"] == "tokens"
+    assert 250 <= counted.parse().input_tokens <= 300
+    assert upstream.last.line == "POST /v1/responses/input_tokens HTTP/1.1"
 
 
 def test_tokens_for_the_vendor_itself_are_counted_by_it(running: Running) -> None:

@@ -438,3 +438,9 @@ def test_realtime_over_plain_http_is_told_that_it_is_a_websocket(client: OpenAI)
 def test_every_answer_has_a_request_id_for_the_sdk(client: OpenAI) -> None:
     answer = client.chat.completions.create(model="gpt-4o", messages=TURNS)
     assert (answer._request_id or "").startswith("req_")
+
+
+def test_the_tokens_of_a_response_are_counted(client: OpenAI) -> None:
+    count = client.responses.input_tokens.count(model="gpt-4o", input=MESSAGE, tools=[])
+    assert count.object == "response.input_tokens"
+    assert count.input_tokens > 0

@@ -15,15 +15,16 @@ FORWARDED = Response(200, [], b"counted by the upstream")
 PATHS = {
     "anthropic": "/messages/count_tokens",
     "gemini": "/models/{model}:countTokens",
+    "openai": "/responses/input_tokens",
 }
 
 
-def counted(dialect="anthropic", targets=(), text="Hello there!"):
-    """The response to a request for a count."""
+def counted(dialect="anthropic", targets=(), text="Hello there!", forwarded=FORWARDED):
+    """The response to a request for a count; an upstream answers `forwarded`."""
     body = Body(json.dumps({"messages": [{"role": "user", "content": text}]}).encode())
     operation = ModelOperation("spec.count", dialect, PATHS[dialect])
     exchange = new_exchange(body=body, dialect=dialects.get(dialect), targets=targets)
-    return estimate_tokens(operation, lambda _: FORWARDED)(exchange)
+    return estimate_tokens(operation, lambda _: forwarded)(exchange)
 
 
 def test_a_target_that_can_count_is_asked():
@@ -31,10 +32,12 @@ def test_a_target_that_can_count_is_asked():
 
 
 @pytest.mark.parametrize(
-    ("dialect", "member"), [("anthropic", "input_tokens"), ("gemini", "totalTokens")]
+    ("dialect", "member"),
+    [("anthropic", "input_tokens"), ("gemini", "totalTokens"), ("openai", "input_tokens")],
 )
 def test_an_estimate_is_written_in_the_language_of_the_caller(dialect, member):
     document = json.loads(counted(dialect).body)
+    assert document.pop("object", "") in ("", "response.input_tokens")
     assert list(document) == [member]
     assert 0 < document[member] < 50
 
@@ -52,3 +55,33 @@ def test_an_empty_request_has_one_token():
     operation = ModelOperation("spec.count", "anthropic", PATHS["anthropic"])
     response = estimate_tokens(operation, lambda _: FORWARDED)(new_exchange(body=Body(b"")))
     assert json.loads(response.body) == {"input_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (404, b'{"detail":"Not Found"}'),
+        (404, iter([b"404 page", b" not found"])),
+        (405, b""),
+        (501, b'{"error":{"message":"Invalid URL (POST /v1/responses/input_tokens)"}}'),
+    ],
+)
+def test_a_server_without_the_path_leaves_it_to_the_estimate(status, body):
+    response = counted(targets=("a target",), forwarded=Response(status, [], body))
+    assert response.status == 200
+    assert ("x-modelway-estimate", "tokens") in response.headers
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (404, b'{"error":{"message":"The model `x` does not exist"}}'),
+        (404, iter([b'{"error":{"code":"mod', b'el_not_found"}}'])),
+        (400, b"{}"),
+        (500, b"{}"),
+    ],
+)
+def test_other_errors_are_told(status, body):
+    text = body if isinstance(body, bytes) else b'{"error":{"code":"model_not_found"}}'
+    response = counted(targets=("a target",), forwarded=Response(status, [], body))
+    assert (response.status, response.body) == (status, text)

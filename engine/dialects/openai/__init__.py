@@ -156,6 +156,7 @@ DIALECT = Dialect(
     tasks={
         "/chat/completions": "chat",
         "/responses": "chat",
+        "/responses/input_tokens": "chat",
         "/completions": "completion",
         "/embeddings": "embedding",
         "/images/generations": "image",

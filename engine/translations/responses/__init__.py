@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.translations.language import Language
+from engine.translations.language import Language, TokenCount
 from engine.translations.neutral.content import CACHE_MARKS
 from engine.translations.openai_content import read_error
 from engine.translations.openai_models import most_tokens
@@ -30,6 +30,10 @@ LANGUAGE = Language(
     most_tokens=most_tokens,
     providers=("openai",),
     without_seals=without_seals,
+    token_count=TokenCount(
+        path_suffix="/responses/input_tokens",
+        write=lambda tokens: b'{"object":"response.input_tokens","input_tokens":%d}' % tokens,
+    ),
     hints=Patterns(
         (
             *("metadata", "user", "safety_identifier", "service_tier", "prompt_cache_*"),

@@ -45,6 +45,7 @@ openai.createImageEdit POST /v1/images/edits
 openai.createTranscription POST /v1/audio/transcriptions
 openai.createSpeech POST /v1/audio/speech
 openai.createResponse POST /v1/responses
+openai.countResponseTokens POST /v1/responses/input_tokens
 openai.createModeration POST /v1/moderations
 openai.connectRealtime GET /v1/realtime
 rerank.rerank POST /v1/rerank
