@@ -38,6 +38,7 @@ from anthropic import Anthropic
 BEGIN = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None}
 BEGIN |= {"stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
 THINKING = {"type": "thinking", "thinking": "I ", "signature": "s"}
+END = {"stop_reason": "tool_use", "stop_sequence": None}
 CALL = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"city": "Oslo"}}
 
 
@@ -54,7 +55,7 @@ events = [
     *block(0, THINKING, {"type": "thinking_delta", "thinking": "wonder."}),
     *block(1, {"type": "text", "text": "Do not "}, {"type": "text_delta", "text": "press it."}),
     *block(2, CALL),
-    {"type": "message_delta", "delta": {"stop_reason": "tool_use", "stop_sequence": None}, "usage": {"output_tokens": 9}},
+    {"type": "message_delta", "delta": END, "usage": {"output_tokens": 9}},
     {"type": "message_stop"},
 ]
 body = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)

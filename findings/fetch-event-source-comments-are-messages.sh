@@ -2,10 +2,10 @@
 # @microsoft/fetch-event-source 2.0.1: each comment that keeps a stream alive is a message with the data "".
 #
 # A comment, a line that begins with a colon, is ignored, and where no data was collected nothing is dispatched (HTML
-# Living Standard, 9.2.6; 9.2.7 advises servers to send a comment every 15 seconds). `fetchEventSource` calls `onmessage`
-# for the blank line behind it. The usual `JSON.parse(message.data)` then throws, `onerror` is called, and as that does
-# not throw, the request is sent again, one second later: a POST to a model runs, and is paid for, twice. An event
-# with an `id` or an `event` alone is dispatched, too. eventsource 5.1.5 dispatches the last event only.
+# Living Standard, 9.2.6; 9.2.7 advises servers to send a comment every 15 seconds). `fetchEventSource` calls
+# `onmessage` for the blank line behind it. The usual `JSON.parse(message.data)` then throws, `onerror` is called, and
+# if that does not throw, the request is sent again, one second later: a POST to a model runs, and is paid for, twice.
+# An event with an `id` or an `event` alone is dispatched, too. eventsource 5.1.5 dispatches the last event only.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

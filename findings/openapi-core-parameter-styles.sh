@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # openapi-core 0.23.1: of four valid requests, parameters in a style of OpenAPI are refused or lost.
 #
-# The styles are those of the Style Values and Style Examples of OpenAPI 3.1.1 (4.8.12.5 and 4.8.12.6).
+# The styles, and how a value looks in each, are those of OpenAPI 3.1.1 (4.8.12, "Style Values" and "Style Examples").
 # 1. An array in the query with `style: spaceDelimited, explode: false`, sent as `n=1%202`: "Failed to cast value".
 #    `pipeDelimited` is read.
 # 2. An object in the query with `style: form, explode: true`, which is the default, sent as `a=1&b=x`: there is no
