@@ -77,6 +77,9 @@ def _media(block: Media) -> Json | None:
 
 _encode = msgspec.json.Encoder().encode
 _ANSWER_BEGIN = b'{"candidates":[{"content":{"parts":['
+_EMPTY_PART = {"text": ""}
+"""For an answer of a stream without another part: the chats of Google's SDKs forget an exchange if
+one of its answers has none."""
 
 
 class _CandidateWriter:
@@ -221,7 +224,7 @@ class Writer:
         return candidate
 
     def _write_tokens(self, event: Tokens) -> bytes:
-        content = {"parts": [], "role": "model"}
+        content = {"parts": [_EMPTY_PART], "role": "model"}
         tokens = write_logprobs(event.logprobs)
         candidate = {"content": content, "index": event.candidate, **tokens}
         return self._answer(_encode({"candidates": [candidate], **self._head}))
@@ -230,7 +233,7 @@ class Writer:
         candidates = []
         for index, finish in sorted(event.finishes.items()):
             candidate = self._candidates.get(index) or self._add(index)
-            content = {"parts": candidate.rest() or [{"text": ""}], "role": "model"}
+            content = {"parts": candidate.rest() or [_EMPTY_PART], "role": "model"}
             candidates.append({"content": content, **candidate.ending(finish), "index": index})
         answer = {"candidates": candidates, **write_usage(event.usage), **self._head}
         return self._answer(_encode(answer)) + (b"]\n" if self._request.as_list else b"")

@@ -47,6 +47,14 @@ def test_the_last_piece_has_the_reason_and_the_usage() -> None:
     assert (last["responseId"], last["modelVersion"]) == ("r", "m")
 
 
+def test_each_piece_has_a_part() -> None:
+    """The SDK's chat leaves an exchange out of its next request if a piece has none."""
+    answers = pieces([*block(Text(), "a"), Tokens([TokenLogprob("a", -0.5)]), END])
+    contents = [candidate["content"] for each in answers for candidate in each["candidates"]]
+    assert len(contents) == 3
+    assert all(content["parts"] for content in contents)
+
+
 def test_log_probabilities_are_the_tokens() -> None:
     tokens = Tokens([TokenLogprob("a", -0.5, [("a", -0.5), ("b", -1.0)])])
     first, *_ = pieces([tokens, END])
