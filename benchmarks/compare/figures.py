@@ -57,7 +57,7 @@ FIGURES = (
     ),
     Figure("paced_alone", "p99 of paced chats", "us", US),
     Figure("paced_beside", "p99 of paced chats beside one of 10 MB a second", "us", US),
-    Figure("paced_growth", "that by p99 of paced chats alone", "times", 1, 1, ratio=False),
+    Figure("paced_growth", "growth of that p99 beside the large ones", "times", 1, 1, ratio=False),
     Figure("first_byte", "time to first byte added, streamed", "us", US),
     Figure("event_paced", "CPU per SSE event, 20 ms apart", "us", US, 1),
     Figure("event_paced_tls", "CPU per SSE event, 20 ms apart, upstream over TLS", "us", US, 1),
