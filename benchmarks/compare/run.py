@@ -55,19 +55,17 @@ class Run:
             for system in in_turn(systems, number):
                 click.echo(f"round {number + 1} of {self._rounds}: {system.name}")
                 try:
-                    figures = self._one_round(system, base, number)
+                    figures = self._one_round(system, base)
                 except _FAILURES as error:
                     self.results.left_out[system.name] = f"round {number + 1}: {_short(error)}"
                     systems.remove(system)
                 else:
                     self.results.rounds.setdefault(system.name, []).append(figures)
 
-    def _one_round(self, system: System, base: Direct, number: int) -> dict[str, float]:
+    def _one_round(self, system: System, base: Direct) -> dict[str, float]:
         figures = measure.one_round(system, self._plan, base)
-        if number == 0:
-            with tempfile.TemporaryDirectory() as empty:
-                figures["start_cold"] = measure.cold_start(system, self._plan, Path(empty))
-        return figures
+        with tempfile.TemporaryDirectory() as empty:
+            return {**figures, "start_cold": measure.cold_start(system, self._plan, Path(empty))}
 
     def measure_mixed(self) -> None:
         """Add what small chats take beside large ones."""
