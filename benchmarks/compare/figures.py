@@ -106,8 +106,8 @@ class Verdict(NamedTuple):
     """Titles of the figures in which another takes less than ours in all rounds, with the medians
     of the ratios, and of those in which some rounds say so and some do not."""
 
-    less: list[tuple[str, float]]
-    either: list[str]
+    better: list[tuple[str, float]]
+    unclear: list[str]
 
 
 def verdict(theirs: Sequence[Round], ours: Sequence[Round]) -> Verdict:
@@ -118,9 +118,9 @@ def verdict(theirs: Sequence[Round], ours: Sequence[Round]) -> Verdict:
         if against is None:
             continue
         if against.most < 1 and against.rounds > 1:
-            result.less.append((figure.title, against.median))
+            result.better.append((figure.title, against.median))
         elif against.least < 1:
-            result.either.append(figure.title)
+            result.unclear.append(figure.title)
     return result
 
 

@@ -120,11 +120,11 @@ def _loads(system: System, pid: int, plan: Plan, base: Direct, name: str) -> dic
         load = wrk(system.endpoint, connections, plan.seconds, plan.chats[name])
         figures[f"cpu_{name}_{connections}"] = (cpu(pid) - before) / load.requests
         if connections in LATENCY_AT:
-            figures |= added(f"{name}_{connections}", load, base.loads[name, connections])
+            figures |= added_latency(f"{name}_{connections}", load, base.loads[name, connections])
     return figures
 
 
-def added(name: str, load: Load, base: Load) -> dict[str, float]:
+def added_latency(name: str, load: Load, base: Load) -> dict[str, float]:
     """The percentiles of a load less those of the upstream by itself, where both are known."""
     return {
         f"{percentile}_{name}": seconds - base.latency[percentile]

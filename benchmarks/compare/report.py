@@ -50,11 +50,11 @@ def _where_others_are_better(results: Results) -> list[str]:
     lines = []
     for system in results.systems:
         if system.peer and system.name in results.rounds:
-            better = verdict(results.rounds[system.name], results.rounds[ours.NAME])
-            less = "; ".join(f"{title} ({value:.2f})" for title, value in better.less)
-            either = "; ".join(better.either)
-            line = f"- **{system.name} is better** in every round at: {less or 'nothing'}."
-            lines.append(f"{line} In some rounds at: {either}." if either else line)
+            result = verdict(results.rounds[system.name], results.rounds[ours.NAME])
+            better = "; ".join(f"{title} ({value:.2f})" for title, value in result.better)
+            unclear = "; ".join(result.unclear)
+            line = f"- **{system.name} is better** in every round at: {better or 'nothing'}."
+            lines.append(f"{line} In some rounds at: {unclear}." if unclear else line)
     return lines
 
 

@@ -40,7 +40,7 @@ class Run:
         """Add those systems that can be had; the others are noted as left out."""
         for number, (name, prepare) in enumerate(prepares.items()):
             try:
-                system = prepare(_made(self._folder / str(number)), self._upstream)
+                system = prepare(_new_folder(self._folder / str(number)), self._upstream)
             except LeftOut as error:
                 self.results.left_out[name] = str(error)
             else:
@@ -75,11 +75,11 @@ class Run:
 
     def measure_over_tls(self) -> None:
         """Add what systems take that ask their upstream over TLS."""
-        with over_tls(self._upstream, _made(self._folder / "tls")) as secure:
+        with over_tls(self._upstream, _new_folder(self._folder / "tls")) as secure:
             systems = {}
             for number, name in enumerate(self._measured()):
                 try:
-                    folder = _made(self._folder / "tls" / str(number))
+                    folder = _new_folder(self._folder / "tls" / str(number))
                     systems[name] = self._prepares[name](folder, secure)
                 except LeftOut as error:
                     self._leave_out(name, "over TLS", error)
@@ -132,7 +132,7 @@ def _prepare_under(folder: Path, upstream: Upstream, python: str) -> System:
     return ours.prepare(folder, upstream, build=ours.under(python))
 
 
-def _made(folder: Path) -> Path:
+def _new_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder
 

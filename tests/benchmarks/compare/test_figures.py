@@ -40,7 +40,7 @@ def test_another_is_better_where_every_round_says_so():
 
 
 def test_one_round_alone_decides_nothing():
-    assert verdict([{"memory": 1.0}], [{"memory": 2.0}]).less == []
+    assert verdict([{"memory": 1.0}], [{"memory": 2.0}]).better == []
 
 
 def test_a_figure_of_which_more_is_better_is_no_reason_to_be_better():
