@@ -32,7 +32,7 @@ class Crowd:
 def crowd(system: System, upstream: Upstream, plan: Plan, count: int) -> Crowd:
     """Hold `count` streams open, an event every 2 s on each, and see how late any comes."""
     with running(system, plan.chat) as pid:
-        wrk(system.endpoint, 16, 1, plan.body)
+        wrk(system.endpoint, 16, 1, plan.small)
         before = memory(pid)
         with _streams(system.endpoint, count) as streams_of_system:
             streams_of_system.all_open()
@@ -64,9 +64,9 @@ def two_workers(folder: Path, upstream: Upstream, plan: Plan, rounds: int) -> li
 
 def _saturated(system: System, plan: Plan) -> dict[str, float]:
     with running(system, plan.chat) as pid:
-        wrk(system.endpoint, 64, 1, plan.body)
+        wrk(system.endpoint, 64, 1, plan.small)
         before = _moment(pid)
-        load = wrk(system.endpoint, 64, plan.seconds, plan.body)
+        load = wrk(system.endpoint, 64, plan.seconds, plan.small)
         wall, busy, own = (b - a for a, b in zip(before, _moment(pid), strict=True))
     others = max(0.0, busy - own) / (wall * (os.cpu_count() or 1))
     return {"rate": load.rate, "others": others, "busy": min(1.0, own / wall)}

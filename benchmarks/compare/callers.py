@@ -1,11 +1,12 @@
 """Callers that take streams, in a process of their own.
 
-    python -m benchmarks.compare.callers PORT PATH MODEL TOKEN COUNT SECONDS KIND   all at once
-    python -m benchmarks.compare.callers PORT PATH MODEL TOKEN COUNT first          one by one
+    python -m benchmarks.compare.callers ENDPOINT COUNT SECONDS KIND   all at once
+    python -m benchmarks.compare.callers ENDPOINT COUNT first          one by one
 
 The first prints a line when all are open, one for each tenth of a second with the time
 (CLOCK_MONOTONIC) and the events so far, and at its end the longest silence; the second prints the
-seconds to the first byte of each. KIND is what the upstream is told.
+seconds to the first byte of each. KIND is what the upstream is told, ENDPOINT an
+`Endpoint` as JSON.
 """
 
 from __future__ import annotations
@@ -19,17 +20,16 @@ from typing import Any
 import gevent
 import gevent.socket
 
+from benchmarks.compare.system import MODEL, Endpoint
+
 FIRST = "0 3 1"
 
 
-def request(path: str, model: str, token: str, kind: str) -> bytes:
+def request(endpoint: Endpoint, kind: str) -> bytes:
     """A chat to be streamed, as bytes."""
-    body = '{"model":"%s","stream":true,"messages":[{"role":"user","content":"%s"}]}'
-    body %= (model, kind)
-    return (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
-    ).encode()
+    messages = [{"role": "user", "content": kind}]
+    body = {"model": MODEL, "stream": True, "messages": messages}
+    return endpoint.request(json.dumps(body, separators=(",", ":")).encode())
 
 
 class Callers:
@@ -106,8 +106,8 @@ def _more(sock: Any, data: bytes) -> bytes:
 if __name__ == "__main__":
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    port_, count_ = int(sys.argv[1]), int(sys.argv[5])
-    if sys.argv[6] == "first":
-        print(json.dumps(first_bytes(port_, request(*sys.argv[2:5], FIRST), count_)))
+    target, number = Endpoint.from_json(sys.argv[1]), int(sys.argv[2])
+    if sys.argv[3] == "first":
+        print(json.dumps(first_bytes(target.port, request(target, FIRST), number)))
     else:
-        call_all(port_, request(*sys.argv[2:5], sys.argv[7]), count_, float(sys.argv[6]))
+        call_all(target.port, request(target, sys.argv[4]), number, float(sys.argv[3]))

@@ -7,10 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.compare.figures import CPU_AT, LATENCY_AT
 from benchmarks.compare.load import Load, wrk
+from benchmarks.compare.mixed import beside_large
 from benchmarks.compare.proc import cpu, largest, memory
 from benchmarks.compare.streaming import Streams, first_byte
-from benchmarks.compare.system import Endpoint, System, Upstream, ask, end, first_answer, spawn
+from benchmarks.compare.system import (
+    Endpoint,
+    System,
+    Upstream,
+    ask,
+    end,
+    first_answer,
+    running,
+    spawn,
+)
 
 _SLOW_PACE = 20
 """Streams of 20 ms that even a slow system takes with ease."""
@@ -18,34 +29,41 @@ _SLOW_PACE = 20
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long and how much: `seconds` of each load, `streams` held open at once."""
+    """How long and how much: `seconds` of each load, `streams` held open at once; and what is sent:
+    the file of each chat by its name, and a `large` one."""
 
     seconds: float
     streams: int
-    body: Path
+    chats: Mapping[str, Path]
+    large: bytes
+
+    @property
+    def small(self) -> Path:
+        """The file of the chat of which there is only one figure."""
+        return self.chats["plain"]
 
     @property
     def chat(self) -> bytes:
-        return self.body.read_bytes()
+        return self.small.read_bytes()
 
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """The upstream by itself: latency without any system."""
+    """The upstream by itself: latency without any system, by chat and connections."""
 
-    one: Load
-    many: Load
+    loads: Mapping[tuple[str, int], Load]
     first_byte: float
 
 
 def direct(upstream: Upstream, plan: Plan) -> Direct:
     """Ask the upstream without a system."""
     endpoint = Endpoint(upstream.port)
-    return Direct(
-        wrk(endpoint, 1, plan.seconds, plan.body),
-        wrk(endpoint, 64, plan.seconds, plan.body),
-        first_byte(endpoint),
-    )
+    loads = {
+        (name, connections): wrk(endpoint, connections, plan.seconds, body)
+        for name, body in plan.chats.items()
+        for connections in LATENCY_AT
+    }
+    return Direct(loads, first_byte(endpoint))
 
 
 def one_round(system: System, plan: Plan, base: Direct) -> dict[str, float]:
@@ -58,12 +76,14 @@ def one_round(system: System, plan: Plan, base: Direct) -> dict[str, float]:
     try:
         first_answer(system, plan.chat, process)
         figures = {"start_warm": time.monotonic() - start}
-        wrk(system.endpoint, 16, plan.seconds, plan.body)  # to warm up
+        wrk(system.endpoint, 16, plan.seconds, plan.small)  # to warm up
         if system.streams:
             figures |= _open_streams(system, process.pid, plan)
             figures |= _streamed(system, process.pid, plan, base)
-        figures |= _loads(system, process.pid, plan, base)
-        return figures
+        for name in plan.chats:
+            figures |= _loads(system, process.pid, plan, base, name)
+        figures |= {"per_core": 1 / figures["cpu_plain_16"]}
+        return figures | {"memory": memory(process.pid), "worker": largest(process.pid)}
     finally:
         end(process)
 
@@ -81,23 +101,35 @@ def cold_start(system: System, plan: Plan, empty: Path) -> float:
         end(process)
 
 
-def _loads(system: System, pid: int, plan: Plan, base: Direct) -> dict[str, float]:
-    cpu_times, loads = {}, {}
-    for connections in (16, 64, 1):
+def mixed(system: System, plan: Plan) -> dict[str, float]:
+    """What small chats take beside large ones, of a fresh start.
+
+    Raises LeftOut when it does not start, LoadFailed when it refuses what it should answer.
+    """
+    with running(system, plan.chat):
+        wrk(system.endpoint, 16, plan.seconds, plan.small)  # to warm up
+        rate, seconds = 2.0 * system.paced, 2 * plan.seconds
+        return beside_large(system.endpoint, plan.small, plan.large, rate, seconds)
+
+
+def _loads(system: System, pid: int, plan: Plan, base: Direct, name: str) -> dict[str, float]:
+    """CPU and latency of one kind of chat."""
+    figures = {}
+    for connections in CPU_AT:
         before = cpu(pid)
-        load = wrk(system.endpoint, connections, plan.seconds, plan.body)
-        cpu_times[connections] = (cpu(pid) - before) / load.requests
-        loads[connections] = load
+        load = wrk(system.endpoint, connections, plan.seconds, plan.chats[name])
+        figures[f"cpu_{name}_{connections}"] = (cpu(pid) - before) / load.requests
+        if connections in LATENCY_AT:
+            figures |= added_latency(f"{name}_{connections}", load, base.loads[name, connections])
+    return figures
+
+
+def added_latency(name: str, load: Load, base: Load) -> dict[str, float]:
+    """The percentiles of a load less those of the upstream by itself, where both are known."""
     return {
-        "cpu_16": cpu_times[16],
-        "cpu_64": cpu_times[64],
-        "per_core": 1 / cpu_times[16],
-        "p50_1": loads[1].p50 - base.one.p50,
-        "p99_1": loads[1].p99 - base.one.p99,
-        "p50_64": loads[64].p50 - base.many.p50,
-        "p99_64": loads[64].p99 - base.many.p99,
-        "memory": memory(pid),
-        "worker": largest(pid),
+        f"{percentile}_{name}": seconds - base.latency[percentile]
+        for percentile, seconds in load.latency.items()
+        if percentile in base.latency
     }
 
 
@@ -141,10 +173,10 @@ def over_tls(system: System, plan: Plan) -> dict[str, float]:
     process = spawn(system, {})
     try:
         first_answer(system, plan.chat, process)
-        wrk(system.endpoint, 16, plan.seconds, plan.body)  # to warm up
+        wrk(system.endpoint, 16, plan.seconds, plan.small)  # to warm up
         before = cpu(process.pid)
-        load = wrk(system.endpoint, 16, plan.seconds, plan.body)
-        figures = {"cpu_16_tls": (cpu(process.pid) - before) / load.requests}
+        load = wrk(system.endpoint, 16, plan.seconds, plan.small)
+        figures = {"cpu_tls": (cpu(process.pid) - before) / load.requests}
         if system.streams:
             figures["event_paced_tls"] = _paced(system, process.pid, plan)
         return figures

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.compare.figures import FIGURES, Figure, Round, median
 
-_FIGURES = ("cpu_16", "event_paced", "per_stream")
+_FIGURES = ("cpu_plain_16", "event_paced", "per_stream")
 _OURS, _OTHERS, _TEXT = "#0b7285", "#adb5bd", "#343a40"
 
 

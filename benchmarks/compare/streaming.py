@@ -25,7 +25,7 @@ class Streams:
     """`count` streams of a `kind` through a system, begun over `seconds`; cut with the block."""
 
     def __init__(self, endpoint: Endpoint, count: int, seconds: float, kind: str) -> None:
-        self._command = [*_COMMAND, *_arguments(endpoint), str(count), str(seconds), kind]
+        self._command = [*_COMMAND, endpoint.to_json(), str(count), str(seconds), kind]
         self.longest = 0.0
         self._samples: list[tuple[float, int]] = []
 
@@ -85,13 +85,9 @@ def _at(samples: Sequence[tuple[float, int]], moment: float) -> float:
     return n0 + (n1 - n0) * (moment - t0) / (t1 - t0)
 
 
-def _arguments(endpoint: Endpoint) -> list[str]:
-    return [str(endpoint.port), endpoint.path, endpoint.model, endpoint.tokens[0]]
-
-
 def first_byte(endpoint: Endpoint, count: int = 200) -> float:
     """Median seconds to the first byte of a stream's first event, one stream at a time."""
-    command = [*_COMMAND, *_arguments(endpoint), str(count), "first"]
+    command = [*_COMMAND, endpoint.to_json(), str(count), "first"]
     process = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
     if process.returncode:
         raise StreamsFailed(process.stderr.strip()[-500:])

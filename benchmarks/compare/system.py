@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,12 +40,40 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a load of chats goes, and what callers send there: one of `tokens`, and `model`."""
+    """Where a load of chats goes, and what callers send there: one of `tokens`, `model`, and
+    `headers` as `name: value`."""
 
     port: int
     tokens: tuple[str, ...] = ("none",)
     path: str = CHATS
     model: str = MODEL
+    headers: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """For an argument of another process."""
+        return json.dumps([self.port, self.tokens, self.path, self.model, self.headers])
+
+    @classmethod
+    def from_json(cls, text: str) -> Endpoint:
+        port, tokens, path, model, headers = json.loads(text)
+        return cls(port, tuple(tokens), path, model, tuple(headers))
+
+    def request(self, body: bytes, number: int = 0) -> bytes:
+        """A chat as bytes of HTTP/1.1; those of other numbers have another token, request id and
+        client address."""
+        body = body.replace(f'"{MODEL}"'.encode(), f'"{self.model}"'.encode())
+        lines = (
+            f"POST {self.path} HTTP/1.1",
+            "Host: 127.0.0.1",
+            f"Authorization: Bearer {self.tokens[number % len(self.tokens)]}",
+            "Content-Type: application/json",
+            "User-Agent: OpenAI/Python 3.52.0",
+            f"X-Forwarded-For: 10.{number % 256}.{number * 7 % 256}.7",
+            f"X-Request-Id: {number:032x}",
+            *self.headers,
+            f"Content-Length: {len(body)}",
+        )
+        return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +82,8 @@ class System:
 
     `port` may be a file into which the system writes its port. `streams` says whether it can stream
     at all, `paced` how many streams of 20 ms it takes with ease. `caches` are the variables that
-    name folders in which it may keep what it has compiled.
+    name folders in which it may keep what it has compiled. A `peer` is a gateway for models that
+    others make.
     """
 
     name: str
@@ -67,12 +98,14 @@ class System:
     caches: tuple[str, ...] = ()
     path: str = CHATS
     model: str = MODEL
+    headers: tuple[str, ...] = ()
+    peer: bool = False
 
     @property
     def endpoint(self) -> Endpoint:
         """Raises OSError or ValueError while the system has not written its port."""
         port = self.port if isinstance(self.port, int) else int(self.port.read_text())
-        return Endpoint(port, self.tokens, self.path, self.model)
+        return Endpoint(port, self.tokens, self.path, self.model, self.headers)
 
 
 @contextmanager
@@ -121,18 +154,11 @@ def first_answer(system: System, body: bytes, process: subprocess.Popen[bytes]) 
 
 def ask(endpoint: Endpoint, body: bytes) -> tuple[int, str]:
     """Status and text of one chat."""
-    connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=30)
-    headers = {
-        "authorization": f"Bearer {endpoint.tokens[0]}",
-        "content-type": "application/json",
-    }
-    body = body.replace(f'"{MODEL}"'.encode(), f'"{endpoint.model}"'.encode())
-    try:
-        connection.request("POST", endpoint.path, body, headers)
-        answer = connection.getresponse()
+    with socket.create_connection(("127.0.0.1", endpoint.port), timeout=30) as sock:
+        sock.sendall(endpoint.request(body))
+        answer = http.client.HTTPResponse(sock, method="POST")
+        answer.begin()
         return answer.status, answer.read().decode(errors="replace")
-    finally:
-        connection.close()
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -9,8 +9,8 @@ from benchmarks.compare.figures import FIGURES, Figure, Ratio, Round, median, ra
 NONE = "–"
 
 
-def table(results: Mapping[str, Sequence[Round]], ours: str) -> str:
-    """One column for each system, one line for each figure; under it the ratios to ours."""
+def table(results: Mapping[str, Sequence[Round]]) -> str:
+    """One column for each system, one line for each figure."""
     names = list(results)
     lines = [_line(["", *names]), _line(["---", *["---:"] * len(names)])]
     for figure in FIGURES:
@@ -18,16 +18,19 @@ def table(results: Mapping[str, Sequence[Round]], ours: str) -> str:
         if set(values) != {NONE}:
             unit = f" ({figure.unit})" if figure.unit else ""
             lines.append(_line([figure.title + unit, *values]))
-    if ours not in results:
-        return "\n".join(lines)
-    others = [name for name in names if name != ours]
-    lines += ["", _line(["times ours (least to most)", *others])]
+    return "\n".join(lines)
+
+
+def ratios(results: Mapping[str, Sequence[Round]], ours: str) -> str:
+    """One column for each system but ours, one line for each figure: their figure by ours."""
+    others = [name for name in results if name != ours]
+    lines = [_line(["times ours (least to most)", *others])]
     lines.append(_line(["---", *["---:"] * len(others)]))
     for figure in FIGURES:
         if figure.ratio:
-            ratios = [ratio(results[name], results[ours], figure.name) for name in others]
-            if any(ratios):
-                lines.append(_line([figure.title, *map(times, ratios)]))
+            values = [ratio(results[name], results[ours], figure.name) for name in others]
+            if any(values):
+                lines.append(_line([figure.title, *map(times, values)]))
     return "\n".join(lines)
 
 

@@ -2,7 +2,7 @@
 
    A chat without "stream":true is answered with a static completion. With it, the last "content" of
    the request says how: "PAUSE EVENTS AT_ONCE", as in "0.02 250 1" (250 events, one every 20 ms) or
-   "0 20000 50" (bursts of 50, as fast as they are taken). */
+   "0 20000 50" (bursts of 50, as fast as they are taken). A body of more than ROOM is not kept. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -22,7 +22,7 @@
 
 struct conn {
     char *in;
-    size_t got, out_len, out_at;
+    size_t got, skip, out_len, out_at; /* skip: bytes of a large body that are still to come */
     const char *out;
     int streaming, waiting; /* waiting: for room to write */
     double pause, due;
@@ -121,8 +121,20 @@ static void begin(struct conn *c, const char *content) {
     c->out = head, c->out_len = sizeof head - 1, c->out_at = 0;
 }
 
+/* Read what is left of a large body and forget it, then answer. -1 when the connection is gone. */
+static int skip(int fd, struct conn *c) {
+    static char waste[1 << 20];
+    while (c->skip) {
+        ssize_t n = recv(fd, waste, c->skip < sizeof waste ? c->skip : sizeof waste, 0);
+        if (n <= 0) return n < 0 && errno == EAGAIN ? 1 : -1;
+        c->skip -= n;
+    }
+    return put(fd, c, whole, whole_len);
+}
+
 /* Read, and answer a request that is there as a whole. -1 when the connection is gone. */
 static int answer(int fd, struct conn *c) {
+    if (c->skip) return skip(fd, c);
     ssize_t n = recv(fd, c->in + c->got, ROOM - 1 - c->got, 0);
     if (n <= 0) return n < 0 && errno == EAGAIN ? 1 : -1;
     c->got += n;
@@ -132,7 +144,11 @@ static int answer(int fd, struct conn *c) {
     body += 4;
     char *length = strcasestr(c->in, "\r\ncontent-length:");
     size_t size = length && length < body ? strtoul(length + 17, NULL, 10) : 0;
-    if (c->in + c->got < body + size) return c->got < ROOM - 1 ? 1 : -1;
+    if (body + size > c->in + ROOM - 1) {
+        c->skip = size - (c->in + c->got - body), c->got = 0;
+        return skip(fd, c);
+    }
+    if (c->in + c->got < body + size) return 1;
     c->got = 0;
     if (!strstr(body, "\"stream\":true") && !strstr(body, "\"stream\": true"))
         return put(fd, c, whole, whole_len);

@@ -14,6 +14,8 @@ from benchmarks.compare.system import System, Upstream
 from tests.support.ports import free_port
 
 NAME = "LiteLLM"
+_REQUIREMENT = "litellm[proxy]==1.108.7"
+"""The newest that can be installed: later ones need a package that PyPI does not have."""
 _TOKEN = "sk-benchmark-benchmark"
 _CONFIG = """
 model_list:
@@ -46,7 +48,7 @@ _ENVIRON = {
 
 def prepare(folder: Path, upstream: Upstream) -> System:
     """Raises LeftOut where it cannot be installed."""
-    home = installed("litellm", "litellm[proxy]")
+    home = installed("litellm", _REQUIREMENT)
     (folder / "config.yaml").write_text(_CONFIG.format(upstream=upstream.origin, token=_TOKEN))
     port = free_port()
     command = [str(home / "bin" / "litellm"), "--config", str(folder / "config.yaml")]
@@ -58,5 +60,14 @@ def prepare(folder: Path, upstream: Upstream) -> System:
     caches = ("PYTHONPYCACHEPREFIX",)
     name_and_version = f"LiteLLM {version_in(home, 'litellm')}"
     return System(
-        NAME, name_and_version, command, folder, port, (_TOKEN,), environ, paced=20, caches=caches
+        NAME,
+        name_and_version,
+        command,
+        folder,
+        port,
+        (_TOKEN,),
+        environ,
+        paced=20,
+        caches=caches,
+        peer=True,
     )

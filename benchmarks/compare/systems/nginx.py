@@ -20,6 +20,7 @@ events {{ worker_connections 20000; }}
 http {{
   access_log off;
   keepalive_requests 1000000000;
+  client_max_body_size 0;
   client_body_temp_path body;
   proxy_temp_path proxy;
   fastcgi_temp_path fastcgi;
@@ -35,6 +36,7 @@ http {{
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_buffering off;
+      proxy_request_buffering off;
     }}
   }}
 }}

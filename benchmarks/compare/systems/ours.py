@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.compare.environment import installed, output
 from benchmarks.compare.system import System, Upstream
 from tests.support.ports import free_port
 
@@ -35,15 +37,42 @@ routes:
 """
 
 
-def prepare(folder: Path, upstream: Upstream, workers: int = 1) -> System:
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A checkout of the gateway, and the Python that runs it; `name` heads its column."""
+
+    name: str = NAME
+    root: Path = _ROOT
+    python: str = sys.executable
+
+
+def base(root: Path) -> Build:
+    """Another checkout, under the Python that runs this program."""
+    return Build("base", root.resolve())
+
+
+def under(python: str) -> Build:
+    """This checkout under another Python, with what it needs from PyPI. Raises LeftOut."""
+    text = (_ROOT / "pyproject.toml").read_text()
+    requirements = tomllib.loads(text)["project"]["dependencies"]
+    home = installed("modelway", *requirements, python=python)
+    code = "import platform as p; print(p.python_implementation(), p.python_version())"
+    program = str(home / "bin" / "python")
+    return Build(output([program, "-c", code]), python=program)
+
+
+def prepare(
+    folder: Path, upstream: Upstream, workers: int = 1, build: Build | None = None
+) -> System:
     """With tokens of the records database."""
+    build = build or Build()
     port = free_port()
-    (folder / "openapi").symlink_to(_ROOT / "openapi")
+    (folder / "openapi").symlink_to(build.root / "openapi")
     config = folder / "gateway.yaml"
     tls = f"tls: {{ca: {upstream.ca}}}" if upstream.ca else ""
     config.write_text(_CONFIG.format(port=port, upstream=upstream.origin, tls=tls, workers=workers))
-    environ = {"PYTHONPATH": str(_ROOT), "XDG_CACHE_HOME": str(folder / "cache")}
-    command = [sys.executable, "-m", "engine"]
+    environ = {"PYTHONPATH": str(build.root), "XDG_CACHE_HOME": str(folder / "cache")}
+    command = [build.python, "-m", "engine"]
     tokens = tuple(
         subprocess.run(
             [*command, "token", "create", "--name", f"benchmark-{n}", "--config", str(config)],
@@ -56,15 +85,13 @@ def prepare(folder: Path, upstream: Upstream, workers: int = 1) -> System:
     )
     serve = [*command, "serve", "--config", str(config)]
     caches = ("PYTHONPYCACHEPREFIX", "XDG_CACHE_HOME")
-    name = f"modelway {version()}"
-    return System(NAME, name, serve, folder, port, tokens, environ, caches=caches)
+    name = f"{build.name} {version(build.root)}"
+    return System(build.name, name, serve, folder, port, tokens, environ, caches=caches)
 
 
-def version() -> str:
+def version(root: Path) -> str:
     """As pyproject.toml says, with the commit where there is one."""
-    text = (_ROOT / "pyproject.toml").read_text()
-    match = re.search(r'^version = "(.+)"$', text, re.MULTILINE)
-    assert match is not None
-    command = ["git", "-C", str(_ROOT), "rev-parse", "--short", "HEAD"]
+    number = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    command = ["git", "-C", str(root), "rev-parse", "--short", "HEAD"]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
-    return " ".join([match[1], process.stdout.strip()]).strip()
+    return " ".join([number, process.stdout.strip()]).strip()

@@ -1,6 +1,7 @@
 """TensorZero's HTTP gateway, written in Rust, as its Python package starts it in this process.
 
-No database, no authentication, no observability: it validates, translates and forwards. It listens
+No database, no authentication, no observability, no store for images: it validates, translates and
+forwards. It listens
 on a port of its own choice, which the start script writes into a file.
 """
 
@@ -12,10 +13,14 @@ from benchmarks.compare.environment import installed, version_in
 from benchmarks.compare.system import System, Upstream
 
 NAME = "TensorZero"
+_REQUIREMENT = "tensorzero==2026.6.0"
 _CONFIG = """
 [gateway]
 observability.enabled = false
 disable_pseudonymous_usage_analytics = true
+
+[object_storage]
+type = "disabled"
 
 [models.gpt-4o]
 routing = ["up"]
@@ -47,7 +52,7 @@ signal.pause()
 
 def prepare(folder: Path, upstream: Upstream) -> System:
     """Raises LeftOut where it cannot be installed."""
-    home = installed("tensorzero", "tensorzero")
+    home = installed("tensorzero", _REQUIREMENT)
     (folder / "tensorzero.toml").write_text(_CONFIG.format(upstream=upstream.origin))
     (folder / "start.py").write_text(_START)
     environ = {"SSL_CERT_FILE": str(upstream.ca)} if upstream.ca else {}
@@ -61,4 +66,5 @@ def prepare(folder: Path, upstream: Upstream) -> System:
         environ=environ,
         path="/openai/v1/chat/completions",
         model="tensorzero::model_name::gpt-4o",
+        peer=True,
     )
