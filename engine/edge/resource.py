@@ -9,8 +9,8 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from engine.edge.endpoint import Responder
-from engine.spec import path_templates
-from engine.spec.path_templates import Spans
+from engine.spec.document import path_templates
+from engine.spec.document.path_templates import Spans
 
 
 class Resource:

@@ -18,7 +18,7 @@ from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.source.suggestion import near
-from engine.spec.path_templates import (
+from engine.spec.document.path_templates import (
     PathMatch,
     PathMiss,
     PathTree,

@@ -37,7 +37,8 @@ from engine.relay.request_headers import NEVER_SENT
 from engine.source.failure_place import reading
 from engine.source.files import record_reads
 from engine.source.problem import Findings, Level, place_of
-from engine.spec import path_templates, security
+from engine.spec import security
+from engine.spec.document import path_templates
 from engine.spec.document.cache_folder import folder_of
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation

@@ -9,9 +9,9 @@ from engine.config.config import Config
 from engine.config.console import Console
 from engine.plan.route import Route
 from engine.source.problem import Findings, Level
-from engine.spec import path_templates
+from engine.spec.document import path_templates
+from engine.spec.document.path_templates import PathMatch, PathTree
 from engine.spec.operation import Operation
-from engine.spec.path_templates import PathMatch, PathTree
 
 
 def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> None:

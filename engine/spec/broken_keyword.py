@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from engine.source.problem import Path
+from engine.spec.document.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
 from engine.spec.document.unusable_values import deep_places
-from engine.spec.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
 from engine.spec.schema_validator import SchemaPart, SchemaValidator
 
 _NOTHING = "{}"

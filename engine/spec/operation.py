@@ -9,10 +9,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from engine.source.problem import Findings, Level, Path, Source
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import method_of
-from engine.spec.document.repairs.path_keys import Address
+from engine.spec.document.path_keys import Address
 from engine.spec.parameter import Parameter, compile_parameters
 from engine.spec.request_bodies import NO_BODIES, Bodies, any_bodies, compile_bodies
 from engine.spec.schemas import Schemas

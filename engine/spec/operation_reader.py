@@ -7,11 +7,11 @@ from functools import partial
 
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, Path, Place, Problem, place_of
+from engine.spec.document import path_keys
 from engine.spec.document.node import Library, Node
 from engine.spec.document.path_items import method_of, operations_of
-from engine.spec.document.repairs import path_keys
+from engine.spec.document.path_templates import shape
 from engine.spec.operation import Declaration, Operation, compile_operation
-from engine.spec.path_templates import shape
 from engine.spec.schemas import Schemas
 from engine.values.http_methods import is_served
 from engine.values.units import format_count

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from engine.spec.media_types import is_json
 from engine.spec.parameter_readers import style_of
+from engine.values.media_types import is_json
 
 _DELIMITERS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "tsv": "\t", "pipes": "|"}
 """What stands between the items of a list in one text; a comma in the other styles."""

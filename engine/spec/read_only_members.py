@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from engine.spec.schema_types import (
+from engine.spec.document.schema_types import (
     Resolve,
     compile_parts,
     extra_of,

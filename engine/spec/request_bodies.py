@@ -13,15 +13,15 @@ from fnmatch import fnmatchcase
 from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
-from engine.spec.media_types import EXAMPLES, body_kind, essence, sequence_kind
+from engine.spec.document.schema_types import takes_any_bytes
 from engine.spec.member_spellings import Spellings, compile_spellings
 from engine.spec.read_only_members import ReadOnlyMembers, compile_read_only
 from engine.spec.refusal_messages import explain
-from engine.spec.schema_types import takes_any_bytes
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.spec.unknown_members import MemberNames, compile_names
 from engine.values.errors import GatewayError
+from engine.values.media_types import EXAMPLES, body_kind, essence, sequence_kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,15 +21,15 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.source.problem import Path
 from engine.source.suggestion import did_you_mean
 from engine.spec import expression
+from engine.spec.document.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.spec.expression import Expression, lenient_member, lenient_name
 from engine.spec.lenient_values import LenientReading
-from engine.spec.media_types import is_json
 from engine.spec.member_spellings import Spellings
 from engine.spec.refusal_messages import Refusal, explain, place
-from engine.spec.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.spec.schema_members import SchemaMembers
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, refuse_repeated_names
+from engine.values.media_types import is_json
 from engine.values.trees import Json
 
 WHOLE_BODY = "schema"

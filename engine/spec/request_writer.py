@@ -13,13 +13,13 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from engine.exchange.exchange import MISSING
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
-from engine.spec.media_types import body_kind, essence
+from engine.spec.document.styles import STYLES
 from engine.spec.operation import Operation
-from engine.spec.parameter_readers import STYLES
 from engine.spec.parameter_writers import ParameterWriter, parameter_writer
+from engine.values.media_types import body_kind, essence
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from engine.spec.broken_keyword import BrokenKeyword
 from engine.spec.document import misspelt_keys, reference_siblings, unreadable_parts
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.item_schemas import describe_items
-from engine.spec.document.load import load, repair
+from engine.spec.document.load import load
 from engine.spec.document.node import Library, Node
 from engine.spec.document.references import remove_lost
+from engine.spec.document.repairs.apply import repair
 from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
 from engine.spec.json_schema_files import NestedTooDeeply, Purpose

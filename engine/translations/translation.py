@@ -13,13 +13,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.translations.language import (
-    Language,
-    RequestLine,
-    StreamWriter,
-    TargetLanguage,
-    TargetRequest,
-)
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_json import Surrogates
 from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
@@ -35,12 +28,17 @@ from engine.translations.neutral.events import (
     no_usage,
 )
 from engine.translations.neutral.json_members import on_one_line
+from engine.translations.neutral.language import (
+    Language,
+    RequestLine,
+    StreamWriter,
+    TargetLanguage,
+    TargetRequest,
+)
 from engine.translations.neutral.law import Law
 from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import check_token_limit, with_token_limit
-from engine.translations.neutral.request import ChatRequest, with_unique_tools
-from engine.translations.neutral.turns import with_substitutes, with_unique_calls
-from engine.translations.refusals import (
+from engine.translations.neutral.refusals import (
     UNREADABLE,
     LossRules,
     check_objects,
@@ -52,6 +50,8 @@ from engine.translations.refusals import (
     unreadable_answer,
     unreadable_request,
 )
+from engine.translations.neutral.request import ChatRequest, with_unique_tools
+from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 
 MAX_ANSWER = 32_000_000
 """The largest complete answer that is translated, in bytes."""

@@ -10,12 +10,13 @@ import pytest
 
 from engine import dialects
 from engine.metering.readers import reader
-from engine.translations import language, target_language, target_languages
-from engine.translations.language import BaseLanguage, Language, RequestLine, TargetLanguage
+from engine.translations import target_language, target_languages
+from engine.translations.neutral import language
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import Event, UsageSource
+from engine.translations.neutral.language import BaseLanguage, Language, RequestLine, TargetLanguage
 from engine.translations.neutral.law import Law
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.translated_events import TranslatedErrors, TranslatedEvents
 from engine.values.event_json import json_or_none

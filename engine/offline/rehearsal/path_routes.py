@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from engine.exchange.request import Request
 from engine.plan.route import Plan, PlanResult, Route
+from engine.spec.document.path_templates import PathMatch, PathTree, variables
 from engine.spec.operation import Operation
-from engine.spec.path_templates import PathMatch, PathTree, variables
 
 MAX_OPERATIONS = 3
 _ALIKE = 0.72

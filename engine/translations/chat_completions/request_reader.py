@@ -24,7 +24,6 @@ from engine.translations.chat_completions.request_shapes import (
     ToolObject,
     UserMessage,
 )
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
     Changes,
@@ -34,6 +33,7 @@ from engine.translations.neutral.content import (
     read_cache_mark,
 )
 from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -49,7 +49,11 @@ from engine.translations.neutral.request_json import (
     UnknownObject,
     present,
 )
-from engine.translations.openai_request_fields import other_members, read_schema, read_tool_choice
+from engine.translations.vendors.openai_request_fields import (
+    other_members,
+    read_schema,
+    read_tool_choice,
+)
 from engine.values.json_edit import JsonPath
 
 _PLACES = {

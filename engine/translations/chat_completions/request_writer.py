@@ -7,14 +7,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.translations.chat_completions.content_writer import MessageWriter
-from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, mark
 from engine.translations.neutral.json_members import with_values
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
-from engine.translations.openai_models import (
+from engine.translations.vendors.openai_models import (
     is_vendors_own,
     limit_field,
     most_stops,
@@ -23,8 +23,8 @@ from engine.translations.openai_models import (
     takes_cache_control,
     takes_penalties,
 )
-from engine.translations.openai_parameters import write_parameters
-from engine.translations.openai_request_fields import (
+from engine.translations.vendors.openai_parameters import write_parameters
+from engine.translations.vendors.openai_request_fields import (
     lose_logprobs,
     lose_penalties,
     write_effort,

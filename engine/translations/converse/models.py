@@ -19,9 +19,6 @@ from typing import Literal
 
 from msgspec import Raw
 
-from engine.translations import anthropic_models
-from engine.translations.anthropic_models import ParameterWriter as AnthropicWriter
-from engine.translations.model_parameters import models
 from engine.translations.neutral.calls import lose_one_call
 from engine.translations.neutral.parameters import (
     LimitedWriter,
@@ -31,6 +28,9 @@ from engine.translations.neutral.parameters import (
     nearest_effort,
 )
 from engine.translations.neutral.request import Thinking
+from engine.translations.vendors import anthropic_models
+from engine.translations.vendors.anthropic_models import ParameterWriter as AnthropicWriter
+from engine.translations.vendors.model_parameters import models
 from engine.values.trees import Json
 
 _ALL_MEDIA = frozenset({"image", "audio", "video", "document"})

@@ -10,7 +10,7 @@ from engine.translations.generate_content.models import most_tokens
 from engine.translations.generate_content.request_reader import read_request
 from engine.translations.generate_content.request_shapes import FEATURES
 from engine.translations.generate_content.request_writer import write_request
-from engine.translations.language import Language, TokenCount
+from engine.translations.neutral.language import Language, TokenCount
 from engine.values.wildcard import Patterns
 
 LANGUAGE = Language(

@@ -24,7 +24,7 @@ from engine.translations.neutral.events import (
     foreign_stop,
 )
 from engine.translations.neutral.json_members import NULL, Members
-from engine.translations.refusals import AnswerErrors, error_members, error_of
+from engine.translations.neutral.refusals import AnswerErrors, error_members, error_of
 from engine.values.trees import Json
 from engine.values.usage import Usage
 

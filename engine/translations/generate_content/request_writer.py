@@ -12,9 +12,9 @@ from engine.translations.generate_content.models import (
     path_of,
 )
 from engine.translations.generate_content.subset_writer import SubsetWriter
-from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames, lose_one_call
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.request import (
     BuiltInTool,

@@ -6,7 +6,6 @@ from typing import Literal
 
 from msgspec import Raw
 
-from engine.translations.language import RequestLine
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
@@ -19,6 +18,7 @@ from engine.translations.neutral.content import (
     read_cache_mark,
 )
 from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.parameters import number
 from engine.translations.neutral.request import (
     BuiltInTool,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.json_members import with_values
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
-from engine.translations.openai_models import reasons, samples
-from engine.translations.openai_parameters import write_parameters
-from engine.translations.openai_request_fields import (
+from engine.translations.responses.content_writer import ItemWriter
+from engine.translations.vendors.openai_models import reasons, samples
+from engine.translations.vendors.openai_parameters import write_parameters
+from engine.translations.vendors.openai_request_fields import (
     lose_logprobs,
     lose_penalties,
     write_effort,
@@ -23,7 +24,6 @@ from engine.translations.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
-from engine.translations.responses.content_writer import ItemWriter
 from engine.values.trees import Json
 
 _MIN_LIMIT = 16

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engine.translations import language
 from engine.translations.generate_content.fields import Fields, read_file, read_inline
-from engine.translations.language import RequestLine
+from engine.translations.neutral import language
 from engine.translations.neutral.content import Inline, Link, UploadedFile
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
 from tests.support.each import each
 

@@ -10,11 +10,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.translations import language
-from engine.translations.language import RequestLine
 from engine.translations.messages.answer_writer import Writer
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
+from engine.translations.neutral import language
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import (
     Block,
@@ -27,6 +26,7 @@ from engine.translations.neutral.content import (
     ToolResult,
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking, Tool
 from engine.values.usage import Usage

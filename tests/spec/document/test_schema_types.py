@@ -1,6 +1,6 @@
 """What schemas say of types, items and properties."""
 
-from engine.spec.schema_types import items_of, kind_of, properties_of
+from engine.spec.document.schema_types import items_of, kind_of, properties_of
 from tests.support.each import each
 from tests.support.schemas import repeated, resolve
 

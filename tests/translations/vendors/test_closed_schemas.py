@@ -11,11 +11,11 @@ from anthropic import transform_schema
 from msgspec import Raw
 
 from engine.translations import translation
-from engine.translations.closed_schemas import ClosedSchema, closed_schema
-from engine.translations.language import RequestLine
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
+from engine.translations.vendors.closed_schemas import ClosedSchema, closed_schema
 from engine.values.errors import GatewayError
 from tests.support.each import each
 

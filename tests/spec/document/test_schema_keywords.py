@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from engine.spec.schema_keywords import SAME_VALUE, SAME_VALUE_LISTS, of_items, same_value
+from engine.spec.document.schema_keywords import SAME_VALUE, SAME_VALUE_LISTS, of_items, same_value
 
 MARK: dict[str, Any] = {"title": "mark"}
 SINGLE = {

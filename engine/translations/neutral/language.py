@@ -1,4 +1,4 @@
-"""A language of chat: what each folder beside this module defines as `LANGUAGE`.
+"""A language of chat: what each folder of `translations/` that is one defines as `LANGUAGE`.
 
 Everything is sans-IO: bytes in and bytes out, no socket, no clock.
 """

@@ -11,10 +11,10 @@ import pytest
 
 from engine.source import files
 from engine.translations import languages, preload, target_languages, translation
-from engine.translations.language import RequestLine, TargetLanguage
-from engine.translations.model_parameters import facts, models, parameters
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine, TargetLanguage
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
+from engine.translations.vendors.model_parameters import facts, models, parameters
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 from tests.support.each import each

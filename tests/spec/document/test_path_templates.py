@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec import path_templates
-from engine.spec.path_templates import PathMatch, PathMiss, PathTree
+from engine.spec.document import path_templates
+from engine.spec.document.path_templates import PathMatch, PathMiss, PathTree
 from tests.support.each import each
 
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, TypeVar
 
-from engine.spec.media_types import is_json
-from engine.spec.schema_keywords import ANNOTATIONS
+from engine.spec.document.schema_keywords import ANNOTATIONS
+from engine.values.media_types import is_json
 
 Resolve = Callable[[Any], Any]
 Kind = Literal["array", "object", "primitive"]

@@ -27,6 +27,18 @@ ANNOTATIONS = frozenset(
 )
 """Keywords that refuse no value."""
 
+SOURCE_PATTERN = "x-modelway-source-pattern"
+"""Beside a `pattern` that is written as the engine reads it: the pattern of the document."""
+
+LITERAL = frozenset({"enum", "const", "default", "example", "examples"})
+"""Keywords whose values are data, not schemas."""
+
+NAMING = frozenset(
+    {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas"}
+    | {"parameters", "requestBodies", "responses", "paths", "content", "headers"}
+)
+"""Keys whose values are mappings of names."""
+
 # Keywords whose schemas apply to the same value as the schema that has them.
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 SAME_VALUE = ("not", "if", "then", "else")

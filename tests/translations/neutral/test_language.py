@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.translations.language import BaseLanguage
 from engine.translations.neutral.events import UpstreamError
+from engine.translations.neutral.language import BaseLanguage
 
 
 def language(**paths):

@@ -7,7 +7,7 @@ import yaml
 from engine.source import files
 from engine.translations.neutral.parameters import NO_REASONING
 from engine.translations.neutral.request import Thinking
-from engine.translations.openai_models import (
+from engine.translations.vendors.openai_models import (
     limit_field,
     most_stops,
     reasoning_effort,

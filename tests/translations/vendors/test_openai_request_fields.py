@@ -9,22 +9,22 @@ import pytest
 from msgspec import Raw
 
 from engine.translations import translation
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Inline,
 )
 from engine.translations.neutral.json_members import Members
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, OutputFormat
-from engine.translations.openai_request_fields import (
+from engine.translations.translation import Translation
+from engine.translations.vendors.openai_request_fields import (
     SHARED_MEMBERS,
     read_schema,
     write_sampling,
     write_schema,
     write_verbosity,
 )
-from engine.translations.refusals import LossRules
-from engine.translations.translation import Translation
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 

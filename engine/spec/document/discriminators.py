@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.spec.document.node import Node
-from engine.spec.schema_types import Resolve, branches, properties_of
+from engine.spec.document.schema_types import Resolve, branches, properties_of
 from engine.values.trees import Json
 
 GUARD = "x-modelway-named-by-discriminator"

@@ -13,7 +13,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
 

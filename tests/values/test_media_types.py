@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.spec.media_types import EXAMPLES, body_kind, is_json, sequence_kind
+from engine.values.media_types import EXAMPLES, body_kind, is_json, sequence_kind
 from tests.support.each import each
 
 

@@ -16,7 +16,6 @@ from typing import Any
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from engine.translations.model_parameters import parameters
 from engine.translations.neutral.json_members import value_of
 from engine.translations.neutral.parameters import (
     EFFORTS,
@@ -26,6 +25,7 @@ from engine.translations.neutral.parameters import (
     unknown_effort,
 )
 from engine.translations.neutral.request import Thinking
+from engine.translations.vendors.model_parameters import parameters
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 

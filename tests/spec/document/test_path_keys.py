@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.spec.document.repairs import path_keys
+from engine.spec.document import path_keys
 from tests.support.documents import document, get, library, warning_codes
 from tests.support.each import each
 

@@ -24,8 +24,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from engine.translations.closed_schemas import ClosedSchema, closed_schema
-from engine.translations.model_parameters import models
 from engine.translations.neutral.calls import NO_ARGUMENTS
 from engine.translations.neutral.json_members import WrongType, value_of
 from engine.translations.neutral.limits import Losses
@@ -39,6 +37,8 @@ from engine.translations.neutral.parameters import (
     number,
 )
 from engine.translations.neutral.request import OutputFormat, Thinking, Tool
+from engine.translations.vendors.closed_schemas import ClosedSchema, closed_schema
+from engine.translations.vendors.model_parameters import models
 from engine.values.trees import Json
 
 

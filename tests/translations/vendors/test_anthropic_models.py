@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.translations.anthropic_models import model_called
+from engine.translations.vendors.anthropic_models import model_called
 from tests.support.each import each
 
 

@@ -25,8 +25,8 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import TokenLogprob, UpstreamError
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.translations.neutral.request_json import JsonObject
-from engine.translations.refusals import AnswerErrors, error_of
 from engine.values.trees import Json
 
 _TYPES = MimeTypes()

@@ -15,7 +15,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.openai_content import (
+from engine.translations.vendors.openai_content import (
     data_url,
     read_data_url,
     read_file_data,
