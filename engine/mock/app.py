@@ -85,11 +85,13 @@ def build(
             served[operation.id] = alternative, dialect
             handler = compose([answer_errors, check_head], alternative.handler)
             responder = partial(endpoints.responder, handler, [dialect])
-            wide = {"model"}.intersection(variables(operation.path)).union(operation.wide)
+            slash_variables = {"model"}.intersection(variables(operation.path)).union(
+                operation.slash_variables
+            )
             rank = specification.name, number
             for mount in operation.mounts:
                 resource = Resource(
-                    *(operation.method, mount, tuple(wide), responder),
+                    *(operation.method, mount, tuple(slash_variables), responder),
                     *(operation.query, operation.id, rank),
                 )
                 app.add_route(mount + operation.path, resource)

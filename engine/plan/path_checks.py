@@ -59,7 +59,7 @@ def _note_claimed_pages(routes: Sequence[Route], config: Config, findings: Findi
     tree = PathTree()
     for route in routes:
         for template, _ in route.templates:
-            tree.add(template, route.operation.method, route.operation, route.wide)
+            tree.add(template, route.operation.method, route.operation, route.slash_variables)
     metrics = config.telemetry.metrics
     for path in config.telemetry.public_pages:
         match = tree.find(path, "GET")

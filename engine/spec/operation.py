@@ -25,9 +25,9 @@ class Operation:
 
     `path` is the template under the document's server URL, `mounts` are the path prefixes under
     which it is served. `websocket`: the document declares the response 101. `source` and `at` are
-    its place. `query` are the parameters that select this operation, `wide` names variables that
-    may contain slashes. `response_headers` are the headers declared for any response, in lower
-    case.
+    its place. `query` are the parameters that select this operation, `slash_variables` names
+    variables that may contain slashes. `response_headers` are the headers declared for any
+    response, in lower case.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Operation:
     source: Source
     at: Path
     query: tuple[tuple[str, str], ...] = ()
-    wide: tuple[str, ...] = ()
+    slash_variables: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
 
     @property
@@ -117,7 +117,7 @@ def compile_operation(
         source=library.source(library.root, at),
         at=at,
         query=declaration.address.query,
-        wide=declaration.address.wide,
+        slash_variables=declaration.address.slash_variables,
         response_headers=schemas.first(_response_headers(responses.values())),
     )
 

@@ -70,12 +70,12 @@ class OperationReader:
     def _read_operation(
         self, name: str, at: tuple[str, ...], item: Node, node: Node, address: path_keys.Address
     ) -> None:
-        wider = path_keys.widen(address, node, item)
-        for words in wider.repairs[len(address.repairs) :]:
+        with_slashes = path_keys.add_slash_variable(address, node, item)
+        for words in with_slashes.repairs[len(address.repairs) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
-        place = (method_of(at[1:]), wider.query, shape(wider.template))
+        place = (method_of(at[1:]), with_slashes.query, shape(with_slashes.template))
         findings = Findings()
-        declaration = Declaration(self.name, name, at, wider, self.mounts)
+        declaration = Declaration(self.name, name, at, with_slashes, self.mounts)
         operation = None
         path = ("paths", *at)
         source = self.library.source(self.library.root, path)

@@ -51,10 +51,12 @@ class Specification:
         """The path item of the operation."""
         return self.library.document.get("paths").get(str(operation.at[1]))
 
-    def writer(self, operation: Operation, wide: Collection[str] = ()) -> RequestWriter:
-        """Writes requests of the operation from values; `wide` are the variables of its path that
-        may contain slashes."""
-        return RequestWriter(operation, self._item(operation), self.node(operation), wide)
+    def writer(self, operation: Operation, slash_variables: Collection[str] = ()) -> RequestWriter:
+        """Writes requests of the operation from values; `slash_variables` are the variables of its
+        path that may contain slashes."""
+        return RequestWriter(
+            operation, self._item(operation), self.node(operation), slash_variables
+        )
 
     def recompile(
         self, operation: Operation, *, lenient: bool, with_names: bool, with_read_only: bool = False

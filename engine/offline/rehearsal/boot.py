@@ -184,7 +184,9 @@ def _request(plan: Plan, route: Route) -> Request:
     media_type, body = _body(plan, route, model)
     names = path_templates.variables(operation.path)
     values = RequestValues(path=dict.fromkeys(names, model), body=body, media_type=media_type)
-    wire_request = plan.specifications[operation.spec].writer(operation, route.wide).write(values)
+    wire_request = (
+        plan.specifications[operation.spec].writer(operation, route.slash_variables).write(values)
+    )
     return Request(
         wire_request.method, wire_request.target, wire_request.headers, wire_request.body
     )

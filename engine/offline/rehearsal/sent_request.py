@@ -79,7 +79,7 @@ def _as_exchange(route: Route, request: SentRequest, config: Config) -> Exchange
     path, _, query = f"/{target}".partition("?")
     path = path.removeprefix(origin.base_path)
     tree = PathTree()
-    tree.add(route.operation.path, request.method, None, route.wide)
+    tree.add(route.operation.path, request.method, None, route.slash_variables)
     match = tree.find(path, request.method)
     variables = match.variables if isinstance(match, PathMatch) else {}
     environ = {environ_key(name): value for name, value in request.headers}

@@ -30,14 +30,14 @@ class Address(NamedTuple):
 
     template: str
     query: tuple[tuple[str, str], ...] = ()
-    wide: tuple[str, ...] = ()
+    slash_variables: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
 
 
 def read(key: str) -> Address:
     """The address of a path key; `path_templates.check` decides whether it can be served."""
     repairs: list[str] = []
-    wide: list[str] = []
+    slash_variables: list[str] = []
     address, hash_mark, _ = key.partition("#")
     if hash_mark:
         repairs.append(f"a path has no fragment; it is served as '{address}'")
@@ -48,19 +48,20 @@ def read(key: str) -> Address:
     template, angles = _ANGLE.subn(r"{\1}", template)
     if angles:
         repairs.append("a variable needs braces; '<name>' is read as '{name}'")
-    template, patterns = _PATTERN.subn(lambda match: _expand(match, wide), template)
+    template, patterns = _PATTERN.subn(lambda match: _expand(match, slash_variables), template)
     if patterns:
         repairs.append(f"a variable cannot have a pattern; it is served as '{template}'")
-    return Address(template, query, tuple(wide), tuple(repairs))
+    return Address(template, query, tuple(slash_variables), tuple(repairs))
 
 
-def widen(address: Address, operation: Node, item: Node) -> Address:
-    """The address, with the last variable wide if the operation means the rest of the path by it.
+def add_slash_variable(address: Address, operation: Node, item: Node) -> Address:
+    """The address, with its last variable among those that may have slashes if the operation means
+    the rest of the path by it.
 
     Kubernetes and GitHub call such a variable `path`; others mark it with `x-multi-segment`.
     """
     last = _LAST.search(address.template)
-    if last is None or last[1] in address.wide:
+    if last is None or last[1] in address.slash_variables:
         return address
     several = last[1] in ("path", "filepath", "file_path")
     for parameter in declared_parameters(item, operation):
@@ -73,10 +74,12 @@ def widen(address: Address, operation: Node, item: Node) -> Address:
     if not several:
         return address
     message = f"'{last[1]}' may have several segments, which OpenAPI cannot express"
-    return address._replace(wide=(*address.wide, last[1]), repairs=(*address.repairs, message))
+    return address._replace(
+        slash_variables=(*address.slash_variables, last[1]), repairs=(*address.repairs, message)
+    )
 
 
-def _expand(match: re.Match[str], wide: list[str]) -> str:
+def _expand(match: re.Match[str], slash_variables: list[str]) -> str:
     """The pattern of a variable as part of the template; each star becomes a variable."""
     name, pattern = match[1], match[2]
     segments: list[str] = []
@@ -87,7 +90,7 @@ def _expand(match: re.Match[str], wide: list[str]) -> str:
         stars = sum(part.startswith("{") for part in segments)
         numbered_name = f"{name}_{stars + 1}" if stars else name
         if segment == "**":
-            wide.append(numbered_name)
+            slash_variables.append(numbered_name)
         segments.append("{" + numbered_name + "}")
     return "/".join(segments)
 

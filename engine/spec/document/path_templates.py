@@ -2,8 +2,8 @@
 
 WSGI's PATH_INFO is already decoded, so in it a model name with `%2F` looks like two segments; and
 segments may end in a verb (`{model}:generateContent`). So the tree matches raw segments: literal
-segments first, then templates with more literal text, then `wide` variables, which may contain
-slashes because they hold a model's name.
+segments first, then templates with more literal text, then variables which may contain slashes
+because they hold a model's name.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class _Pattern:
 class _Node:
     literals: dict[str, _Node] = field(default_factory=dict)
     patterns: tuple[_Pattern, ...] = ()
-    wides: tuple[_Pattern, ...] = ()
+    slash_patterns: tuple[_Pattern, ...] = ()
     leaf: _Leaf | None = None
 
 
@@ -166,9 +166,11 @@ class PathTree:
         self._literals: dict[str, dict[str, Any]] = {}
         self._match = lru_cache(_REMEMBERED)(self._search)
 
-    def add(self, template: str, method: str, value: object, wide: Collection[str] = ()) -> Any:
-        """Add one operation; `wide` names the variables that may hold slashes. Returns the value
-        that is found for the template, which is another one if it was added before."""
+    def add(
+        self, template: str, method: str, value: object, slash_variables: Collection[str] = ()
+    ) -> Any:
+        """Add one operation; `slash_variables` names the variables that may hold slashes. Returns
+        the value that is found for the template, which is another one if it was added before."""
         self._match.cache_clear()
         if not ("{" in template or "%" in template):
             return self._literals.setdefault(method, {}).setdefault(template, value)
@@ -178,10 +180,12 @@ class PathTree:
         leaf: _Leaf | None = None
         for index, segment in enumerate(segments):
             segment_names = variables(segment) if "{" in segment else ()
-            if any(name in wide for name in segment_names):
+            if any(name in slash_variables for name in segment_names):
                 tail = "/".join(segments[index:])
                 names += tuple(variables(tail))
-                node.wides, leaf = _with_pattern(node.wides, tail, wide, dict)
+                node.slash_patterns, leaf = _with_pattern(
+                    node.slash_patterns, tail, slash_variables, dict
+                )
                 break
             if segment_names:
                 names += tuple(segment_names)
@@ -231,10 +235,13 @@ def _decoded(segments: list[str]) -> str:
 
 
 def _with_pattern(
-    patterns: tuple[_Pattern, ...], text: str, wide: Collection[str], kind: type[_Node | _Leaf]
+    patterns: tuple[_Pattern, ...],
+    text: str,
+    slash_variables: Collection[str],
+    kind: type[_Node | _Leaf],
 ) -> tuple[tuple[_Pattern, ...], Any]:
     """The patterns with this one, the most literal first, and its node or leaf."""
-    regex = _regex(text, wide)
+    regex = _regex(text, slash_variables)
     for pattern in patterns:
         if pattern.regex.pattern == regex:
             return patterns, pattern.child
@@ -245,12 +252,12 @@ def _with_pattern(
     return tuple(by_literal), pattern.child
 
 
-def _regex(text: str, wide: Collection[str]) -> str:
+def _regex(text: str, slash_variables: Collection[str]) -> str:
     parts = []
     at = 0
     for match in _VARIABLE.finditer(text):
         parts.append(_literal(text[at : match.start()]))
-        parts.append("(.+)" if match[1].partition("=")[0] in wide else "([^/]+)")
+        parts.append("(.+)" if match[1].partition("=")[0] in slash_variables else "([^/]+)")
         at = match.end()
     return "".join(parts) + _literal(text[at:])
 
@@ -289,7 +296,7 @@ class _Search:
                 result = self.descend(pattern.child, index + 1, spans + match.regs[1:])
                 if result is not None:
                     return result
-        for pattern in node.wides:
+        for pattern in node.slash_patterns:
             assert isinstance(pattern.child, dict)
             match = pattern.regex.fullmatch(self.path, start)
             if match is not None and (result := self._at(pattern.child, spans + match.regs[1:])):

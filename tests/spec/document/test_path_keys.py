@@ -46,14 +46,14 @@ def test_an_odd_path_is_a_problem(tmp_path: Path, path: str, code: str | None) -
         ("/plain/{id}", ("/plain/{id}", (), ())),
     ],
 )
-def test_a_path_key_is_a_template_a_query_and_wide_variables(key: str, address: object) -> None:
+def test_a_path_key_is_a_template_a_query_and_slash_variables(key: str, address: object) -> None:
     result = path_keys.read(key)
-    assert (result.template, result.query, result.wide) == address
+    assert (result.template, result.query, result.slash_variables) == address
     assert bool(result.repairs) == (result.template != key)
 
 
 @each(
-    ("key", "parameter", "wide"),
+    ("key", "parameter", "slash_variables"),
     [
         ("/files/{path}", {}, ("path",)),
         ("/files/{path}/x", {}, ()),
@@ -63,9 +63,12 @@ def test_a_path_key_is_a_template_a_query_and_wide_variables(key: str, address: 
     ],
 )
 def test_a_last_variable_may_take_the_rest_of_the_path(
-    key: str, parameter: dict[str, bool], wide: tuple[str, ...]
+    key: str, parameter: dict[str, bool], slash_variables: tuple[str, ...]
 ) -> None:
     declared = {"name": "id", "in": "path", **parameter}
     item = library(document(paths={key: {"get": get(parameters=[declared])}})).document
     item = item.get("paths").get(key)
-    assert path_keys.widen(path_keys.read(key), item.get("get"), item).wide == wide
+    assert (
+        path_keys.add_slash_variable(path_keys.read(key), item.get("get"), item).slash_variables
+        == slash_variables
+    )

@@ -15,12 +15,12 @@ from engine.spec.document.path_templates import PathMatch, PathMiss, PathTree
 from tests.support.each import each
 
 
-def tree(*templates: str, wide: tuple[str, ...] = ()) -> PathTree:
+def tree(*templates: str, slash_variables: tuple[str, ...] = ()) -> PathTree:
     """A tree of GET operations; `POST /x` names another method. Each leads to itself."""
     paths = PathTree()
     for line in templates:
         method, _, template = line.rpartition(" ")
-        paths.add(template, method or "GET", line, wide)
+        paths.add(template, method or "GET", line, slash_variables)
     return paths
 
 
@@ -37,7 +37,7 @@ MODELS = tree(
     "GET /v1/models/{model}",
     "POST /v1/models/{model}:generate",
     "POST /v1/models/{model}:count",
-    wide=("model",),
+    slash_variables=("model",),
 )
 
 
@@ -159,7 +159,7 @@ def test_a_verb_of_a_path_with_no_verbs_is_a_plain_name() -> None:
 
 
 def test_a_wide_variable_leaves_the_text_before_it() -> None:
-    paths = tree("/{tenant}/models/{model}:x", wide=("model",))
+    paths = tree("/{tenant}/models/{model}:x", slash_variables=("model",))
     assert match(paths, "/t/models/a/b:x") == (
         "/{tenant}/models/{model}:x",
         {"tenant": "t", "model": "a/b"},
@@ -167,7 +167,7 @@ def test_a_wide_variable_leaves_the_text_before_it() -> None:
 
 
 def test_a_wide_variable_may_stand_in_the_middle() -> None:
-    paths = tree("/proxy/{path}/log/{n}", wide=("path",))
+    paths = tree("/proxy/{path}/log/{n}", slash_variables=("path",))
     assert match(paths, "/proxy/a/b/log/1") == (
         "/proxy/{path}/log/{n}",
         {"path": "a/b", "n": "1"},
@@ -175,21 +175,23 @@ def test_a_wide_variable_may_stand_in_the_middle() -> None:
 
 
 def test_a_variable_after_a_wide_one_holds_no_slash() -> None:
-    paths = tree("/proxy/{path}/log/{n}", wide=("path",))
+    paths = tree("/proxy/{path}/log/{n}", slash_variables=("path",))
     assert match(paths, "/proxy/a/log/b/c") is None
 
 
-def test_literals_and_templates_precede_wide_variables() -> None:
-    paths = tree("/m/{model}", "/m/list", "/m/{x}/info", wide=("model",))
+def test_literals_and_templates_precede_slash_variables() -> None:
+    paths = tree("/m/{model}", "/m/list", "/m/{x}/info", slash_variables=("model",))
     assert match(paths, "/m/list") == ("/m/list", {})
     assert match(paths, "/m/a/info") == ("/m/{x}/info", {"x": "a"})
     assert match(paths, "/m/a/other") == ("/m/{model}", {"model": "a/other"})
 
 
-@each("wide", [(), ("name",)])
-def test_a_variable_with_a_pattern_is_matched_or_refused(wide: tuple[str, ...]) -> None:
+@each("slash_variables", [(), ("name",)])
+def test_a_variable_with_a_pattern_is_matched_or_refused(slash_variables: tuple[str, ...]) -> None:
     template = "/v1/{name=models/*}:x"
-    assert path_templates.check(template) or match(tree(template, wide=wide), "/v1/models/m:x")
+    assert path_templates.check(template) or match(
+        tree(template, slash_variables=slash_variables), "/v1/models/m:x"
+    )
 
 
 # Methods.
@@ -407,7 +409,7 @@ def test_a_filled_template_is_found_with_exactly_its_values(data: Any, template:
 def test_a_wide_variable_holds_a_model_of_any_segments(segments: list[str]) -> None:
     model = "/".join(segments)
     paths = PathTree()
-    paths.add("/m/{model}:go", "POST", "it", wide=("model",))
+    paths.add("/m/{model}:go", "POST", "it", slash_variables=("model",))
     result = paths.find(f"/m/{model}:go", "POST")
     assert result == PathMatch("it", {"model": (3, 3 + len(model))})
 
