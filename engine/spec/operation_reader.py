@@ -173,8 +173,7 @@ class OperationReader:
     def _refuse(self, name: str, at: tuple[str, ...], problem: Problem) -> None:
         """Refuse an operation because of a problem that is noted at another place."""
         self.refusals[name] = problem
-        place = f"{problem.file}:{problem.line}:{problem.column}"
-        hint = f"see {place}: {problem.message}"
+        hint = f"see {problem.place}: {problem.message}"
         self._note(at, "MW209", f"{self.name}.{name} is not served", hint)
 
     def _note(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import click
 
-from engine.cli.formats import Report, in_order, tally
+from engine.cli.check_formats import Report, in_order, tally
 from engine.source.excerpt import Excerpt, excerpt, printable
 from engine.source.problem import Level, Problem
 
@@ -85,8 +85,7 @@ def _plain(text: str, **style: object) -> str:
 
 def _problem(problem: Problem, report: Report, paint: Paint) -> str:
     colour = _COLOURS[problem.level]
-    place = f"{problem.file}:{problem.line}:{problem.column}" if problem.line else problem.file
-    place = printable(place)
+    place = printable(str(problem.place))
     level = paint(f"{problem.level}:", fg=colour, bold=True)
     message = paint(problem.message, bold=True)
     lines = [f"{paint(place, bold=True)}: {level} {message} {paint(f'[{problem.code}]', dim=True)}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.cli.formats import Report, tally
+from engine.cli.check_formats import Report, tally
 from engine.source.annotation import annotation, escape
 from engine.source.problem import Level, Problem
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 from typing import Any
 
-from engine.cli.formats import Report
+from engine.cli.check_formats import Report
 from engine.source.problem import Level, Problem
 
 _SEVERITIES = {Level.ERROR: "blocker", Level.WARNING: "major", Level.INFO: "info"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.cli import formats
+from engine.cli import check_formats
 from engine.source.problem import Level, Problem
 from tests.support.commands import report
 
@@ -14,17 +14,17 @@ def problem(level):
 ERROR, WARNING, INFO = map(problem, (Level.ERROR, Level.WARNING, Level.INFO))
 
 
-@pytest.mark.parametrize("name", formats.names())
+@pytest.mark.parametrize("name", check_formats.names())
 def test_every_format_renders_a_report(name):
-    assert "wrong" in formats.render(name, report(ERROR))
+    assert "wrong" in check_formats.render(name, report(ERROR))
 
 
 def test_a_file_of_the_folder_is_a_format():
-    assert formats.names() == ["text", "github", "gitlab", "json", "sarif"]
+    assert check_formats.names() == ["text", "github", "gitlab", "json", "sarif"]
 
 
 def test_every_level_is_counted_the_most_severe_first():
-    counts = formats.count([INFO, WARNING, WARNING])
+    counts = check_formats.count([INFO, WARNING, WARNING])
     assert list(counts.items()) == [("error", 0), ("warning", 2), ("info", 1)]
 
 
@@ -37,7 +37,7 @@ def test_every_level_is_counted_the_most_severe_first():
     ],
 )
 def test_a_tally_names_the_levels_that_there_are(problems, words):
-    assert formats.tally(problems) == words
+    assert check_formats.tally(problems) == words
 
 
 def test_consequences_come_after_causes_of_the_same_level():
@@ -48,4 +48,4 @@ def test_consequences_come_after_causes_of_the_same_level():
         (4, Level.INFO, "MW306"),
     ]
     problems = [Problem("f", line, 1, level, code, "words") for line, level, code in places]
-    assert [problem.line for problem in formats.in_order(problems)] == [3, 2, 1, 4]
+    assert [problem.line for problem in check_formats.in_order(problems)] == [3, 2, 1, 4]

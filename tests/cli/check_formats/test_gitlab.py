@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.cli import formats
+from engine.cli import check_formats
 from engine.source.problem import Level, Problem
 from tests.support.commands import modelway, report
 
@@ -25,14 +25,16 @@ def test_gitlab_gets_a_row_for_each_problem(folder):
 )
 def test_every_level_has_a_severity(level, severity):
     problem = Problem("f.yaml", 0, 0, Level(level), "MW101", "m")
-    (row,) = json.loads(formats.render("gitlab", report(problem)))
+    (row,) = json.loads(check_formats.render("gitlab", report(problem)))
     assert (row["severity"], row["location"]["lines"]) == (severity, {"begin": 1})
 
 
 def test_a_problem_that_moves_stays_the_same():
     rows = [
         json.loads(
-            formats.render("gitlab", report(Problem("f.yaml", line, 1, Level.ERROR, "MW101", text)))
+            check_formats.render(
+                "gitlab", report(Problem("f.yaml", line, 1, Level.ERROR, "MW101", text))
+            )
         )[0]["fingerprint"]
         for line, text in [(1, "m"), (9, "m"), (1, "n")]
     ]

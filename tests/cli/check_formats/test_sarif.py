@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from engine.cli import formats
+from engine.cli import check_formats
 from engine.source.problem import Level, Problem
 from tests.support.commands import modelway, report
 
 
 def sarif(*problems):
-    return json.loads(formats.render("sarif", report(*problems)))
+    return json.loads(check_formats.render("sarif", report(*problems)))
 
 
 def test_sarif_is_valid_and_complete(folder):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from engine.cli.formats import Report
+from engine.cli.check_formats import Report
 from engine.offline.explanations import Explanation, explanation
 from engine.source.problem import Level, Problem
 

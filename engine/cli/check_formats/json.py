@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from engine.cli.formats import Report, count
+from engine.cli.check_formats import Report, count
 
 
 def render(report: Report) -> str:

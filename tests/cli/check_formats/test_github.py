@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.cli import formats
+from engine.cli import check_formats
 from engine.source.problem import Level, Problem
 from tests.support.commands import modelway, report
 
@@ -20,7 +20,7 @@ def test_github_gets_a_command_for_each_problem(folder):
 )
 def test_github_knows_a_command_for_every_level(level, command):
     problem = Problem("f.yaml", 0, 0, Level(level), "MW101", "m")
-    first = formats.render("github", report(problem)).splitlines()[0]
+    first = check_formats.render("github", report(problem)).splitlines()[0]
     assert first == f"::{command} file=f.yaml,title=MW101::m"
 
 
@@ -28,7 +28,7 @@ def test_a_problem_cannot_inject_a_workflow_command():
     problem = Problem(
         "a,b:c%\n::error::x", 1, 1, Level.ERROR, "MW101", "x\r\n::error::100%", "\n::h"
     )
-    output = formats.render("github", report(problem))
+    output = check_formats.render("github", report(problem))
     assert output.splitlines()[0] == (
         "::error file=a%2Cb%3Ac%25%0A%3A%3Aerror%3A%3Ax,line=1,col=1,title=MW101"
         "::x␍␊::error::100%25%0A␊::h"
