@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations.neutral import language
+from engine.translations import language
 from tests.support.agent_model import tool_results
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.sdk_callers import CALLERS, Caller

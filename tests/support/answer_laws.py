@@ -17,8 +17,7 @@ from typing import Any
 from engine import dialects
 from engine.metering.readers import reader
 from engine.relay.sse import Cleaner, NotAnEvent
-from engine.translations import languages, target_language
-from engine.translations.neutral import language
+from engine.translations import language, languages, target_language
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation

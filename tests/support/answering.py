@@ -15,7 +15,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import PushStream
 from engine.exchange.services import Services
 from engine.stages.meter import meter
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation

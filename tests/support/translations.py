@@ -10,8 +10,7 @@ import pytest
 
 from engine import dialects
 from engine.metering.readers import reader
-from engine.translations import target_language, target_languages
-from engine.translations.neutral import language
+from engine.translations import language, target_language, target_languages
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import Event, UsageSource
 from engine.translations.neutral.language import BaseLanguage, Language, RequestLine, TargetLanguage

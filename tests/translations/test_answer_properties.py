@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.translations import languages, target_language, target_languages
-from engine.translations.neutral import language
+from engine.translations import language, languages, target_language, target_languages
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.language import TargetLanguage

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations import target_language
-from engine.translations.neutral import language
+from engine.translations import language, target_language
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from engine.translations import target_language
-from engine.translations.neutral import language
+from engine.translations import language, target_language
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules

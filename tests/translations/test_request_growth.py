@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations import translation
-from engine.translations.neutral import language
+from engine.translations import language, translation
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.language import RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses, most_bytes

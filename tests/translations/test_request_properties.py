@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.translations import languages, target_languages
-from engine.translations.neutral import language
+from engine.translations import language, languages, target_languages
 from engine.translations.translation import LossRules, Translation
 from tests.support.exact_json import objects_of, read_tree, write_tree
 from tests.support.request_strategies import (

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.translations import languages
-from engine.translations.neutral import language
+from engine.translations import language, languages
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
     Citation,

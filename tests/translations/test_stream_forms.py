@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.translation import Translation
 from tests.support.translation_faults import beginning, events
 from tests.support.translations import event_data, translated

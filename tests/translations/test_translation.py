@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.language import RequestLine
 from engine.translations.translation import (

@@ -16,8 +16,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.translations import languages, target_language, target_languages
-from engine.translations.neutral import language
+from engine.translations import language, languages, target_language, target_languages
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules

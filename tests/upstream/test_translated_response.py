@@ -17,7 +17,7 @@ import pytest
 
 from engine import dialects
 from engine.relay.sse import NotAnEvent
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from engine.offline.rehearsal.stand_in_answers import NO_ANSWER, stand_in_answer
-from engine.translations import target_language
-from engine.translations.neutral import language
+from engine.translations import language, target_language
 from engine.translations.neutral.answer import collect
 from tests.support.translations import events_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from engine.translations import language
 from engine.translations.generate_content.fields import Fields, read_file, read_inline
-from engine.translations.neutral import language
 from engine.translations.neutral.content import Inline, Link, UploadedFile
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules

@@ -13,7 +13,7 @@ import pytest
 from google.genai import types
 from pydantic import BaseModel
 
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation

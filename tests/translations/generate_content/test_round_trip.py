@@ -13,10 +13,10 @@ from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.translations import language
 from engine.translations.generate_content.answer_writer import Writer
 from engine.translations.generate_content.request_reader import read_request
 from engine.translations.generate_content.request_writer import write_request
-from engine.translations.neutral import language
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import (
     Citation,

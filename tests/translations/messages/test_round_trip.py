@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.translations import language
 from engine.translations.messages.answer_writer import Writer
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
-from engine.translations.neutral import language
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import (
     Block,

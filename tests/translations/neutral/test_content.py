@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.neutral.content import (
     CACHE_MARKS,
     Citation,

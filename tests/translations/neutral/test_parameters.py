@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import (
     budget_of,

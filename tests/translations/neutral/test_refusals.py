@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations import target_languages
-from engine.translations.neutral import language
+from engine.translations import language, target_languages
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import MAX_OBJECTS, has_more_objects
 from engine.translations.translation import LossRules, Translation

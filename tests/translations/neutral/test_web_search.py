@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses

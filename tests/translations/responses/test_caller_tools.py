@@ -14,7 +14,7 @@ from openai.types.responses import (
 )
 from pydantic import TypeAdapter
 
-from engine.translations.neutral import language
+from engine.translations import language
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import RequestLine
