@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from engine.translations.generate_content.fields import Fields
+from engine.translations.generate_content.part_fields import Fields
 from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.events import (
     BrokenAnswer,

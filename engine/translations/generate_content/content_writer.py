@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.generate_content.fields import (
+from engine.translations.generate_content.models import Model
+from engine.translations.generate_content.part_fields import (
     NAME,
     THOUGHT,
     UNSIGNED,
     write_signature,
 )
-from engine.translations.generate_content.models import Model
 from engine.translations.neutral.calls import ToolNames, arguments_object
 from engine.translations.neutral.content import (
     NOT_WEB,

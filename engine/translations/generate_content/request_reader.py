@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from engine.dialects.interface.streams import alt_is_sse
 from engine.translations.generate_content.content_reader import ContentReader
-from engine.translations.generate_content.fields import NAME, Fields
+from engine.translations.generate_content.part_fields import NAME, Fields
 from engine.translations.generate_content.request_shapes import (
     ConfigObject,
     ContentObject,

@@ -6,7 +6,8 @@ from copy import copy
 
 import pytest
 
-from engine.translations.neutral import law as law_module
+from engine.translations.neutral import answer_state
+from engine.translations.neutral.answer_state import MAX_BLOCKS, AnswerState
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -33,7 +34,6 @@ from engine.translations.neutral.events import (
     Stop,
     Tokens,
 )
-from engine.translations.neutral.law import MAX_BLOCKS, Law
 from tests.support.each import each
 
 END = End(finishes={0: Finish(stop="end")})
@@ -45,11 +45,11 @@ CITE = Cite(Citation(url="https://x"))
 SIGN = Sign(Signature("x", "y"))
 
 
-def check(*answer: Event) -> Law:
-    law = Law()
+def check(*answer: Event) -> AnswerState:
+    state = AnswerState()
     for event in answer:
-        law.check(copy(event))
-    return law
+        state.check(copy(event))
+    return state
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_a_legal_answer_ends(answer: list[Event]) -> None:
     ],
 )
 def test_events_out_of_order_are_refused(answer: list[Event]) -> None:
-    law = check(*answer[:-1])
+    state = check(*answer[:-1])
     with pytest.raises(BrokenAnswer, match="out of order"):
-        law.check(answer[-1])
+        state.check(answer[-1])
 
 
 @pytest.mark.parametrize(
@@ -118,31 +118,31 @@ def test_events_out_of_order_are_refused(answer: list[Event]) -> None:
     ],
 )
 def test_a_block_has_only_what_belongs_to_it(block: Block, event: Event) -> None:
-    law = check(Start(), Open(block))
+    state = check(Start(), Open(block))
     with pytest.raises(BrokenAnswer, match=r"has a \w+ in a \w+"):
-        law.check(event)
+        state.check(event)
 
 
 def test_the_blocks_of_an_answer_are_bounded() -> None:
     block: list[Event] = [Open(Text()), Close()]
-    law = check(Start(), *block * MAX_BLOCKS)
+    state = check(Start(), *block * MAX_BLOCKS)
     with pytest.raises(BrokenAnswer, match=f"over {MAX_BLOCKS} blocks"):
-        law.check(Open(Text()))
+        state.check(Open(Text()))
 
 
 @pytest.mark.parametrize("arguments", ["no JSON", "[1]", '{"a":', '{"a":1}}'])
 @pytest.mark.parametrize("following", [Open(Text()), END, BOTH])
 def test_arguments_that_are_no_object_are_refused(arguments: str, following: Event) -> None:
-    law = check(Start(), Open(CALL), *map(Delta, arguments), Close())
+    state = check(Start(), Open(CALL), *map(Delta, arguments), Close())
     with pytest.raises(BrokenAnswer, match="calls f with arguments that are not a JSON object"):
-        law.check(following)
+        state.check(following)
 
 
 def test_arguments_may_be_any_text_where_a_caller_reads_texts() -> None:
-    law = Law(any_arguments=True)
+    state = AnswerState(any_arguments=True)
     for event in (Start(), Open(CALL), Delta("no JSON"), Close(), END):
-        law.check(event)
-    assert law.ended
+        state.check(event)
+    assert state.ended
 
 
 @pytest.mark.parametrize("arguments", ["", " \n", '{"a":{}}'])
@@ -157,25 +157,25 @@ def test_the_last_arguments_of_a_candidate_may_be_cut_at_the_limit_of_tokens() -
 
 
 def test_the_arguments_of_an_answer_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(law_module, "MAX_ARGUMENTS", 10)
+    monkeypatch.setattr(answer_state, "MAX_ARGUMENTS", 10)
     call = [Open(CALL), Delta('{"a":1}'), Close()]
-    law = check(Start(), *call, Open(CALL))
+    state = check(Start(), *call, Open(CALL))
     with pytest.raises(BrokenAnswer, match="over 10 characters"):
-        law.check(Delta('{"a":1}'))
+        state.check(Delta('{"a":1}'))
 
 
 def test_the_citations_of_an_answer_are_bounded() -> None:
-    law = check(Start(), Open(Text()), *[CITE] * MAX_BLOCKS)
+    state = check(Start(), Open(Text()), *[CITE] * MAX_BLOCKS)
     with pytest.raises(BrokenAnswer, match=f"over {MAX_BLOCKS} citations"):
-        law.check(CITE)
+        state.check(CITE)
 
 
 def _ended(stop: Stop, *blocks: Block, sequence: str = "") -> Finish:
-    """Why an answer of these blocks ended, by the law."""
+    """Why an answer of these blocks ended, by the state."""
     finish = Finish(stop=stop, native="word", sequence=sequence)
     end = End(finishes={0: finish})
-    law = check(Start(), *(event for block in blocks for event in (Open(block), Close())))
-    law.check(end)
+    state = check(Start(), *(event for block in blocks for event in (Open(block), Close())))
+    state.check(end)
     return end.finishes[0]
 
 
@@ -215,9 +215,9 @@ def test_why_an_answer_without_calls_ended_is_kept() -> None:
 
 def _carried(block: Block) -> Block:
     """A block as the law gives it on."""
-    law, opened = Law(), Open(block)
-    law.check(Start())
-    law.check(opened)
+    state, opened = AnswerState(), Open(block)
+    state.check(Start())
+    state.check(opened)
     return opened.block
 
 

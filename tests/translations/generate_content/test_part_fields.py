@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from engine.translations import language
-from engine.translations.generate_content.fields import Fields, read_file, read_inline
+from engine.translations.generate_content.part_fields import Fields, read_file, read_inline
 from engine.translations.neutral.content import Inline, Link, UploadedFile
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules

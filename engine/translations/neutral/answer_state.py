@@ -58,7 +58,7 @@ MAX_BLOCKS = 10_000
 Checks = dict[type[Event], Callable[[Any, Any], None]]
 
 
-class Law:
+class AnswerState:
     """Checks a sequence of events by the law, and the number of blocks and the length of all
     arguments by bounds. Raises BrokenAnswer.
 
@@ -178,7 +178,7 @@ class Law:
         Open: _check_open,
         Sign: _check_inside,
         Cite: _check_inside,
-        Tokens: lambda law, event: None,
+        Tokens: lambda state, event: None,
         Close: _check_close,
         End: _check_end,
     }
