@@ -12,7 +12,7 @@ from engine.translations import translation
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
-from engine.translations.vendors.openai_models import is_strict
+from engine.translations.vendors.openai_schemas import is_strict
 from tests.support.each import each
 
 Json = dict[str, Any]

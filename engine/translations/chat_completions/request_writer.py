@@ -23,7 +23,6 @@ from engine.translations.vendors.openai_models import (
     takes_cache_control,
     takes_penalties,
 )
-from engine.translations.vendors.openai_parameters import write_parameters
 from engine.translations.vendors.openai_request_fields import (
     lose_logprobs,
     lose_penalties,
@@ -35,6 +34,7 @@ from engine.translations.vendors.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
+from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
 _RESPONSES = "responses"

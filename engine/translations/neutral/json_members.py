@@ -7,7 +7,8 @@ are passed on keep their JSON text, with number text and key order (`Raw`). A nu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import compress, repeat
 from operator import is_not
 from typing import TypeVar
@@ -214,6 +215,21 @@ def value_of(decoder: Decoder[_T], text: bytes | str | Raw) -> _T | None:
         return decoder.decode(text)
     except NOT_OF_TYPE:
         return None
+
+
+_MAX_CACHED = 20_000
+
+
+def with_cache(read: Callable[[bytes], _T]) -> Callable[[Raw], _T]:
+    """A reader of JSON texts that keeps its results for the last 256 short ones: agents declare the
+    same tools with every request."""
+    cached = lru_cache(maxsize=256)(read)
+
+    def read_once(raw: Raw) -> _T:
+        text = bytes(raw)
+        return cached(text) if len(text) <= _MAX_CACHED else read(text)
+
+    return read_once
 
 
 def on_one_line(text: bytes) -> bytes:

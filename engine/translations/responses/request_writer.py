@@ -12,7 +12,6 @@ from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.responses.content_writer import ItemWriter
 from engine.translations.vendors.openai_models import reasons, samples
-from engine.translations.vendors.openai_parameters import write_parameters
 from engine.translations.vendors.openai_request_fields import (
     lose_logprobs,
     lose_penalties,
@@ -24,6 +23,7 @@ from engine.translations.vendors.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
+from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
 _MIN_LIMIT = 16

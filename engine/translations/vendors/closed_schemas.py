@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.json_members import WrongType, with_cache
 from engine.values.trees import Json
 
 _FORMATS = frozenset(
@@ -30,7 +29,6 @@ _NO_BOUNDS = ("default", "example", "examples", "deprecated", "readOnly", "write
 """Keywords that exclude no value."""
 
 _NO_MEANING = ("$schema", "$id", "$comment", "$anchor")
-_MAX_CACHED = 20_000
 _WORDS: dict[type[Any], str] = {dict: "an object", list: "a list"}
 _TYPES = {"properties": "object", "items": "array"}
 """The types of schemas without a type, by a keyword."""
@@ -56,13 +54,13 @@ class _Refused(Exception):
 
 def closed_schema(schema: Raw, place: str) -> ClosedSchema:
     """The schema at `place` in the subset. Raises WrongType for one that is no JSON Schema."""
-    text = bytes(schema)
     try:
-        return _cached(text) if len(text) <= _MAX_CACHED else _close(text)
+        return _close(schema)
     except WrongType as error:
         raise WrongType(place, error.expected) from error
 
 
+@with_cache
 def _close(text: bytes) -> ClosedSchema:
     try:
         document = msgspec.json.decode(text)
@@ -86,10 +84,6 @@ def _close(text: bytes) -> ClosedSchema:
         tuple(closer.changed),
         is_any_object=is_any and _is_open(document),
     )
-
-
-_cached = lru_cache(maxsize=256)(_close)
-"""Agents declare the same tools with every request."""
 
 
 def _is_open(schema: Json) -> bool:

@@ -1,22 +1,15 @@
-"""What OpenAI's models accept, by their names, and whether they can be held to a JSON Schema
-(`strict: true`). Other vendors' models take what most accept.
+"""What OpenAI's models accept, by their names. Other vendors' models take what most accept.
 
 Parameters are in the file of the provider (`model_parameters.py`), with their sources; which names
 there are: openai-python 3.52.0. A test compares them with models.dev, 2 July 2026. Not verified:
-the 16,384 tokens of gpt-5-chat, for which models.dev has 128,000. Schemas: the vendor's guide
-"Structured outputs", section "Supported schemas", November 2026.
+the 16,384 tokens of gpt-5-chat, for which models.dev has 128,000.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from msgspec import Raw
-from msgspec.json import Decoder
-
-from engine.translations.neutral.json_members import value_of
 from engine.translations.neutral.parameters import (
     EFFORTS,
     NO_REASONING,
@@ -26,71 +19,7 @@ from engine.translations.neutral.parameters import (
 )
 from engine.translations.neutral.request import Thinking
 from engine.translations.vendors.model_parameters import parameters
-from engine.values.trees import Json
 from engine.values.wildcard import Patterns
-
-_NOT_TAKEN = frozenset(
-    (
-        *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
-        *("patternProperties", "unevaluatedProperties", "propertyNames", "contains"),
-    )
-)
-_SAY_TYPE = frozenset(("type", "anyOf", "$ref", "enum", "const"))
-_DOCUMENT = Decoder(Json)
-_MAPS = ("properties", "$defs", "definitions")
-_MAX_CACHED = 20_000
-
-
-def is_strict(schema: Raw | None) -> bool:
-    """Whether a model can be held to a schema; None is that of a tool without arguments."""
-    if schema is None:
-        return False
-    text = bytes(schema)
-    return _cached(text) if len(text) <= _MAX_CACHED else _is_strict(text)
-
-
-def _is_strict(text: bytes) -> bool:
-    document = value_of(_DOCUMENT, text)
-    if document is None or document.get("type") != "object":
-        return False
-    pending: list[object] = [document]
-    while pending:
-        each = pending.pop()
-        if not isinstance(each, dict) or not _is_taken(each):
-            return False
-        pending += _inside(each)
-    return True
-
-
-_cached = lru_cache(maxsize=256)(_is_strict)
-"""Agents declare the same tools with every request."""
-
-
-def _is_taken(schema: Json) -> bool:
-    """Whether a schema is taken, but for those in it."""
-    if schema.keys() & _NOT_TAKEN or not schema.keys() & _SAY_TYPE:
-        return False
-    properties, required = schema.get("properties"), schema.get("required", [])
-    types = schema.get("type")
-    if properties is None and "object" not in (types if isinstance(types, list) else [types]):
-        return True
-    if schema.get("additionalProperties", True) is not False:
-        return False
-    names = properties if isinstance(properties, dict) else {}
-    return isinstance(required, list) and names.keys() <= {
-        o for o in required if isinstance(o, str)
-    }
-
-
-def _inside(schema: Json) -> Iterator[object]:
-    for name in _MAPS:
-        if name in schema:
-            yield from schema[name].values() if isinstance(schema[name], dict) else (None,)
-    if "anyOf" in schema:
-        yield from schema["anyOf"] if isinstance(schema["anyOf"], list) else (None,)
-    if "items" in schema:
-        yield schema["items"]
-
 
 _DEFAULT_EFFORTS = ("low", "medium", "high")
 

@@ -14,12 +14,8 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
 from engine.translations.neutral.request_json import JsonObject, present
-from engine.translations.vendors.openai_models import (
-    is_strict,
-    reasoning_effort,
-    samples,
-    takes_verbosity,
-)
+from engine.translations.vendors.openai_models import reasoning_effort, samples, takes_verbosity
+from engine.translations.vendors.openai_schemas import is_strict
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 

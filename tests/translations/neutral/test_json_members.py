@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec import Raw
 
-from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.json_members import Members, WrongType, with_cache
 
 TEXT = b"""{"text": "a", "null": null, "number": 1.50, "list": [{"a": 1}, 2], "object": {"b": 3},
     "bad": "\xff"}"""
@@ -61,3 +62,11 @@ def test_what_was_not_read_remains_with_its_text_and_its_place() -> None:
     assert not members.is_text("a")
     members.rest()
     assert unread == ["a.b", "d"]
+
+
+def test_only_the_results_of_short_texts_are_kept() -> None:
+    texts: list[bytes] = []
+    read = with_cache(lambda text: texts.append(text) or len(text))
+    for size in (10, 10, 20_001, 20_001):
+        assert read(Raw(b" " * size)) == size
+    assert [len(text) for text in texts] == [10, 20_001, 20_001]

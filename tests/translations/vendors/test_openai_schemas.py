@@ -10,7 +10,7 @@ from msgspec import Raw
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.refusals import UNREADABLE
 from engine.translations.neutral.request import Tool
-from engine.translations.vendors.openai_parameters import write_parameters
+from engine.translations.vendors.openai_schemas import write_parameters
 from tests.support.each import each
 
 OBJECT = {"type": "object", "properties": {}}
