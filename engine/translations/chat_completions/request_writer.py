@@ -52,7 +52,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     _write_output(request, body, losses)
     _write_sampling(request, model, body, losses)
     if request.prefill:
-        losses.add(request.prefill, "the model does not continue an assistant's turn")
+        losses.add_prefill(request.prefill)
     if request.stream:
         body["stream"] = True
         if request.ask_usage:
@@ -78,7 +78,7 @@ def _write_tools(
         elif tool.kind == "web_search":
             losses.add(tool.place, "this model does not search the web in chat completions")
         else:
-            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+            losses.add_tool(tool)
     if tools:
         body["tools"] = tools
     if not any(isinstance(tool, Tool) for tool in request.tools):

@@ -72,8 +72,7 @@ class ToolWriter(LimitedToolWriter[Model]):
         """Note the tools that other vendors run."""
         for tool in self._request.tools:
             if not isinstance(tool, Tool):
-                reason = f"the tool '{tool.name}' is run by another vendor"
-                self._losses.add(tool.place, reason)
+                self._losses.add_tool(tool)
 
     def _functions(self) -> list[Tool]:
         """The functions that may be called."""

@@ -176,9 +176,7 @@ class ContentWriter:
         if block.detail in ("", "auto"):
             return {}
         if not self._model.generation_3 or block.detail not in ("low", "high"):
-            self._losses.add(
-                f"{block.place}.detail", "the resolution of images cannot be chosen", hint=True
-            )
+            self._losses.add_detail(block)
             return {}
         return {"mediaResolution": {"level": f"MEDIA_RESOLUTION_{block.detail.upper()}"}}
 

@@ -66,7 +66,7 @@ def _searches(request: ChatRequest, losses: Losses) -> list[BuiltInTool]:
         if isinstance(tool, BuiltInTool) and tool.kind == "web_search":
             searches.append(tool)
         elif isinstance(tool, BuiltInTool):
-            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+            losses.add_tool(tool)
     return searches
 
 
@@ -149,5 +149,5 @@ def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> 
 def _without_prefill(messages: list[Message], model: Model, losses: Losses) -> list[Message]:
     if not messages or messages[-1].role != "assistant" or model.prefill:
         return messages
-    losses.add(messages[-1].place, "the model does not continue an assistant's turn")
+    losses.add_prefill(messages[-1].place)
     return messages[:-1]

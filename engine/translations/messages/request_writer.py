@@ -208,7 +208,7 @@ class ToolWriter(LimitedToolWriter[Model]):
             return self._function(tool)
         if tool.kind == "web_search":
             return self._web_search(tool)
-        self._losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+        self._losses.add_tool(tool)
         return None
 
     def _function(self, tool: Tool) -> Json:

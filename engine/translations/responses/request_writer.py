@@ -48,7 +48,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     parameters, logprobs = _parameters(request, model, losses)
     body |= parameters
     if request.prefill:
-        losses.add(request.prefill, "the model does not continue an assistant's turn")
+        losses.add_prefill(request.prefill)
     if request.stream:
         body["stream"] = True
     body["store"] = False
@@ -78,7 +78,7 @@ def _tools(request: ChatRequest, legal: Callable[[str], str], losses: Losses) ->
         elif tool.kind == "web_search":
             tools.append(_web_search(tool, losses))
         else:
-            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+            losses.add_tool(tool)
     return tools
 
 

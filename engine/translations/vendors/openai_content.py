@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from engine.translations.neutral.content import (
     NOT_WEB,
+    UPLOADED,
     Block,
     Citation,
     Foreign,
@@ -129,7 +130,7 @@ def why_not(block: Block) -> str:
     if isinstance(block, Foreign):
         return f"a block '{block.kind}' is another vendor's"
     if isinstance(block, Media) and isinstance(block.source, UploadedFile):
-        return "the file was uploaded to another vendor"
+        return UPLOADED
     if isinstance(block, Media):
         if isinstance(block.source, Link) and not block.source.is_web:
             return NOT_WEB
