@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.unknown_members import compile_names
+from engine.spec.member_finder import unknown_members
 from tests.support.each import each
 from tests.support.schemas import resolve
 
@@ -31,12 +31,12 @@ TREE = {"$ref": "Tree"}
     ],
 )
 def test_the_paths_of_unknown_members_are_found(schema: Any, value: Any, unknown: Any) -> None:
-    assert list(compile_names(schema, resolve).unknown(value)) == unknown
+    assert list(unknown_members(schema, resolve).paths(value)) == unknown
 
 
 def test_a_value_may_be_nested_deeper_than_python_recurses() -> None:
     value: Any = {"length": 1}
     for _ in range(5_000):
         value = {"children": [value]}
-    (path,) = compile_names(TREE, resolve).unknown(value)
+    (path,) = unknown_members(TREE, resolve).paths(value)
     assert (len(path), path[-1]) == (10_001, "length")
