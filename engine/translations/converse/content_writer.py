@@ -81,7 +81,8 @@ class MediaWriter:
         if isinstance(media, str):
             self._losses.add(block.place, media)
             return None
-        self._losses.add_detail(block)
+        if block.detail:
+            self._losses.add_detail(block)
         if block.kind == "document":
             media = {"name": self._name(block), **media}
         return {block.kind: media}

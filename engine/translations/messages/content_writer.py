@@ -78,7 +78,8 @@ class ContentWriter:
         media: Json = {"type": block.kind, "source": source}
         if block.kind == "document" and block.name:
             media["title"] = block.name
-        self._losses.add_detail(block)
+        if block.detail:
+            self._losses.add_detail(block)
         return media
 
     def _image_source(self, block: Media) -> Json | str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import compress, repeat
 from operator import is_not
 from typing import TypeVar
@@ -217,19 +216,24 @@ def value_of(decoder: Decoder[_T], text: bytes | str | Raw) -> _T | None:
         return None
 
 
-_MAX_CACHED = 20_000
+_MAX_TEXT, _MAX_TEXTS = 20_000, 256
 
 
-def with_cache(read: Callable[[bytes], _T]) -> Callable[[Raw], _T]:
-    """A reader of JSON texts that keeps its results for the last 256 short ones: agents declare the
-    same tools with every request."""
-    cached = lru_cache(maxsize=256)(read)
+class TextCache(dict[bytes, _T]):
+    """What a reader makes of JSON texts, kept of the last short ones: agents declare the same tools
+    with every request."""
 
-    def read_once(raw: Raw) -> _T:
-        text = bytes(raw)
-        return cached(text) if len(text) <= _MAX_CACHED else read(text)
+    def __init__(self, read: Callable[[bytes], _T]) -> None:
+        super().__init__()
+        self._read = read
 
-    return read_once
+    def __missing__(self, text: bytes) -> _T:
+        value = self._read(text)
+        if len(text) <= _MAX_TEXT:
+            if len(self) >= _MAX_TEXTS:
+                del self[next(iter(self))]
+            self[text] = value
+        return value
 
 
 def on_one_line(text: bytes) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.json_members import WrongType, with_cache
+from engine.translations.neutral.json_members import TextCache, WrongType
 from engine.values.trees import Json
 
 _FORMATS = frozenset(
@@ -55,12 +55,11 @@ class _Refused(Exception):
 def closed_schema(schema: Raw, place: str) -> ClosedSchema:
     """The schema at `place` in the subset. Raises WrongType for one that is no JSON Schema."""
     try:
-        return _close(schema)
+        return _CLOSED[bytes(schema)]
     except WrongType as error:
         raise WrongType(place, error.expected) from error
 
 
-@with_cache
 def _close(text: bytes) -> ClosedSchema:
     try:
         document = msgspec.json.decode(text)
@@ -84,6 +83,9 @@ def _close(text: bytes) -> ClosedSchema:
         tuple(closer.changed),
         is_any_object=is_any and _is_open(document),
     )
+
+
+_CLOSED = TextCache(_close)
 
 
 def _is_open(schema: Json) -> bool:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from engine.translations.neutral.json_members import OBJECT, decode, value_of, with_cache
+from engine.translations.neutral.json_members import OBJECT, TextCache, decode, value_of
 from engine.translations.neutral.request import Tool
 from engine.values.trees import Json
 
@@ -33,13 +33,12 @@ def write_parameters(tool: Tool) -> Raw | None:
     schema = tool.schema
     if schema is None:
         return None
-    parameters = _parameters(schema)
+    parameters = _PARAMETERS[bytes(schema)]
     if parameters is None:
         decode(OBJECT, schema, tool.place, "a tool whose schema is an object")
     return parameters
 
 
-@with_cache
 def _parameters(text: bytes) -> Raw | None:
     """The schema as the vendor takes it, None if it is not an object."""
     try:
@@ -53,6 +52,9 @@ def _parameters(text: bytes) -> Raw | None:
         if _complete(schema):
             text = msgspec.json.encode(schema)
     return Raw(text)
+
+
+_PARAMETERS = TextCache(_parameters)
 
 
 def _complete(schema: object) -> bool:
@@ -93,10 +95,9 @@ _STRICT_MAPS = ("properties", "$defs", "definitions")
 
 def is_strict(schema: Raw | None) -> bool:
     """Whether a model can be held to a schema; None is that of a tool without arguments."""
-    return schema is not None and _is_strict(schema)
+    return schema is not None and _STRICT[bytes(schema)]
 
 
-@with_cache
 def _is_strict(text: bytes) -> bool:
     document = value_of(_DOCUMENT, text)
     if document is None or document.get("type") != "object":
@@ -108,6 +109,9 @@ def _is_strict(text: bytes) -> bool:
             return False
         pending += _inside(each)
     return True
+
+
+_STRICT = TextCache(_is_strict)
 
 
 def _is_taken(schema: Json) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from msgspec import Raw
 
-from engine.translations.neutral.json_members import Members, WrongType, with_cache
+from engine.translations.neutral.json_members import Members, TextCache, WrongType
 
 TEXT = b"""{"text": "a", "null": null, "number": 1.50, "list": [{"a": 1}, 2], "object": {"b": 3},
     "bad": "\xff"}"""
@@ -64,9 +63,13 @@ def test_what_was_not_read_remains_with_its_text_and_its_place() -> None:
     assert unread == ["a.b", "d"]
 
 
-def test_only_the_results_of_short_texts_are_kept() -> None:
+def test_only_the_values_of_the_last_short_texts_are_kept() -> None:
     texts: list[bytes] = []
-    read = with_cache(lambda text: texts.append(text) or len(text))
+    cache = TextCache(lambda text: texts.append(text) or len(text))
     for size in (10, 10, 20_001, 20_001):
-        assert read(Raw(b" " * size)) == size
+        assert cache[b" " * size] == size
     assert [len(text) for text in texts] == [10, 20_001, 20_001]
+    for number in range(1_000):
+        assert cache[b"%d" % number] == len(str(number))
+    assert len(cache) == 256
+    assert [*cache][-1] == b"999"
