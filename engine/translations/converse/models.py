@@ -5,7 +5,8 @@ where it stops (`inferenceConfig`, `outputConfig`, and the fields that only its 
 
 Sources: the service model of botocore 1.44 (bedrock-runtime 2023-09-30); the vendor's pages
 "Supported models and model features", "Prompt caching", "Get validated JSON results from models"
-and "Extended thinking in Amazon Nova 2", November 2026; Anthropic's models: `anthropic_models.py`.
+and "Extended thinking in Amazon Nova 2", November 2026; Anthropic's models:
+`vendors/anthropic_models.py`.
 
 Not verified: `reasoning_effort` of gpt-oss, and which open models other than gpt-oss, Qwen 3 and
 DeepSeek V3 are held to a schema. A name that no entry covers, such as the ARN of an inference

@@ -1,5 +1,5 @@
 """Anthropic's messages. Read `request_reader.py` and `answer_reader.py` first, then
-`../anthropic_models.py`."""
+`../vendors/anthropic_models.py`."""
 
 from __future__ import annotations
 
