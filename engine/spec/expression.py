@@ -23,14 +23,14 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.multipart import boundary_of
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
+from engine.values.header_names import HEADER_NAME
 from engine.values.json_edit import Ambiguous, Edit, span, spans
 from engine.values.json_pointer import path_of, pointer
 
 _FORMS = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
-_TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _EXPRESSION = re.compile(
     rf"\$request\.(?:(?P<body>body)#(?P<pointer>(?:/[^/]*)+)|(?P<location>path|query)\.(?P<name>.+)"
-    rf"|header\.(?P<header>{_TCHAR}))"
+    rf"|header\.(?P<header>{HEADER_NAME}))"
 )
 
 
