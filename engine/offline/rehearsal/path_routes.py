@@ -73,7 +73,7 @@ def _candidates(
             if near is not None:
                 less = 0.1 if method != operation.method else 0.0
                 yield near._replace(similarity=near.similarity - less)
-        elif operation.id not in slash_variables:
+        elif operation.id not in by_operation:
             reason = f"no route serves it; name {operation.id} in a route's operations"
             yield SimilarOperation(operation, template, "route", reason, 1.0)
         elif method != operation.method:
