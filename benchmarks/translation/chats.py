@@ -16,8 +16,8 @@ import orjson
 
 from benchmarks.chat import CHAT
 from engine import translations
-from engine.translations.language import Language, RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import Language, RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
 from tests.support.translations import CASES
 

@@ -34,7 +34,7 @@ from benchmarks.counts.meters import Bytecodes, Instructions, Meter  # noqa: E40
 from benchmarks.translation.chats import LANGUAGES  # noqa: E402
 from benchmarks.translation.setup import CONFIG, messages  # noqa: E402
 from benchmarks.translation.vendors import Vendor, read_message  # noqa: E402
-from engine.translations.language import Language  # noqa: E402
+from engine.translations.neutral.language import Language  # noqa: E402
 
 _REQUESTS, _EVENTS, _WARM = 25, 200, 25
 

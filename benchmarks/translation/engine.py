@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from benchmarks.translation.chats import CROSSINGS, VARIANTS, answers, data_of, requests, stream
-from engine.translations.language import Language, RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import Language, RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 
 EVENTS = 200

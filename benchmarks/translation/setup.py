@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator
 
 from benchmarks.translation.chats import Request, requests
-from engine.translations.language import Language
+from engine.translations.neutral.language import Language
 
 CONFIG = """
 version: 1

@@ -10,9 +10,9 @@ import orjson
 
 from benchmarks.translation.chats import CROSSINGS, data_of, stream
 from benchmarks.translation.engine import exchanges
-from engine.translations.language import Language
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, Event, Open, Start
+from engine.translations.neutral.language import Language
 from engine.translations.neutral.request import ChatRequest
 
 _TOKENS = 20_000

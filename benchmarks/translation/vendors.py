@@ -17,7 +17,7 @@ import gevent
 from gevent.server import StreamServer
 
 from benchmarks.translation.chats import LANGUAGES, VARIANTS, answers, stream
-from engine.translations.language import Language
+from engine.translations.neutral.language import Language
 
 PACE = 0.01
 TOKENS = 150

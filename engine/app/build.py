@@ -124,7 +124,13 @@ def _add_route(
         responder()
     for template, mount in route.templates:
         resource = Resource(
-            operation.method, mount, route.wide, responder, operation.query, operation.id, place
+            operation.method,
+            mount,
+            route.slash_variables,
+            responder,
+            operation.query,
+            operation.id,
+            place,
         )
         app.add_route(template, resource)
         yield resource

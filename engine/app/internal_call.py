@@ -81,7 +81,7 @@ def operation_of(plan: Plan, route: Route) -> CallableOperation:
     operation = route.operation
     if operation.websocket:
         raise CannotCall(f"{operation.id} is a WebSocket, which is not called from inside")
-    writer = plan.specifications[operation.spec].writer(operation, route.wide)
+    writer = plan.specifications[operation.spec].writer(operation, route.slash_variables)
     return CallableOperation(operation.id, writer)
 
 

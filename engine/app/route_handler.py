@@ -19,7 +19,7 @@ from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.model_locations import ModelLocations
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of

@@ -14,9 +14,9 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from engine.cli import formats, unexpected_errors
+from engine.cli import check_formats, unexpected_errors
+from engine.cli.check_formats import Report
 from engine.cli.config_file import config_option, lacks_tokens, plan_of
-from engine.cli.formats import Report
 from engine.cli.output_format import format_option
 from engine.cli.terminal import has_colour, is_terminal
 from engine.config.config_files import ConfigFiles
@@ -43,7 +43,7 @@ _STDIN = "<stdin>"
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @config_option
 @format_option(
-    formats.names(),
+    check_formats.names(),
     "text for people, json for programs, github for annotations, sarif for code scanning.",
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
@@ -119,7 +119,7 @@ def command(
     serve = _serve(configs) if files or is_named else "modelway serve"
     report = _check(configs, quiet, strict, plan)
     report = replace(report, complete=complete or verbose, serve=serve)
-    click.echo(formats.render(output_format, report), nl=False, color=report.colour)
+    click.echo(check_formats.render(output_format, report), nl=False, color=report.colour)
     sys.exit(1 if report.failed else 0)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from engine.cli.formats import tally
+from engine.cli.check_formats import tally
 from engine.cli.terminal import has_colour
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles

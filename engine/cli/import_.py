@@ -19,7 +19,7 @@ from engine.offline.imported_api import read as read_api
 from engine.offline.imported_config import ImportedConfig
 from engine.plan.make_plan import make_plan
 from engine.source import files
-from engine.source.problem import Findings, Place, Problem
+from engine.source.problem import Findings, Problem
 from engine.source.reader import SourceDocument, read_file
 from engine.values.units import format_count
 
@@ -133,8 +133,7 @@ def _import_api(
         if api is None:
             errors_exit(findings.errors, {}, f"nothing of {file} is imported")
         for problem in api.specification.refusals.values():
-            place = Place(problem.file, problem.line, problem.column)
-            click.echo(f"{place}: not imported: {problem.message}", err=True)
+            click.echo(f"{problem.place}: not imported: {problem.message}", err=True)
         if folder is None:
             click.echo(_with_api(_HEAD, api, str(file)), nl=False)
             return

@@ -15,8 +15,8 @@ from xml.sax.saxutils import quoteattr
 
 import click
 
-from engine.cli import formats
-from engine.cli.formats import Report
+from engine.cli import check_formats
+from engine.cli.check_formats import Report
 from engine.config.config_files import ConfigFiles
 from engine.source.failure_place import failure_place
 from engine.source.files import HOME
@@ -26,7 +26,7 @@ CODE = "MW214"
 _DEBUG = "MODELWAY_DEBUG"
 _HINT = f"report it with this file, please; {_DEBUG}=1 prints the traceback for the report"
 _DEFAULT = "gateway.yaml"
-_OF_CHECK = frozenset(formats.names()) - {"text"}
+_OF_CHECK = frozenset(check_formats.names()) - {"text"}
 
 
 def finding(error: Exception, file: str) -> Problem:
@@ -49,7 +49,7 @@ def report(error: Exception, arguments: Sequence[str]) -> None:
     if name in _OF_CHECK or arguments[:1] == ["check"]:
         named = name if name in _OF_CHECK else "text"
         check_report = Report({problem.file: [problem]}, [problem], excerpts, failed=True)
-        click.echo(formats.render(named, check_report), nl=False)
+        click.echo(check_formats.render(named, check_report), nl=False)
     elif name == "junit":
         click.echo(_as_junit(problem))
     else:

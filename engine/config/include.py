@@ -17,7 +17,7 @@ from engine.config.literal_secrets import add_masked
 from engine.config.references import expander
 from engine.config.stores import SQLITE
 from engine.source.files import is_file, names_in
-from engine.source.problem import Findings, Level, Path
+from engine.source.problem import Findings, Level, Path, place_of
 from engine.source.reader import SourceDocument, read_file
 from engine.source.suggestion import did_you_mean
 from engine.values.trees import Json
@@ -127,9 +127,8 @@ def _join_names(
 def _note_duplicate(
     document: JoinedDocument, part: SourceDocument, at: Path, findings: Findings
 ) -> None:
-    earlier, earlier_path = document.part(at)
-    line, column = earlier.place(earlier_path, key=True)
-    message = f"'{at[-1]}' is defined in two files: also at {earlier.file}:{line}:{column}"
+    earlier = place_of(document, at, key=True)
+    message = f"'{at[-1]}' is defined in two files: also at {earlier}"
     reason = "their values cannot be joined; " if at[-1] in _SCALARS or len(at) == 1 else ""
     findings.error(part, at, "MW109", message, f"{reason}keep one of them", key=True)
 

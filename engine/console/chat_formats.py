@@ -73,7 +73,7 @@ def _routed(form: ChatFormat, route: Route, routes: Iterable[Route]) -> RoutedFo
 
 def _path(route: Route) -> str:
     path = route.templates[0][0]
-    for name in route.wide:
+    for name in route.slash_variables:
         path = path.replace("{" + name + "}", "{model}")
     return path
 

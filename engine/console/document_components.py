@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from engine.console.example_values import fill_example
 from engine.source.problem import Path
 from engine.spec.document.node import Node
-from engine.spec.parameter_readers import SWAGGER_STYLES
-from engine.spec.schema_validator import SOURCE_PATTERN
+from engine.spec.document.schema_keywords import SOURCE_PATTERN
+from engine.spec.document.styles import SWAGGER_STYLES
 from engine.values.trees import Json
 
 _LITERALS = frozenset({"default", "const", "enum"})

@@ -18,7 +18,7 @@ from engine.console.document_components import Components
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan, Route
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.path_items import ADDITIONAL, METHODS
 from engine.spec.operation import Operation
 from engine.spec.security import Carrier

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fixed import VALUE, HeaderCredential
+from engine.values.header_names import HEADER_NAME
 from engine.values.trees import Json, Section
 
 _RESERVED_HEADERS = frozenset(
@@ -15,7 +16,7 @@ _SCHEMA: Json = {
     "description": "Name of a header that contains it.",
     "type": "string",
     "minLength": 1,
-    "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+    "pattern": f"^{HEADER_NAME}$",
     "x-modelway": {"format": "header name"},
 }
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from engine import dialects
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.values.header_names import HEADER_NAME
 
-_HEADERS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*")
+_HEADERS = re.compile(rf"{HEADER_NAME}(?:[ \t]*,[ \t]*{HEADER_NAME})*")
 _MAX_REQUEST_HEADERS = 2_000
 _MAX_AGE = "7200"
 _LIMITS = [

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from engine.edge.endpoint import Responder
-from engine.spec import path_templates
-from engine.spec.path_templates import Spans
+from engine.spec.document import path_templates
+from engine.spec.document.path_templates import Spans
 
 
 class Resource:
@@ -26,20 +26,20 @@ class Resource:
 
     __slots__ = (
         *("_make", "_responder", "method", "mount", "names", "operation", "overlaps", "pattern"),
-        *("place", "query", "template", "variants", "wide"),
+        *("place", "query", "slash_variables", "template", "variants"),
     )
 
     def __init__(
         self,
         method: str,
         mount: str,
-        wide: tuple[str, ...],
+        slash_variables: tuple[str, ...],
         make: Callable[[], Responder],
         query: tuple[tuple[str, str], ...] = (),
         operation: str = "",
         place: tuple[str, int] = ("", 0),
     ) -> None:
-        self.method, self.mount, self.wide = method, mount, wide
+        self.method, self.mount, self.slash_variables = method, mount, slash_variables
         self.query, self.operation, self.place = query, operation, place
         self.template = ""  # with the `names` of its variables, set by the router
         self.names: Sequence[str] = ()
@@ -97,7 +97,7 @@ def link_overlaps(resources: Iterable[Resource]) -> None:
     are in the order in which they were added to a router."""
     by_template: dict[tuple[str, str], list[Resource]] = {}
     for resource in resources:
-        if "{" in resource.template and not resource.wide:
+        if "{" in resource.template and not resource.slash_variables:
             key = resource.method, path_templates.shape(resource.template)
             by_template.setdefault(key, []).append(resource)
     shapes: dict[str, list[str]] = {}

@@ -18,7 +18,7 @@ from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.source.suggestion import near
-from engine.spec.path_templates import (
+from engine.spec.document.path_templates import (
     PathMatch,
     PathMiss,
     PathTree,
@@ -71,11 +71,13 @@ class Router:
         self._methods: dict[tuple[str, Responder], dict[str, Responder]] = {}
 
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
-        """Add one method of a path; the variables in `wide` may contain slashes."""
+        """Add one method of a path; the variables in `slash_variables` may contain slashes."""
         resource.template, resource.names = uri_template, tuple(variables(uri_template))
         if resource.mount and len(self._mounts) < _MOUNTS:
             self._mounts.add(resource.mount)
-        first: Resource = self._tree.add(uri_template, resource.method, resource, resource.wide)
+        first: Resource = self._tree.add(
+            uri_template, resource.method, resource, resource.slash_variables
+        )
         if first is not resource:
             first.add(resource)
 

@@ -34,9 +34,8 @@ from engine.mock.examples import (
     last_turn,
 )
 from engine.mock.session import session
-from engine.spec.media_types import essence, sequence_kind
+from engine.spec.document.path_templates import variables
 from engine.spec.operation import Operation
-from engine.spec.path_templates import variables
 from engine.spec.sequences import write_sequence
 from engine.spec.spec import Specification
 from engine.stages.alternative_operation import Alternative
@@ -46,6 +45,7 @@ from engine.stages.receive import receive
 from engine.stages.validate import UNCHECKED, checks_of, validate_body, validate_parameters
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
+from engine.values.media_types import essence, sequence_kind
 from engine.values.trees import Json
 
 _BINARY = bytes(range(256)) * 16
@@ -85,11 +85,13 @@ def build(
             served[operation.id] = alternative, dialect
             handler = compose([answer_errors, check_head], alternative.handler)
             responder = partial(endpoints.responder, handler, [dialect])
-            wide = {"model"}.intersection(variables(operation.path)).union(operation.wide)
+            slash_variables = {"model"}.intersection(variables(operation.path)).union(
+                operation.slash_variables
+            )
             rank = specification.name, number
             for mount in operation.mounts:
                 resource = Resource(
-                    *(operation.method, mount, tuple(wide), responder),
+                    *(operation.method, mount, tuple(slash_variables), responder),
                     *(operation.query, operation.id, rank),
                 )
                 app.add_route(mount + operation.path, resource)

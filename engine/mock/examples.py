@@ -19,7 +19,7 @@ import orjson
 from engine.mock.invent import invent
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value
-from engine.spec.media_types import essence, is_json, sequence_kind
+from engine.values.media_types import essence, is_json, sequence_kind
 from engine.values.trees import Json
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")

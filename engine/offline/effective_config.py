@@ -19,7 +19,7 @@ from engine.config.stores import SQLITE
 from engine.source.problem import Path, Place, place_of
 from engine.source.reader import SourceDocument
 from engine.source.yaml_text import scalar, string
-from engine.spec.expression import pointer
+from engine.values.json_pointer import pointer
 from engine.values.trees import Json, Section, leaves, map_leaves
 
 MASK = "***"

@@ -15,8 +15,8 @@ from engine.config.model_operations import ModelOperations, OperationTarget
 from engine.config.models import Model
 from engine.plan.route import PlanResult
 from engine.source.problem import Level
-from engine.translations.language import Feature, RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import Feature, RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 

@@ -79,7 +79,7 @@ def _refusals(specifications: Mapping[str, Specification]) -> dict[str, Problem]
 
 def _refuse(name: str, problem: Problem, config: Config, at: Path, findings: Findings) -> None:
     """Note that a route names an operation that cannot be served."""
-    hint = f"see {problem.file}:{problem.line}:{problem.column}: {problem.message}"
+    hint = f"see {problem.place}: {problem.message}"
     findings.error(config.source, at, "MW307", f"{name} cannot be served", hint)
 
 

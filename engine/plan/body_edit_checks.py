@@ -14,10 +14,10 @@ from engine.config.transforms import TransformConfig
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
+from engine.spec.document.schema_types import types_of
 from engine.spec.expression import Expression
 from engine.spec.refusal_messages import explain, without_value
 from engine.spec.schema_places import SchemaPlace, names_in, place_in
-from engine.spec.schema_types import types_of
 from engine.spec.spec import Specification
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.faults import RESERVED, Faults

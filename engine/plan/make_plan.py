@@ -37,7 +37,8 @@ from engine.relay.request_headers import NEVER_SENT
 from engine.source.failure_place import reading
 from engine.source.files import record_reads
 from engine.source.problem import Findings, Level, place_of
-from engine.spec import path_templates, security
+from engine.spec import security
+from engine.spec.document import path_templates
 from engine.spec.document.cache_folder import folder_of
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
@@ -181,7 +182,7 @@ def _route(
         validate=route.validate,
         policies=config.policies + route.policies,
         guards=Guards(),  # compiled when all policies are valid
-        wide=_wide_variables(operation, model, answer),
+        slash_variables=_slash_variables(operation, model, answer),
         takes=takes_of(node, of_callers[-1]),
         websocket=(route.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=route.unknown_fields,
@@ -193,14 +194,14 @@ def _route(
     )
 
 
-def _wide_variables(
+def _slash_variables(
     operation: Operation, model: Expression | None, answer: OwnAnswer | None
 ) -> tuple[str, ...]:
     """The variables of a path that may have slashes."""
-    if answer is not None and answer.has_wide_variables:
+    if answer is not None and answer.has_slash_variables:
         return tuple(path_templates.variables(operation.path))
     of_model = [model.steps[0]] if model is not None and model.location == "path" else []
-    return tuple({*of_model, *operation.wide})
+    return tuple({*of_model, *operation.slash_variables})
 
 
 @cache

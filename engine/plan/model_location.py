@@ -6,7 +6,8 @@ from engine.config.config import Config
 from engine.plan.assign_operations import Claim
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean, near
-from engine.spec import expression, path_templates
+from engine.spec import expression
+from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression
 from engine.spec.quota_fields import properties, property_names

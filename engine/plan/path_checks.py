@@ -9,9 +9,9 @@ from engine.config.config import Config
 from engine.config.console import Console
 from engine.plan.route import Route
 from engine.source.problem import Findings, Level
-from engine.spec import path_templates
+from engine.spec.document import path_templates
+from engine.spec.document.path_templates import PathMatch, PathTree
 from engine.spec.operation import Operation
-from engine.spec.path_templates import PathMatch, PathTree
 
 
 def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> None:
@@ -59,7 +59,7 @@ def _note_claimed_pages(routes: Sequence[Route], config: Config, findings: Findi
     tree = PathTree()
     for route in routes:
         for template, _ in route.templates:
-            tree.add(template, route.operation.method, route.operation, route.wide)
+            tree.add(template, route.operation.method, route.operation, route.slash_variables)
     metrics = config.telemetry.metrics
     for path in config.telemetry.public_pages:
         match = tree.find(path, "GET")

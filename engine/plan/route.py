@@ -35,9 +35,9 @@ class Route:
     `model_copies` are the locations that may repeat the model's name. `allows_anonymous`: callers
     need no token. `takes` are the request fields that quotas depend on. `guards` are the compiled
     `policies`. `dialects` are the dialects of callers of this path, the operation's own last.
-    `wide` are the path variables that may have slashes. `websocket` has the limits of sessions, if
-    the operation is a WebSocket. `chosen_by_body`: a value of the body decides which target is
-    chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
+    `slash_variables` are the path variables that may have slashes. `websocket` has the limits of
+    sessions, if the operation is a WebSocket. `chosen_by_body`: a value of the body decides which
+    target is chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
     `response_validators` is None unless the route reports on responses. `at` is the path of the
     operation's name in the config.
     """
@@ -54,7 +54,7 @@ class Route:
     validate: str
     policies: tuple[Policy, ...]
     guards: Guards
-    wide: tuple[str, ...]
+    slash_variables: tuple[str, ...]
     takes: Takes
     websocket: WebSocket | None
     unknown_fields: str = "pass"

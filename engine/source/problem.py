@@ -83,8 +83,11 @@ class Problem:
         object.__setattr__(self, "hint", printable(self.hint))
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return f"{printable(place)}: {self.level}: {self.message} [{self.code}]"
+        return f"{printable(str(self.place))}: {self.level}: {self.message} [{self.code}]"
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line, self.column)
 
 
 class Source(Protocol):
@@ -116,14 +119,14 @@ class MultiFileSource(ABC):
 
 
 class Place(NamedTuple):
-    """The place of a value; `line` and `column` count from 1."""
+    """The place of a value; `line` and `column` count from 1, and are 0 for a file as a whole."""
 
     file: str
     line: int
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
 def part_of(source: Source, path: Path) -> tuple[Source, Path]:

@@ -13,9 +13,9 @@ from engine.exchange.exchange import Exchange
 from engine.spec import multipart
 from engine.spec.casting import Cast, compile_cast
 from engine.spec.document.node import Node
+from engine.spec.document.schema_types import takes_any_text
 from engine.spec.form_bodies import compile_form, compile_multipart, form_splits_at_commas
 from engine.spec.multipart_items import compile_items
-from engine.spec.schema_types import takes_any_text
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.sequences import parse_sequence
 from engine.values.errors import GatewayError, Malformed

@@ -13,9 +13,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from engine.source.problem import Path
+from engine.spec.document.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
 from engine.spec.document.unusable_values import deep_places
-from engine.spec.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
 from engine.spec.schema_validator import SchemaPart, SchemaValidator
+from engine.values.json_pointer import pointer
 
 _NOTHING = "{}"
 _TOO_DEEP = "Recursion limit"
@@ -65,8 +66,7 @@ def find(
 
 
 def _reference(part: SchemaPart) -> str:
-    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in part.path)
-    return f"{part.uri}#" + "".join(f"/{step.replace('%', '%25')}" for step in steps)
+    return f"{part.uri}#{pointer(map(str, part.path)).replace('%', '%25')}"
 
 
 def _narrow(value: object, failure: _Failure) -> tuple[Path, str]:

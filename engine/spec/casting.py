@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from engine.spec.bracket_names import Tree
-from engine.spec.schema_types import (
+from engine.spec.document.schema_types import (
     Kind,
     Resolve,
     compile_parts,

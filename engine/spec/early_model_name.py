@@ -10,7 +10,7 @@ import msgspec
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange
 from engine.spec.expression import Expression
-from engine.spec.media_types import is_json
+from engine.values.media_types import is_json
 
 _CONTENT_TYPE = environ_key("content-type")
 

@@ -23,13 +23,14 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.multipart import boundary_of
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
+from engine.values.header_names import HEADER_NAME
 from engine.values.json_edit import Ambiguous, Edit, span, spans
+from engine.values.json_pointer import path_of, pointer
 
 _FORMS = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
-_TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _EXPRESSION = re.compile(
     rf"\$request\.(?:(?P<body>body)#(?P<pointer>(?:/[^/]*)+)|(?P<location>path|query)\.(?P<name>.+)"
-    rf"|header\.(?P<header>{_TCHAR}))"
+    rf"|header\.(?P<header>{HEADER_NAME}))"
 )
 
 
@@ -276,11 +277,6 @@ def _write_in_body(
     exchange.body = exchange.body.with_edits((*at, data), *edits)
 
 
-def pointer(steps: Iterable[str]) -> str:
-    """The JSON Pointer (RFC 6901) of a path."""
-    return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)
-
-
 def of_body(steps: Iterable[str]) -> Expression:
     """The expression of a path in the body."""
     return parse(f"$request.body#{pointer(steps)}")
@@ -296,10 +292,9 @@ def parse(text: str) -> Expression:
             "$request.query.name, $request.header.name"
         )
     if match["body"]:
-        steps = match["pointer"].split("/")[1:]
-        unescaped = tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)
-        member = unescaped[0] if len(unescaped) == 1 else None
-        return Expression(text, "body", unescaped, member)
+        steps = path_of(match["pointer"])
+        member = steps[0] if len(steps) == 1 else None
+        return Expression(text, "body", steps, member)
     if match["header"]:
         return Expression(text, "header", (match["header"].lower(),))
     return Expression(text, match["location"], (match["name"],))

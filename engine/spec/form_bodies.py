@@ -14,12 +14,7 @@ from typing import Any, Final
 from engine.exchange.exchange import MISSING
 from engine.spec.bracket_names import Tree, split_name, tree_of
 from engine.spec.casting import Cast, compile_cast, compile_shape
-from engine.spec.media_types import is_json
-from engine.spec.multipart import Buffer, Part
-from engine.spec.parameter_readers import compile_reader, splits_at_commas
-from engine.spec.parameter_styles import Reader, nested_in, parse_json
-from engine.spec.query_string import Query, decode
-from engine.spec.schema_types import (
+from engine.spec.document.schema_types import (
     Kind,
     Resolve,
     extra_of,
@@ -28,13 +23,16 @@ from engine.spec.schema_types import (
     kind_of,
     properties_of,
 )
+from engine.spec.document.styles import EMPTY_VALUES
+from engine.spec.multipart import Buffer, Part
+from engine.spec.parameter_readers import compile_reader, splits_at_commas
+from engine.spec.parameter_styles import Reader, nested_in, parse_json
+from engine.spec.query_string import Query, decode
 from engine.values.errors import Malformed
+from engine.values.media_types import is_json
 
 MAX_FIELDS: Final = 10_000
 MAX_TEXT: Final = 1_048_576
-EMPTY_VALUES: Final = "x-allowEmptyValue"
-"""The key of an encoding by which a field may be empty: OpenAPI 3 has none for it, Swagger 2.0
-has."""
 _SEPARATORS: Final = {"csv": ",", "ssv": " ", "tsv": "\t", "pipes": "|"}
 """The collection formats of Swagger 2.0, which are styles here."""
 

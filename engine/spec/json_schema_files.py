@@ -13,22 +13,18 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.source.problem import Path
-from engine.spec import discriminators
+from engine.spec.document import discriminators
 from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import Library, Node
 from engine.spec.document.packed import unpacked
+from engine.spec.document.schema_keywords import LITERAL, NAMING
+from engine.spec.document.schema_types import is_marked
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
-from engine.spec.schema_types import is_marked
 from engine.values.trees import Json
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; all others are ignored."""
 
-LITERAL = frozenset({"enum", "const", "default", "example", "examples"})
-NAMING = frozenset(
-    {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas"}
-    | {"parameters", "requestBodies", "responses", "paths", "content", "headers"}
-)
 _BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 EXACT_SUFFIX = "?exact"
 """The end of the URI of the copy of a file that is not relaxed."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.spec.document.node import Library, Node
 from engine.spec.document.path_items import operations_of
-from engine.spec.schema_types import Resolve, types_of, types_of_value
+from engine.spec.document.schema_types import Resolve, types_of, types_of_value
 from engine.values.trees import Json
 
 EXACT = frozenset({"not", "if", "contains"})

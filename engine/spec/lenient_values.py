@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from operator import is_
 from typing import Any
 
-from engine.spec.schema_keywords import BY_TYPE, of_items, same_value
+from engine.spec.document.schema_keywords import BY_TYPE, of_items, same_value
 
 _TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
 _BOOLEAN = {"boolean"}

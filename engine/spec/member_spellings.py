@@ -11,9 +11,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from engine.spec.document.schema_keywords import SAME_VALUE, SAME_VALUE_LISTS
+from engine.spec.document.schema_types import (
+    Resolve,
+    compile_parts,
+    extra_of,
+    items_of,
+    properties_of,
+)
 from engine.spec.refusal_messages import place
-from engine.spec.schema_keywords import SAME_VALUE, SAME_VALUE_LISTS
-from engine.spec.schema_types import Resolve, compile_parts, extra_of, items_of, properties_of
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Buffer, Edit
 from engine.values.json_keys import TwoSpellings, key_edits

@@ -15,14 +15,17 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from engine.values.header_names import HEADER_NAME
+
 Buffer = bytes | bytearray | mmap.mmap
 AnyPart = TypeVar("AnyPart")
 
 _CRLF: Final = b"\r\n"
 _MAX_PADDING: Final = 1024  # bytes of empty lines before the first and after the last part
-_WORD: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_HEADER = re.compile(rf"({_WORD}):[ \t]*([^\0\r\n]*)")
-_PARAMETER = re.compile(rf';[ \t]*({_WORD})=(?:"((?:[^"\\]|\\.)*)"|([^\s;",\\]+))[ \t]*', re.DOTALL)
+_HEADER = re.compile(rf"({HEADER_NAME}):[ \t]*([^\0\r\n]*)")
+_PARAMETER = re.compile(
+    rf';[ \t]*({HEADER_NAME})=(?:"((?:[^"\\]|\\.)*)"|([^\s;",\\]+))[ \t]*', re.DOTALL
+)
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]")
 # The only characters that browsers escape in names (WHATWG, "multipart/form-data encoding").
 _BROWSER_ESCAPES = {"%22": '"', "%0d": "\r", "%0a": "\n"}

@@ -8,12 +8,19 @@ from fnmatch import fnmatchcase
 
 from engine.spec.casting import compile_cast
 from engine.spec.document.node import Node
+from engine.spec.document.schema_types import (
+    Resolve,
+    branches,
+    is_file,
+    items_of,
+    kind_of,
+    types_of,
+)
 from engine.spec.form_bodies import MAX_TEXT
-from engine.spec.media_types import body_kind, essence, is_json
 from engine.spec.multipart import Buffer, Item, boundary_of, parse_items
 from engine.spec.parameter_styles import parse_json
-from engine.spec.schema_types import Resolve, branches, is_file, items_of, kind_of, types_of
 from engine.values.errors import Malformed
+from engine.values.media_types import body_kind, essence, is_json
 
 ReadBody = Callable[[Buffer, str], list[object]]
 """Reads a body with its Content-Type."""

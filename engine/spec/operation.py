@@ -9,10 +9,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from engine.source.problem import Findings, Level, Path, Source
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import method_of
-from engine.spec.document.repairs.path_keys import Address
+from engine.spec.document.path_keys import Address
 from engine.spec.parameter import Parameter, compile_parameters
 from engine.spec.request_bodies import NO_BODIES, Bodies, any_bodies, compile_bodies
 from engine.spec.schemas import Schemas
@@ -25,9 +25,9 @@ class Operation:
 
     `path` is the template under the document's server URL, `mounts` are the path prefixes under
     which it is served. `websocket`: the document declares the response 101. `source` and `at` are
-    its place. `query` are the parameters that select this operation, `wide` names variables that
-    may contain slashes. `response_headers` are the headers declared for any response, in lower
-    case.
+    its place. `query` are the parameters that select this operation, `slash_variables` names
+    variables that may contain slashes. `response_headers` are the headers declared for any
+    response, in lower case.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Operation:
     source: Source
     at: Path
     query: tuple[tuple[str, str], ...] = ()
-    wide: tuple[str, ...] = ()
+    slash_variables: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
 
     @property
@@ -117,7 +117,7 @@ def compile_operation(
         source=library.source(library.root, at),
         at=at,
         query=declaration.address.query,
-        wide=declaration.address.wide,
+        slash_variables=declaration.address.slash_variables,
         response_headers=schemas.first(_response_headers(responses.values())),
     )
 

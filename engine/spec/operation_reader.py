@@ -7,11 +7,11 @@ from functools import partial
 
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, Path, Place, Problem, place_of
+from engine.spec.document import path_keys
 from engine.spec.document.node import Library, Node
 from engine.spec.document.path_items import method_of, operations_of
-from engine.spec.document.repairs import path_keys
+from engine.spec.document.path_templates import shape
 from engine.spec.operation import Declaration, Operation, compile_operation
-from engine.spec.path_templates import shape
 from engine.spec.schemas import Schemas
 from engine.values.http_methods import is_served
 from engine.values.units import format_count
@@ -70,12 +70,12 @@ class OperationReader:
     def _read_operation(
         self, name: str, at: tuple[str, ...], item: Node, node: Node, address: path_keys.Address
     ) -> None:
-        wider = path_keys.widen(address, node, item)
-        for words in wider.repairs[len(address.repairs) :]:
+        with_slashes = path_keys.add_slash_variable(address, node, item)
+        for words in with_slashes.repairs[len(address.repairs) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
-        place = (method_of(at[1:]), wider.query, shape(wider.template))
+        place = (method_of(at[1:]), with_slashes.query, shape(with_slashes.template))
         findings = Findings()
-        declaration = Declaration(self.name, name, at, wider, self.mounts)
+        declaration = Declaration(self.name, name, at, with_slashes, self.mounts)
         operation = None
         path = ("paths", *at)
         source = self.library.source(self.library.root, path)
@@ -173,8 +173,7 @@ class OperationReader:
     def _refuse(self, name: str, at: tuple[str, ...], problem: Problem) -> None:
         """Refuse an operation because of a problem that is noted at another place."""
         self.refusals[name] = problem
-        place = f"{problem.file}:{problem.line}:{problem.column}"
-        hint = f"see {place}: {problem.message}"
+        hint = f"see {problem.place}: {problem.message}"
         self._note(at, "MW209", f"{self.name}.{name} is not served", hint)
 
     def _note(

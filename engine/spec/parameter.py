@@ -11,7 +11,7 @@ from typing import Any
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.source.problem import Findings, Level
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection, Mapping
 
 from engine.spec.casting import compile_shape
+from engine.spec.document.schema_types import Resolve, items_of, kind_of, properties_of, types_of
+from engine.spec.document.styles import STYLES
 from engine.spec.parameter_styles import (
     Clean,
     FindTexts,
@@ -25,7 +27,6 @@ from engine.spec.parameter_styles import (
     or_missing,
 )
 from engine.spec.query_string import Query, decode
-from engine.spec.schema_types import Resolve, items_of, kind_of, properties_of, types_of
 from engine.values.errors import Malformed
 
 _DELIMITERS = {
@@ -37,24 +38,6 @@ _DELIMITERS = {
     "pipes": re.compile(r"\||%7[Cc]"),
 }
 _MAX_NESTED = 8
-_SWAGGER = ("ssv", "tsv", "pipes")
-"""Styles of documents that were written for Swagger 2.0; `csv` is one of form fields only."""
-SWAGGER_STYLES = {
-    "csv": "form",
-    "ssv": "spaceDelimited",
-    "tsv": "spaceDelimited",
-    "pipes": "pipeDelimited",
-}
-"""The nearest styles of OpenAPI 3, for people."""
-_QUERY_STYLES = ("form", "spaceDelimited", "pipeDelimited", "deepObject", *_SWAGGER)
-# The first style is the default.
-STYLES: Mapping[str, tuple[str, ...]] = {
-    "path": ("simple", "label", "matrix", *_SWAGGER),
-    "query": _QUERY_STYLES,
-    "form": (*_QUERY_STYLES, "csv"),
-    "header": ("simple", *_SWAGGER),
-    "cookie": ("form", "cookie"),
-}
 
 
 Source = Query | str | None

@@ -13,9 +13,9 @@ import orjson
 
 from engine.exchange.exchange import MISSING
 from engine.spec.bracket_names import Tree, tree_of
-from engine.spec.media_types import is_json
 from engine.spec.query_string import Query
 from engine.values.errors import Malformed
+from engine.values.media_types import is_json
 
 Reader = Callable[[Any], object]  # from the source of its location
 FindTexts = Callable[[Any], list[str]]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from engine.spec.media_types import is_json
 from engine.spec.parameter_readers import style_of
+from engine.values.media_types import is_json
 
 _DELIMITERS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "tsv": "\t", "pipes": "|"}
 """What stands between the items of a list in one text; a comma in the other styles."""
@@ -30,15 +30,15 @@ Pair = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class ParameterWriter:
     """Writes the values of one parameter. `style` and `explode` as for `compile_reader`, completed;
-    `media_type` is that of a `content` parameter, "" for others. `wide`: a variable of a path that
-    may contain slashes."""
+    `media_type` is that of a `content` parameter, "" for others. `has_slashes`: a variable of a
+    path that may contain slashes."""
 
     name: str
     location: str
     style: str
     explode: bool
     media_type: str = ""
-    wide: bool = False
+    has_slashes: bool = False
 
     def write(self, value: Any) -> str | None:
         """The text of a value: of a path's variable, a part of a query string, the value of a
@@ -129,7 +129,7 @@ class ParameterWriter:
             raise self._problem(f"a text in it contains {delimiter!r}, which separates texts here")
         if is_raw:
             return text
-        encoded = quote(text, safe="/" if self.wide else "")
+        encoded = quote(text, safe="/" if self.has_slashes else "")
         return encoded.replace(".", "%2E") if self.style == "label" else encoded
 
     def _text(self, value: object) -> str:
@@ -160,9 +160,9 @@ def parameter_writer(
     explode: bool | None = None,
     media_type: str = "",
     *,
-    wide: bool = False,
+    has_slashes: bool = False,
 ) -> ParameterWriter:
     """The writer of a parameter; the arguments are those of `compile_reader`. Raises ValueError for
     an unknown location, or a style that it does not have."""
     style, explode = style_of(location, style, explode)
-    return ParameterWriter(name, location, style, explode, media_type, wide)
+    return ParameterWriter(name, location, style, explode, media_type, has_slashes)

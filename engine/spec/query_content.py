@@ -5,9 +5,9 @@ from __future__ import annotations
 from engine.exchange.exchange import MISSING
 from engine.spec.document.node import Node
 from engine.spec.form_bodies import compile_form
-from engine.spec.media_types import body_kind, essence
 from engine.spec.parameter_styles import Reader, parse_json
 from engine.spec.query_string import decode
+from engine.values.media_types import body_kind, essence
 
 _WHERE = "the query string"
 

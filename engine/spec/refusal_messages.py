@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from engine.source.problem import path_in
 from engine.source.suggestion import near
-from engine.spec.discriminators import GUARD
+from engine.spec.document.discriminators import GUARD
 from engine.spec.narrow_failure import MAX_ITEMS, Narrowed, narrow
 from engine.spec.schema_validator import SchemaValidator, TooManyErrors
 from engine.values.errors import GatewayError

@@ -13,15 +13,14 @@ from fnmatch import fnmatchcase
 from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
-from engine.spec.media_types import EXAMPLES, body_kind, essence, sequence_kind
+from engine.spec.document.schema_types import takes_any_bytes
+from engine.spec.member_finder import MemberFinder, read_only_members, unknown_members
 from engine.spec.member_spellings import Spellings, compile_spellings
-from engine.spec.read_only_members import ReadOnlyMembers, compile_read_only
 from engine.spec.refusal_messages import explain
-from engine.spec.schema_types import takes_any_bytes
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
-from engine.spec.unknown_members import MemberNames, compile_names
 from engine.values.errors import GatewayError
+from engine.values.media_types import EXAMPLES, body_kind, essence, sequence_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +34,9 @@ class BodyRule:
 
     parse: Parse | None
     validator: SchemaValidator | None
-    names: MemberNames | None = None
+    names: MemberFinder | None = None
     spellings: Spellings | None = None
-    read_only: ReadOnlyMembers | None = None
+    read_only: MemberFinder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,20 +252,20 @@ def _sequence_kind(media_type: str, media: Node) -> str:
     return kind if by_position else ""
 
 
-def _names(schema: Node, schemas: Schemas) -> MemberNames | None:
+def _names(schema: Node, schemas: Schemas) -> MemberFinder | None:
     if schema.value is None:
         return None
     return schemas.once(
-        ("names", schema.uri, schema.path), lambda: compile_names(schema.value, schema.follow)
+        ("names", schema.uri, schema.path), lambda: unknown_members(schema.value, schema.follow)
     )
 
 
-def _read_only(schema: Node, schemas: Schemas) -> ReadOnlyMembers | None:
+def _read_only(schema: Node, schemas: Schemas) -> MemberFinder | None:
     if schema.value is None:
         return None
     return schemas.once(
         ("read-only", schema.uri, schema.path),
-        lambda: compile_read_only(schema.value, schema.follow),
+        lambda: read_only_members(schema.value, schema.follow),
     )
 
 

@@ -21,15 +21,16 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.source.problem import Path
 from engine.source.suggestion import did_you_mean
 from engine.spec import expression
+from engine.spec.document.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.spec.expression import Expression, lenient_member, lenient_name
 from engine.spec.lenient_values import LenientReading
-from engine.spec.media_types import is_json
 from engine.spec.member_spellings import Spellings
 from engine.spec.refusal_messages import Refusal, explain, place
-from engine.spec.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.spec.schema_members import SchemaMembers
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, refuse_repeated_names
+from engine.values.json_pointer import pointer
+from engine.values.media_types import is_json
 from engine.values.trees import Json
 
 WHOLE_BODY = "schema"
@@ -91,7 +92,7 @@ class Condition:
         schema, name = json.loads(self.schema), self.name
         if self.expression is not None:
             steps = spellings.steps(self.expression.steps)
-            name = expression.pointer(steps)
+            name = pointer(steps)
             spellings = spellings.at(steps)
         return _compiled(self.location, name, spellings.schema(schema), required=self.required)
 
@@ -227,8 +228,8 @@ def _expression(location: str, name: str) -> Expression | None:
         return expression.parse(f"$request.{location}.{name}")
     if name == WHOLE_BODY:
         return None
-    pointer = name if name.startswith("/") else expression.pointer([name])
-    return expression.parse(f"$request.body#{pointer}")
+    at = name if name.startswith("/") else pointer([name])
+    return expression.parse(f"$request.body#{at}")
 
 
 def _schema(value: Any) -> Any:

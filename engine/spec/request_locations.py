@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from engine.source.problem import Level
 from engine.source.suggestion import near
 from engine.spec.document.node import Node
+from engine.spec.document.path_templates import variables
+from engine.spec.document.schema_types import types_of
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
-from engine.spec.path_templates import variables
 from engine.spec.quota_fields import properties
-from engine.spec.schema_types import types_of
 
 _Bound = tuple[float, bool]
 _BOUNDS = {

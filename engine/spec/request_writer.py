@@ -13,13 +13,13 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from engine.exchange.exchange import MISSING
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
-from engine.spec.media_types import body_kind, essence
+from engine.spec.document.styles import STYLES
 from engine.spec.operation import Operation
-from engine.spec.parameter_readers import STYLES
 from engine.spec.parameter_writers import ParameterWriter, parameter_writer
+from engine.values.media_types import body_kind, essence
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +51,25 @@ class RequestWriter:
     default style of its location, and judged by the gateway as in any request."""
 
     def __init__(
-        self, operation: Operation, item: Node, node: Node, wide: Collection[str] = ()
+        self, operation: Operation, item: Node, node: Node, slash_variables: Collection[str] = ()
     ) -> None:
-        """`item` is the path item of the operation, `node` its own node; `wide` are the variables
-        of its path that may contain slashes."""
+        """`item` is the path item of the operation, `node` its own node; `slash_variables`
+        are the variables of its path that may contain slashes."""
         self._operation = operation
         self._template = operation.mounts[0] + operation.path
         self._media_types = [name for name, _ in node.get("requestBody").get("content").items()]
         self._writers: dict[tuple[str, str], ParameterWriter] = {}
         self._query_type = ""
         for declared in declared_parameters(item, node):
-            self._declare(declared, wide)
+            self._declare(declared, slash_variables)
         for name in path_templates.variables(operation.path):
             key = ("path", name)
             if key not in self._writers:
-                self._writers[key] = parameter_writer(name, "path", wide=name in wide)
+                self._writers[key] = parameter_writer(
+                    name, "path", has_slashes=name in slash_variables
+                )
 
-    def _declare(self, declared: Node, wide: Collection[str]) -> None:
+    def _declare(self, declared: Node, slash_variables: Collection[str]) -> None:
         name, location = declared.text("name"), declared.text("in")
         media_type = next((key for key, _ in declared.get("content").items()), "")
         if location == "querystring":
@@ -79,7 +81,7 @@ class RequestWriter:
                 style = None  # nor is such a parameter validated; `check` warns of it
             if location in STYLES:
                 self._writers[location, _folded(name, location)] = parameter_writer(
-                    name, location, style, explode, media_type, wide=name in wide
+                    name, location, style, explode, media_type, has_slashes=name in slash_variables
                 )
 
     def write(self, values: RequestValues) -> WrittenRequest:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import orjson
 
 from engine.spec.document.node import Node
-from engine.spec.media_types import essence, is_json, sequence_kind
 from engine.spec.refusal_messages import Refusal, explain
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.spec.sequences import parse_sequence
 from engine.values.errors import GatewayError, Malformed
+from engine.values.media_types import essence, is_json, sequence_kind
 
 _NO_CONTENT = ("204", "205")
 

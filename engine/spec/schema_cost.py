@@ -19,7 +19,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from engine.spec.document.node import pointer_steps
-from engine.spec.schema_keywords import (
+from engine.spec.document.schema_keywords import (
     REFERENCES,
     SAME_VALUE,
     SAME_VALUE_LISTS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.spec.document.schema_keywords import of_items, same_value
 from engine.spec.expression import lenient_member
-from engine.spec.schema_keywords import of_items, same_value
 
 
 class SchemaMembers:

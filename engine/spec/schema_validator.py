@@ -23,6 +23,7 @@ from weakref import WeakValueDictionary
 import jsonschema_rs
 
 from engine.source.problem import path_in
+from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from engine.spec.schema_cost import SchemaCost, may_be_expensive
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
@@ -45,8 +46,6 @@ MAX_COMPILED = 1_000
 _ROOT = "x-modelway-root"
 """The place of the validator's own schema in its file, followed by `-` while the file has the same
 key: validators of equal schemas are equal."""
-SOURCE_PATTERN = "x-modelway-source-pattern"
-"""Beside a `pattern` that is written as the engine reads it: the pattern of the document."""
 
 _on_use: ContextVar[bool] = ContextVar("on_use", default=False)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

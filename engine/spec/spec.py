@@ -11,9 +11,10 @@ from engine.spec.broken_keyword import BrokenKeyword
 from engine.spec.document import misspelt_keys, reference_siblings, unreadable_parts
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.item_schemas import describe_items
-from engine.spec.document.load import load, repair
+from engine.spec.document.load import load
 from engine.spec.document.node import Library, Node
 from engine.spec.document.references import remove_lost
+from engine.spec.document.repairs.apply import repair
 from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
 from engine.spec.json_schema_files import NestedTooDeeply, Purpose
@@ -50,10 +51,12 @@ class Specification:
         """The path item of the operation."""
         return self.library.document.get("paths").get(str(operation.at[1]))
 
-    def writer(self, operation: Operation, wide: Collection[str] = ()) -> RequestWriter:
-        """Writes requests of the operation from values; `wide` are the variables of its path that
-        may contain slashes."""
-        return RequestWriter(operation, self._item(operation), self.node(operation), wide)
+    def writer(self, operation: Operation, slash_variables: Collection[str] = ()) -> RequestWriter:
+        """Writes requests of the operation from values; `slash_variables` are the variables of its
+        path that may contain slashes."""
+        return RequestWriter(
+            operation, self._item(operation), self.node(operation), slash_variables
+        )
 
     def recompile(
         self, operation: Operation, *, lenient: bool, with_names: bool, with_read_only: bool = False

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from engine.edge.resource import Candidate
 from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.spec.media_types import is_json
 from engine.spec.operation import Operation
 from engine.spec.parameter import accepts_parameters, check_parameters
 from engine.spec.refusal_messages import explain_distance
@@ -28,6 +27,7 @@ from engine.stages.validate import (
 )
 from engine.values.errors import GatewayError, Malformed
 from engine.values.json_edit import Ambiguous, refuse_repeated_names
+from engine.values.media_types import is_json
 
 TOKEN, PARAMETERS, MEDIA_TYPE, PARSER, SCHEMA, NAMES = range(6)
 """The parts of a request that an alternative judges, in this order."""

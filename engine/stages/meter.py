@@ -19,8 +19,8 @@ from engine.exchange.services import Services
 from engine.metering.estimate import expected_usage, with_characters
 from engine.metering.readers import Reader, reader, usage_in
 from engine.relay.sse import Cleaner
-from engine.spec.media_types import essence
 from engine.values.errors import AbortConnection, GatewayError
+from engine.values.media_types import essence
 from engine.values.usage import NO_USAGE, Takes, Usage
 
 

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.process.log_throttle import LogThrottle
-from engine.spec.media_types import essence, is_json, sequence_kind
 from engine.spec.refusal_messages import Refusal
 from engine.spec.response_schemas import ResponseValidators
 from engine.values.errors import GatewayError
+from engine.values.media_types import essence, is_json, sequence_kind
 from engine.values.redaction import redact_tokens
 
 MAX_RESPONSE = 1_000_000

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import Exchange, Handler, RequestEdits, Response, Stage
 from engine.exchange.push_stream import PushStream
-from engine.spec.media_types import is_json
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
@@ -27,6 +26,7 @@ from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.content_coding import decode_body
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from engine.values.media_types import is_json
 
 log = logging.getLogger("modelway")
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.spec.member_finder import Path
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter, check_parameters
 from engine.spec.refusal_messages import place
 from engine.spec.request_bodies import Bodies, BodyRule, check
-from engine.spec.unknown_members import Path
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
@@ -143,7 +143,7 @@ def reject_unknown(exchange: Exchange, rule: BodyRule) -> None:
     """Raises GatewayError 400 for the first member that the document does not have."""
     if rule.names is None:
         return
-    for path in rule.names.unknown(exchange.content.value):
+    for path in rule.names.paths(exchange.content.value):
         name = place(path)
         message = f"Unknown parameter: '{name}'."
         raise GatewayError(400, "unknown_parameter", message, param=name)
@@ -152,7 +152,7 @@ def reject_unknown(exchange: Exchange, rule: BodyRule) -> None:
 def drop_unknown(exchange: Exchange, rule: BodyRule, locations: ModelLocations | None) -> None:
     """Remove the members that the document does not have."""
     if rule.names is not None:
-        _remove(exchange, rule.names.unknown(exchange.content.value), locations)
+        _remove(exchange, rule.names.paths(exchange.content.value), locations)
 
 
 def strip_read_only(exchange: Exchange, rule: BodyRule, locations: ModelLocations | None) -> None:

@@ -10,7 +10,6 @@ import orjson
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, RequestEdits
 from engine.exchange.interfaces import Headers
-from engine.spec.media_types import body_kind, essence
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.form_edits import edit_form, multipart_edits
@@ -21,6 +20,7 @@ from engine.transforms.transform import Transform
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import Ambiguous
+from engine.values.media_types import body_kind, essence
 
 
 def edit_request(

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.spec.document.node import Node
-from engine.spec.media_types import body_kind, essence
 from engine.spec.schema_places import place_in
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.places import ANY, ANY_DEPTH, Place
 from engine.transforms.transform import Transform
+from engine.values.media_types import body_kind, essence
 
 
 def body_schemas(operation: Node) -> list[Node]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from engine.spec.path_templates import unsafe
+from engine.spec.document.path_templates import unsafe
 from engine.transforms.template import TARGET_NAMES, Read, Template, TemplateValues
 from engine.values.errors import GatewayError
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from engine.values.json_edit import JsonPath
+from engine.values.json_pointer import path_of
 
 _BAD_ESCAPE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -121,8 +122,7 @@ def parse_place(text: str) -> Place:
         return Place(text, (text,))
     if _BAD_ESCAPE.search(text):
         raise ValueError(f"'{text}' is not a JSON pointer: write '~' as '~0' and '/' as '~1'")
-    steps = text.split("/")[1:]
-    return Place(text, tuple(step.replace("~1", "/").replace("~0", "~") for step in steps))
+    return Place(text, path_of(text))
 
 
 def steps_of(text: str) -> tuple[str, ...]:

@@ -9,13 +9,13 @@ import orjson
 
 from engine.exchange.interfaces import Headers
 from engine.relay.filter import Filter, WholeBody
-from engine.spec.media_types import essence, is_json
 from engine.transforms.places import TooDeep
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.errors import EventTooLarge
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import Ambiguous
+from engine.values.media_types import essence, is_json
 
 MAX_EDITED = 32_000_000
 """Bytes of a JSON body, or of one event, that can be edited."""

@@ -17,12 +17,13 @@ from engine.relay.request_headers import NEVER_SENT
 from engine.source.suggestion import near
 from engine.spec.query_string import Query
 from engine.values.errors import Malformed
+from engine.values.header_names import HEADER_NAME
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _HEADER, _QUERY = "request.header.", "request.query."
 _ELEMENTS = "request.headers."
 _LIST = re.compile(r"\{request\.headers\.([^{}]*)\}")
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_TOKEN = re.compile(HEADER_NAME)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import orjson
 
 from engine.exchange.body import Body, spool
-from engine.spec.media_types import body_kind, essence
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.caller_side import edit_json, edit_multipart
 from engine.transforms.form_edits import edit_form
@@ -16,6 +15,7 @@ from engine.transforms.places import JsonName
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.json_document import JsonDocument
+from engine.values.media_types import body_kind, essence
 from engine.values.upstream_request import UpstreamRequest
 
 

@@ -1,7 +1,8 @@
 """Chat and embeddings between dialects. ONE FOLDER = ONE LANGUAGE OF CHAT, found by its place: it
 reads and writes the neutral form (`neutral/`) and knows no other language. One that no caller
-speaks only writes requests and reads answers. `embeddings/languages/` has those of embeddings.
-Read `language.py` first, then `translation.py`.
+speaks only writes requests and reads answers. `embeddings/languages/` has those of embeddings,
+`vendors/` what several languages of one vendor share.
+Read `neutral/language.py` first, then `translation.py`.
 
 Modules of one name do the same in each language: `request_shapes.py` declares what is read of
 requests, `request_reader.py` and `content_reader.py` read them, `request_writer.py` and
@@ -20,9 +21,9 @@ from engine.translations.embeddings.translation import (
     EmbeddingTranslation,
     NoStream,
 )
-from engine.translations.language import BaseLanguage, Language, TargetLanguage
-from engine.translations.model_parameters import facts
+from engine.translations.neutral.language import BaseLanguage, Language, TargetLanguage
 from engine.translations.translation import StreamTranslator, TranslatedExchange, Translation
+from engine.translations.vendors.model_parameters import facts
 from engine.values.discovery import Plugins
 
 AnyTranslation = Translation | EmbeddingTranslation
@@ -31,7 +32,7 @@ AnyStreamTranslator = StreamTranslator | NoStream
 
 
 _LANGUAGES: Plugins[TargetLanguage] = Plugins(
-    __name__, "LANGUAGE", TargetLanguage, folders=True, without=("embeddings", "neutral")
+    __name__, "LANGUAGE", TargetLanguage, folders=True, without=("embeddings", "neutral", "vendors")
 )
 
 

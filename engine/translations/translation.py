@@ -13,15 +13,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.translations.language import (
-    Language,
-    RequestLine,
-    StreamWriter,
-    TargetLanguage,
-    TargetRequest,
-)
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_json import Surrogates
+from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
 from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
@@ -35,12 +29,16 @@ from engine.translations.neutral.events import (
     no_usage,
 )
 from engine.translations.neutral.json_members import on_one_line
-from engine.translations.neutral.law import Law
+from engine.translations.neutral.language import (
+    Language,
+    RequestLine,
+    StreamWriter,
+    TargetLanguage,
+    TargetRequest,
+)
 from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import check_token_limit, with_token_limit
-from engine.translations.neutral.request import ChatRequest, with_unique_tools
-from engine.translations.neutral.turns import with_substitutes, with_unique_calls
-from engine.translations.refusals import (
+from engine.translations.neutral.refusals import (
     UNREADABLE,
     LossRules,
     check_objects,
@@ -52,6 +50,8 @@ from engine.translations.refusals import (
     unreadable_answer,
     unreadable_request,
 )
+from engine.translations.neutral.request import ChatRequest, with_unique_tools
+from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 
 MAX_ANSWER = 32_000_000
 """The largest complete answer that is translated, in bytes."""
@@ -163,12 +163,12 @@ class StreamTranslator:
     @property
     def started(self) -> bool:
         """Whether the answer has begun: the usage that its beginning tells has been read."""
-        return self._output.law.started
+        return self._output.state.started
 
     @property
     def ended(self) -> bool:
         """Whether the answer is complete; later events change nothing."""
-        return self._output.law.ended
+        return self._output.state.ended
 
     def event(self, data: bytes) -> bytes:
         """Translate one event by its data: complete events, or `b""` for none. Raises BrokenAnswer
@@ -213,7 +213,7 @@ class _Changes:
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         request = exchange.target_request
-        self._law = Law(any_arguments=not request.answer_tool)
+        self._state = AnswerState(any_arguments=not request.answer_tool)
         self._names = request.tool_names
         self._restored = 0
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
@@ -221,7 +221,7 @@ class _Changes:
 
     def undo(self, events: Iterable[Event]) -> Iterator[Event]:
         """The events with the changes reverted. Raises BrokenAnswer if one is against the law."""
-        events = self._law.checked(events)
+        events = self._state.checked(events)
         if self._first_call is not None:
             events = self._first_call.events(events)
         for event in events if self._answer_tool is None else self._answer_tool.events(events):
@@ -245,29 +245,29 @@ def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput |
     changes = _Changes(exchange) if renames or target_request.first_call else None
     if request.stream:
         caller = exchange.translation.source
-        law = Law(usage, any_arguments=caller.text_arguments != "none")
-        return _StreamOutput(caller.stream_writer(request), law, changes)
+        state = AnswerState(usage, any_arguments=caller.text_arguments != "none")
+        return _StreamOutput(caller.stream_writer(request), state, changes)
     return _WholeOutput(exchange, usage, changes)
 
 
 class _StreamOutput:
-    """The output for the caller of neutral events: a stream, event by event. `law` says how far
+    """The output for the caller of neutral events: a stream, event by event. `state` says how far
     they are."""
 
-    def __init__(self, writer: StreamWriter, law: Law, changes: _Changes | None) -> None:
+    def __init__(self, writer: StreamWriter, state: AnswerState, changes: _Changes | None) -> None:
         self._write = writer.write
         self._changes = changes
-        self.law = law
+        self.state = state
         self._before_error = b""
 
     def add(self, events: Iterable[Event], size: int) -> bytes:
         """The output for events that were read from `size` bytes. Raises BrokenAnswer if one is
         against the law; `take` returns the output before it."""
-        law, write = self.law, self._write
+        state, write = self.state, self._write
         output: list[bytes] = []
         try:
             for event in events if self._changes is None else self._changes.undo(events):
-                law.check(event)
+                state.check(event)
                 output.append(write(event))
         except Exception:
             self._before_error = b"".join(output)
@@ -294,13 +294,13 @@ class _WholeOutput:
         self._changes = changes
         caller = exchange.translation.source
         any_arguments = caller.text_arguments == "all"
-        self.law = Assembly(usage, any_arguments=any_arguments)
+        self.state = Assembly(usage, any_arguments=any_arguments)
 
     def add(self, events: Iterable[Event], size: int) -> bytes:
         self._size += size
         if self._size > MAX_ANSWER:
             raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER} bytes")
-        self.law.add(events if self._changes is None else self._changes.undo(events))
+        self.state.add(events if self._changes is None else self._changes.undo(events))
         return b""
 
     def take(self) -> bytes:
@@ -308,4 +308,4 @@ class _WholeOutput:
 
     def end(self) -> bytes:
         exchange = self._exchange
-        return exchange.translation.source.write_answer(self.law.answer(), exchange.request)
+        return exchange.translation.source.write_answer(self.state.answer(), exchange.request)

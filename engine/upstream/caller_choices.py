@@ -15,12 +15,12 @@ from typing import Any
 from engine.config.models import STAR
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import MISSING, Exchange
-from engine.spec.media_types import is_json
 from engine.spec.refusal_messages import place
 from engine.upstream.choice_search import search_of
 from engine.upstream.model_catalog import Catalog, ServedModel
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, JsonPath, refuse_repeated_names, spans
+from engine.values.media_types import is_json
 from engine.values.wildcard import matches, star_text
 
 _MAX_SHOWN = 200

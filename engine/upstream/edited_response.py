@@ -9,7 +9,6 @@ from engine.dialects import Dialect
 from engine.metering.readers import Reader, reader
 from engine.relay.filter import Filter, unreadable
 from engine.relay.sse import Cleaner
-from engine.spec.media_types import essence, is_json
 from engine.transforms.response_edits import (
     STALE_HEADERS,
     EditedJson,
@@ -18,6 +17,7 @@ from engine.transforms.response_edits import (
 )
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.filtered_response import FilteredResponse
+from engine.values.media_types import essence, is_json
 
 
 def edited_response(

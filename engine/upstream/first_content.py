@@ -15,9 +15,9 @@ from engine.dialects.interface.error_forms import error_text, event_document
 from engine.dialects.interface.streams import END_MARKER, Framing
 from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
-from engine.spec.media_types import essence
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse
+from engine.values.media_types import essence
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536

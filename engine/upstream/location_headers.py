@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
-from engine.spec.path_templates import unsafe
+from engine.spec.document.path_templates import unsafe
 
 _PLAIN = re.compile(r"[!-\[\]-~]+")  # visible ASCII without a backslash
 _PORTS = {"http": 80, "https": 443, "http+unix": 80}

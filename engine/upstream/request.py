@@ -13,8 +13,8 @@ import orjson
 
 from engine.exchange.exchange import Exchange
 from engine.relay.request_headers import RequestHeaders
+from engine.spec.document.path_templates import unsafe
 from engine.spec.expression import Expression
-from engine.spec.path_templates import unsafe
 from engine.transforms.template import TemplateValues
 from engine.upstream.target import Target, Upstream
 from engine.values.errors import GatewayError

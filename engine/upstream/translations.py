@@ -9,15 +9,15 @@ from engine import translations
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
-from engine.spec.media_types import essence
 from engine.translations import AnyExchange, AnyTranslation
-from engine.translations.language import RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.upstream.request import request_headers
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
 from engine.values.json_edit import Edit, edits
+from engine.values.media_types import essence
 from engine.values.upstream_request import UpstreamRequest
 from engine.values.wildcard import Patterns
 

@@ -7,7 +7,7 @@ import shlex
 import pytest
 import yaml
 
-from engine.cli import formats
+from engine.cli import check_formats
 from engine.source import files
 from tests.support.commands import BAD, DOCUMENT, GOOD, UNWISE, modelway
 from tests.support.paths import ROOT
@@ -46,7 +46,7 @@ def test_a_problem_is_printed_with_its_lines_and_a_mark(folder):
         (["--explain", "MW999"], 2),
     ],
 )
-@pytest.mark.parametrize("form", [None, *formats.names()])
+@pytest.mark.parametrize("form", [None, *check_formats.names()])
 def test_the_exit_status_is_the_same_in_every_format(folder, args, code, form):
     args = args if form is None or "--format" in args else ["--format", form, *args]
     assert modelway("check", *args).exit_code == code
@@ -174,7 +174,7 @@ def test_an_ignore_in_a_shared_document_is_used_if_one_config_needs_it(folder):
 def test_control_characters_are_not_printed(folder):
     (folder / "shop.yaml").write_text(DOCUMENT.replace("ok", "\\x1b[2J"))
     (folder / "bad.yaml").write_text(BAD.replace("mian", '"\\e[2J"'))
-    for form in formats.names():
+    for form in check_formats.names():
         assert "\x1b" not in modelway("check", "bad.yaml", "--format", form).output
 
 
@@ -193,7 +193,7 @@ def test_explain_of_an_unknown_code_suggests_a_near_one(folder):
 def test_a_secret_beside_a_problem_is_not_printed(folder):
     text = BAD.replace('9"}}', '9", credential: {bearer: sk-written-here}}}')
     (folder / "bad.yaml").write_text(text)
-    for form in formats.names():
+    for form in check_formats.names():
         assert "sk-written" not in modelway("check", "bad.yaml", "--format", form).output
 
 

@@ -14,7 +14,7 @@ from click.testing import Result
 
 from engine import cli
 from engine.cli import check as check_command
-from engine.cli import config_file, explain, formats, routes, unexpected_errors
+from engine.cli import check_formats, config_file, explain, routes, unexpected_errors
 from engine.cli import diff as diff_command
 from engine.cli import test as test_command
 from engine.plan import documents
@@ -80,7 +80,7 @@ def test_every_exception_of_every_command_is_a_finding(
 
 
 FORMATS = {
-    "check": (["check"], formats.names()),
+    "check": (["check"], check_formats.names()),
     "diff": (["diff", "gateway.yaml", "gateway.yaml"], ["text", "json", "github", "markdown"]),
     "explain": (["explain", "GET", "/v1/items"], ["text", "json"]),
     "test": (["test"], ["text", "json", "junit", "github"]),

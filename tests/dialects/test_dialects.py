@@ -13,7 +13,7 @@ ENGINE = Path(engine.__file__).parent
 
 EXCEPTIONS = {
     "credentials/aws.py": "AWS names its service in signatures so",
-    "translations/anthropic_models.py": "the provider whose file has its models",
+    "translations/vendors/anthropic_models.py": "the provider whose file has its models",
     "values/guessable.py": "a word that people take as a secret",
     "offline/importers/*": "other gateways have names of providers that are the same",
 }

@@ -19,7 +19,7 @@ LANGUAGE = '''
 
 import json
 
-from engine.translations.language import Language, TargetRequest
+from engine.translations.neutral.language import Language, TargetRequest
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.events import (
     BrokenAnswer, Close, Delta, End, Finish, Open, Start, UpstreamError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.edge.resource import Resource, link_overlaps
-from engine.spec.path_templates import variables
+from engine.spec.document.path_templates import variables
 from tests.support.each import each
 
 BETA = (("beta", "true"),)

@@ -10,9 +10,9 @@ from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.source.problem import Findings
+from engine.spec.document.path_templates import PathMatch, PathTree
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
-from engine.spec.path_templates import PathMatch, PathTree
 from engine.spec.request_bodies import check
 from engine.spec.spec import Specification, read
 from tests.support.captures import RECORDINGS, SHARED, Recording, needs_recordings

@@ -105,10 +105,10 @@ def test_the_token_is_where_the_config_says_instead():
 
 
 def test_a_variable_that_names_the_model_may_hold_slashes():
-    assert routes(model="$request.path.model")["chat"].wide == ("model",)
-    assert routes()["chat"].wide == ()
-    assert routes()["show"].wide == ("name",)
-    assert routes()["list"].wide == ()
+    assert routes(model="$request.path.model")["chat"].slash_variables == ("model",)
+    assert routes()["chat"].slash_variables == ()
+    assert routes()["show"].slash_variables == ("name",)
+    assert routes()["list"].slash_variables == ()
 
 
 def test_the_default_model_is_known():

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.spec import discriminators
+from engine.spec.document import discriminators
 from engine.spec.json_schema_files import NestedTooDeeply, Purpose, json_schema_files
 from tests.support.documents import document, library
 from tests.support.each import each

@@ -82,7 +82,7 @@ def test_what_is_encoded_by_default(location, value, text):
 
 
 def test_a_variable_that_may_be_wide_keeps_its_slashes():
-    assert write("path", "org/a b", wide=True) == "org/a%20b"
+    assert write("path", "org/a b", has_slashes=True) == "org/a%20b"
 
 
 def test_a_parameter_with_content_is_json_or_text():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.read_only_members import compile_read_only
+from engine.spec.member_finder import read_only_members
 from tests.support.documents import document, library
 from tests.support.each import each
 
@@ -35,5 +35,5 @@ def test_they_are_found(schema: Any, value: Any, paths: Any) -> None:
     loop = {"properties": {"id": ID, "next": LOOP}}
     files = library(document(components={"schemas": {"Root": schema, "Id": ID, "Loop": loop}}))
     root = files.document.get("components").get("schemas").step("Root")
-    members = compile_read_only(root.value, root.follow)
+    members = read_only_members(root.value, root.follow)
     assert list(members.paths(value)) == ([("a", 0, "id")] if paths is None else paths)

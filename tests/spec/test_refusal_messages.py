@@ -9,8 +9,8 @@ import jsonschema_rs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from engine.spec.refusal_messages import Refusal, explain, place
-from engine.spec.schema_validator import SOURCE_PATTERN
 from tests.support.documents import document, read, validator
 from tests.support.each import each
 

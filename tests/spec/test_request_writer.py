@@ -58,9 +58,9 @@ def plan(tmp_path_factory):
     return result.plan
 
 
-def written(plan, name, *, wide=(), **values):
+def written(plan, name, *, slash_variables=(), **values):
     specification = plan.specifications["shop"]
-    writer = specification.writer(specification.operations[name], wide)
+    writer = specification.writer(specification.operations[name], slash_variables)
     return writer.write(RequestValues(**values))
 
 
@@ -87,7 +87,10 @@ def test_every_parameter_has_the_style_of_its_declaration(plan):
 
 
 def test_a_wide_variable_keeps_its_slashes(plan):
-    assert written(plan, "put", path=PATH, wide=("file",)).target == "/v1/items/.1,b%2Ec/a/b"
+    assert (
+        written(plan, "put", path=PATH, slash_variables=("file",)).target
+        == "/v1/items/.1,b%2Ec/a/b"
+    )
 
 
 def test_the_whole_query_is_content(plan):

@@ -18,8 +18,8 @@ from engine import dialects
 from engine.metering.readers import reader
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import language, languages, target_language
-from engine.translations.language import RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.upstream.client.failures import InvalidAnswer
 from engine.upstream.translated_response import translated_response

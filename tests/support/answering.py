@@ -16,8 +16,8 @@ from engine.exchange.push_stream import PushStream
 from engine.exchange.services import Services
 from engine.stages.meter import meter
 from engine.translations import language
-from engine.translations.language import RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.upstream.attempt import attempt
 from engine.upstream.attempt_result import AttemptResult

@@ -7,7 +7,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from engine import cli
-from engine.cli.formats import Report
+from engine.cli.check_formats import Report
 from engine.source.problem import Problem
 
 DOCUMENT = """

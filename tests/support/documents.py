@@ -15,8 +15,8 @@ from engine.source.files import DOCUMENTS
 from engine.source.problem import Findings, Problem
 from engine.source.reader import SourceDocument
 from engine.spec import spec as documents
-from engine.spec.document.load import repair
 from engine.spec.document.node import Library, Node
+from engine.spec.document.repairs.apply import repair
 from engine.spec.operation import Operation
 from engine.spec.request_bodies import check
 from engine.spec.schemas import Schemas

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from engine.cli.formats import in_order
+from engine.cli.check_formats import in_order
 from engine.offline.audit import audit
 from engine.offline.ignores import Ignores
 from engine.plan.make_plan import make_plan

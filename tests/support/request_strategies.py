@@ -9,7 +9,6 @@ from typing import Any
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from engine.translations.language import Language, RequestLine, TargetRequest
 from engine.translations.neutral.content import (
     Block,
     Inline,
@@ -20,6 +19,7 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
 )
+from engine.translations.neutral.language import Language, RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import (
     ChatRequest,

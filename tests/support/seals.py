@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from engine.translations.language import Language
+from engine.translations.neutral.language import Language
 from engine.values.json_edit import edits
 
 

@@ -15,7 +15,6 @@ from typing import Any
 from msgspec import Raw
 
 from engine.translations import languages
-from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import (
     Block,
@@ -43,9 +42,10 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     Tokens,
 )
+from engine.translations.neutral.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, Message, Role, Tool, ToolChoice
-from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.values.wildcard import Patterns
 from tests.support import converse_answers

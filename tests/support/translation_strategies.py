@@ -9,7 +9,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from engine.translations.language import Language, TargetLanguage
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
     Block,
@@ -36,6 +35,7 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     Tokens,
 )
+from engine.translations.neutral.language import Language, TargetLanguage
 from engine.translations.neutral.request import ChatRequest, Message, Thinking
 from engine.values.usage import Usage
 from tests.support import converse_answers

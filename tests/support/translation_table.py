@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.translations import languages, target_languages
-from engine.translations.language import Language, RequestLine, TargetLanguage
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import Language, RequestLine, TargetLanguage
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.values.errors import GatewayError
 from tests.support.paths import ROOT

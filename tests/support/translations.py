@@ -11,11 +11,11 @@ import pytest
 from engine import dialects
 from engine.metering.readers import reader
 from engine.translations import language, target_language, target_languages
-from engine.translations.language import BaseLanguage, Language, RequestLine, TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
+from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.events import Event, UsageSource
-from engine.translations.neutral.law import Law
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import BaseLanguage, Language, RequestLine, TargetLanguage
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.translated_events import TranslatedErrors, TranslatedEvents
 from engine.values.event_json import json_or_none
@@ -55,7 +55,7 @@ def events_in(speaks: TargetLanguage, documents: Iterable[bytes]) -> Iterator[Ev
     meter = dialects.get(speaks.dialect).meter
     assert meter is not None
     tally, stream_reader = meter.tally(), speaks.stream_reader()
-    law = Law(usage=tally.usage)
+    law = AnswerState(usage=tally.usage)
     for data in documents:
         tally.take(json_or_none(data))
         yield from law.checked(stream_reader.read(data))
@@ -72,7 +72,7 @@ def usage_in(speaks: BaseLanguage, body: bytes) -> UsageSource:
 
 def read_whole(speaks: TargetLanguage, body: bytes) -> Answer:
     """An answer in one piece, with the usage that it reports."""
-    law = Law(usage=usage_in(speaks, body))
+    law = AnswerState(usage=usage_in(speaks, body))
     return collect(law.checked(speaks.read_answer(body)))
 
 

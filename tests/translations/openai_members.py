@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engine.translations.language import Language, RequestLine
+from engine.translations.neutral.language import Language, RequestLine
 from engine.translations.neutral.limits import Loss
 from engine.translations.neutral.request import ChatRequest
 

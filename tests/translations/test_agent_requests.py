@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.translations import language, target_language
-from engine.translations.language import RequestLine
+from engine.translations.neutral.language import RequestLine
 from engine.translations.translation import LossRules, Translation
 from engine.values.errors import GatewayError
 from tests.support.agent_model import tool_results

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.translations import language, languages, target_language, target_languages
-from engine.translations.language import TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import BrokenAnswer
+from engine.translations.neutral.language import TargetLanguage
 from engine.translations.neutral.limits import Losses
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.client.failures import InvalidAnswer

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from engine.translations import languages, target_language, translation
-from engine.translations.language import Language, RequestLine
+from engine.translations.neutral.language import Language, RequestLine
 from engine.translations.translation import LossRules, TranslatedExchange, Translation
 from tests.support.captures import RECORDINGS, Recording, needs_recordings
 from tests.support.sdk_types import check_request

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from engine.translations import language, target_language
-from engine.translations.language import RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
 from tests.support.each import each

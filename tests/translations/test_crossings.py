@@ -18,9 +18,9 @@ import pytest
 import yaml
 
 from engine.translations import language, target_language
-from engine.translations.language import RequestLine
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
 from tests.support.translations import CASES, event_data, relayed, translated_events, usage_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.translations import languages, target_languages
-from engine.translations.language import Feature, Language, RequestLine, TargetLanguage
+from engine.translations.neutral.language import Feature, Language, RequestLine, TargetLanguage
 from engine.translations.translation import LossRules, Translation
 from engine.values.errors import GatewayError
 

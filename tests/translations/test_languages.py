@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from engine.translations import languages, target_languages
-from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.content import Foreign, Text
 from engine.translations.neutral.events import BrokenAnswer, Event
+from engine.translations.neutral.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking, Tool, callable_tools
 from tests.support.request_strategies import MODELS

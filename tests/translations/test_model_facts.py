@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.translations import anthropic_models as claude_models
-from engine.translations import openai_models
 from engine.translations.generate_content import models as gemini_models
+from engine.translations.vendors import anthropic_models as claude_models
+from engine.translations.vendors import openai_models
 from tests.support.captures import SHARED
 
 CATALOG = SHARED / "reference" / "providers" / "catalog.json"

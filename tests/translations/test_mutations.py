@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from engine.translations import languages, target_languages
-from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import Language, RequestLine, TargetLanguage
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none

@@ -7,8 +7,8 @@ from typing import Any
 
 from engine.dialects.openai.usage import usage_of
 from engine.translations.chat_completions import answer_fields as chat_fields
-from engine.translations.openai_content import ERRORS, read_error
 from engine.translations.responses import answer_fields as responses_fields
+from engine.translations.vendors.openai_content import ERRORS, read_error
 from engine.values.usage import Usage
 from tests.support.each import each
 

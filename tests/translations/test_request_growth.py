@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from engine.translations import language, translation
-from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.events import BrokenAnswer
+from engine.translations.neutral.language import RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses, most_bytes
+from engine.translations.neutral.refusals import MAX_TEXTS, LossRules
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.refusals import MAX_TEXTS, LossRules
 from engine.translations.translation import Translation
 from engine.values.errors import GatewayError
 from tests.support.each import each

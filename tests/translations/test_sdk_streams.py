@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.translations import language, languages
-from engine.translations.language import Language
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
     Citation,
@@ -22,6 +21,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import Finish, TokenLogprob
+from engine.translations.neutral.language import Language
 from tests.support.sayings import Json, saying_of
 from tests.support.sdk_accumulators import as_sdk
 from tests.support.translation_strategies import (

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from engine.translations import languages, target_language
-from engine.translations.language import TargetLanguage
+from engine.translations.neutral.language import TargetLanguage
 from tests.support.growth import MAX_GROWTH, growth
 from tests.support.translation_sizes import (
     ANSWER_WORKS,

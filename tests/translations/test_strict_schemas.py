@@ -9,10 +9,10 @@ import pytest
 from msgspec import Raw
 
 from engine.translations import translation
-from engine.translations.language import RequestLine
-from engine.translations.openai_models import is_strict
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
+from engine.translations.vendors.openai_schemas import is_strict
 from tests.support.each import each
 
 Json = dict[str, Any]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from engine.translations import language
-from engine.translations.language import RequestLine
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.translations.neutral.language import RequestLine
 from engine.translations.translation import (
     MAX_ANSWER,
     MAX_ANSWER_OBJECTS,

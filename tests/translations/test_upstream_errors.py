@@ -9,9 +9,9 @@ import pytest
 from msgspec import Raw
 
 from engine.translations import target_language, target_languages
-from engine.translations.language import TargetLanguage
 from engine.translations.neutral.events import UpstreamError
-from engine.translations.refusals import error_members, error_of, is_error
+from engine.translations.neutral.language import TargetLanguage
+from engine.translations.neutral.refusals import error_members, error_of, is_error
 from tests.support.each import each
 
 Json = dict[str, Any]

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.translations import language, languages, target_language, target_languages
-from engine.translations.language import RequestLine
 from engine.translations.neutral.answer import Answer
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from tests.support.each import each
 from tests.support.request_strategies import FEATURES, MODELS, line_of, requests, written_in

@@ -8,9 +8,9 @@ import pytest
 
 from engine import dialects, translations
 from engine.relay.sse import NotAnEvent
-from engine.translations.language import RequestLine
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.upstream.client.failures import InvalidAnswer
 from engine.upstream.translated_events import TranslatedErrors, TranslatedEvents
 from engine.values.redaction import Redaction

@@ -18,8 +18,8 @@ import pytest
 from engine import dialects
 from engine.relay.sse import NotAnEvent
 from engine.translations import language
-from engine.translations.language import RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client import failures

@@ -74,5 +74,5 @@ ANSWER = OwnAnswer(
     summary="with the list of models that the caller may use, or one of them",
     handler=handler,
     in_every_dialect=True,
-    has_wide_variables=True,
+    has_slash_variables=True,
 )

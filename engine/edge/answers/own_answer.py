@@ -29,11 +29,11 @@ class OwnAnswer:
     `handler` makes the handler; routes with the same dialects and variable share it.
 
     `in_every_dialect`: callers ask for it in each dialect, so operations of several documents may
-    have one path. `has_wide_variables`: the variables of its paths may contain slashes.
+    have one path. `has_slash_variables`: the variables of its paths may contain slashes.
     """
 
     name: str
     summary: str
     handler: Callable[[AnswerSources], Handler]
     in_every_dialect: bool = False
-    has_wide_variables: bool = False
+    has_slash_variables: bool = False

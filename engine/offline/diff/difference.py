@@ -11,8 +11,8 @@ from types import FunctionType
 from engine.config.config import Config
 from engine.plan.route import PlanResult, Route
 from engine.source.problem import Path, Place, Source, place_of
+from engine.spec.document.path_templates import shape
 from engine.spec.operation import Operation
-from engine.spec.path_templates import shape
 from engine.values.discovery import Plugins
 from engine.values.units import format_names
 

@@ -9,11 +9,11 @@ from engine.offline.diff.difference import Difference, Effect, Side, of_operatio
 from engine.offline.diff.flat_schema import Part
 from engine.plan.route import Route
 from engine.source.problem import place_of
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
-from engine.spec.media_types import essence
 from engine.spec.operation import Operation
+from engine.values.media_types import essence
 
 T = TypeVar("T")
 

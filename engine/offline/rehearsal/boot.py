@@ -32,14 +32,14 @@ from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import capture_log
 from engine.offline.rehearsal.stand_ins import RecordingCounters, placeholder, recorder
 from engine.plan.route import CannotServe, Plan, Route
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value
-from engine.spec.media_types import is_json
 from engine.spec.request_writer import RequestValues
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.upstream.target import connect
 from engine.values.caller import Caller
+from engine.values.media_types import is_json
 
 _MAX_KINDS = 200
 _CALLER = "a rehearsal"
@@ -184,7 +184,9 @@ def _request(plan: Plan, route: Route) -> Request:
     media_type, body = _body(plan, route, model)
     names = path_templates.variables(operation.path)
     values = RequestValues(path=dict.fromkeys(names, model), body=body, media_type=media_type)
-    wire_request = plan.specifications[operation.spec].writer(operation, route.wide).write(values)
+    wire_request = (
+        plan.specifications[operation.spec].writer(operation, route.slash_variables).write(values)
+    )
     return Request(
         wire_request.method, wire_request.target, wire_request.headers, wire_request.body
     )

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from engine.exchange.request import Request
 from engine.plan.route import Plan, PlanResult, Route
+from engine.spec.document.path_templates import PathMatch, PathTree, variables
 from engine.spec.operation import Operation
-from engine.spec.path_templates import PathMatch, PathTree, variables
 
 MAX_OPERATIONS = 3
 _ALIKE = 0.72
@@ -34,14 +34,14 @@ class SimilarOperation(NamedTuple):
 def nearest(plan_result: PlanResult, request: Request) -> list[SimilarOperation]:
     """The most similar operations, the best first, each once."""
     assert plan_result.plan is not None
-    slash_variables = {route.operation.id: route.wide for route in plan_result.plan.routes}
+    by_operation = {route.operation.id: route.slash_variables for route in plan_result.plan.routes}
     mounts = {
         m for s in plan_result.specifications.values() for m in _mounts(s.operations.values())
     }
     best: dict[str, SimilarOperation] = {}
     for specification in plan_result.specifications.values():
         for operation in specification.operations.values():
-            for near in _candidates(operation, slash_variables, mounts, request):
+            for near in _candidates(operation, by_operation, mounts, request):
                 best_match = best.get(operation.id)
                 if best_match is None or _rank(near) < _rank(best_match):
                     best[operation.id] = near
@@ -58,22 +58,22 @@ def _mounts(operations: Iterable[Operation]) -> set[str]:
 
 def _candidates(
     operation: Operation,
-    slash_variables: dict[str, tuple[str, ...]],
+    by_operation: dict[str, tuple[str, ...]],
     mounts: Collection[str],
     request: Request,
 ) -> Iterator[SimilarOperation]:
     """The operation under each mount where it is similar to the request."""
     path = request.target.partition("?")[0]
     method = request.method.upper()
-    wide = slash_variables.get(operation.id, ())
+    slash_variables = by_operation.get(operation.id, ())
     for mount in operation.mounts:
         template = mount + operation.path
-        if not _fits(template, path, wide):
-            near = _similar(operation, mount, mounts, wide, path)
+        if not _fits(template, path, slash_variables):
+            near = _similar(operation, mount, mounts, slash_variables, path)
             if near is not None:
                 less = 0.1 if method != operation.method else 0.0
                 yield near._replace(similarity=near.similarity - less)
-        elif operation.id not in slash_variables:
+        elif operation.id not in by_operation:
             reason = f"no route serves it; name {operation.id} in a route's operations"
             yield SimilarOperation(operation, template, "route", reason, 1.0)
         elif method != operation.method:
@@ -82,16 +82,20 @@ def _candidates(
 
 
 def _similar(
-    operation: Operation, mount: str, mounts: Collection[str], wide: tuple[str, ...], path: str
+    operation: Operation,
+    mount: str,
+    mounts: Collection[str],
+    slash_variables: tuple[str, ...],
+    path: str,
 ) -> SimilarOperation | None:
     """The operation under a mount whose path does not match, None if it is not similar."""
     template = mount + operation.path
     similarity = SequenceMatcher(None, _filled(template, path), path).ratio()
     (stem, colon, verb_sent), verb = path.rpartition(":"), template.rpartition("}:")[2]
-    if "}:" in template and colon and _fits(template, f"{stem}:{verb}", wide):
+    if "}:" in template and colon and _fits(template, f"{stem}:{verb}", slash_variables):
         reason = f"its verb is ':{verb}', not ':{verb_sent}'"
         return SimilarOperation(operation, template, "verb", reason, similarity)
-    if (prefix := _other_mount(operation, path, wide, mounts)) is not None:
+    if (prefix := _other_mount(operation, path, slash_variables, mounts)) is not None:
         actual = f"'{prefix}'" if prefix else "the root"
         where = f"'{mount}'" if mount else "the root"
         reason = f"it is mounted at {where}, not at {actual}"
@@ -101,14 +105,14 @@ def _similar(
     return None
 
 
-def _fits(template: str, path: str, wide: tuple[str, ...]) -> bool:
+def _fits(template: str, path: str, slash_variables: tuple[str, ...]) -> bool:
     tree = PathTree()
-    tree.add(template, "GET", None, wide)
+    tree.add(template, "GET", None, slash_variables)
     return isinstance(tree.find(path, "GET"), PathMatch)
 
 
 def _other_mount(
-    operation: Operation, path: str, wide: tuple[str, ...], mounts: Collection[str]
+    operation: Operation, path: str, slash_variables: tuple[str, ...], mounts: Collection[str]
 ) -> str | None:
     """The prefix under which the path would match the operation; None if there is none."""
     if all(variables(segment) for segment in operation.path.split("/")[1:]):
@@ -117,7 +121,7 @@ def _other_mount(
     while at >= 0:
         prefix = path[:at]
         plausible = not prefix or prefix in mounts or _VERSION.fullmatch(prefix)
-        if plausible and _fits(operation.path, path[at:], wide):
+        if plausible and _fits(operation.path, path[at:], slash_variables):
             return prefix
         at = path.find("/", at + 1)
     return None
@@ -178,10 +182,12 @@ def narrow_plan(plan: Plan, path: str) -> Plan:
 
 
 def _may_be(route: Route, segments: list[str]) -> bool:
-    return any(_may_match(template, route.wide, segments) for template, _ in route.templates)
+    return any(
+        _may_match(template, route.slash_variables, segments) for template, _ in route.templates
+    )
 
 
-def _may_match(template: str, wide: tuple[str, ...], segments: list[str]) -> bool:
+def _may_match(template: str, slash_variables: tuple[str, ...], segments: list[str]) -> bool:
     """Whether the literal segments match the path, up to a variable of several segments."""
     expected = template.split("/")
     for index, segment in enumerate(expected):
@@ -190,6 +196,6 @@ def _may_match(template: str, wide: tuple[str, ...], segments: list[str]) -> boo
         if "{" not in segment:
             if unquote(segment) != unquote(segments[index]):
                 return False
-        elif any(name in wide for name in variables(segment)):
+        elif any(name in slash_variables for name in variables(segment)):
             return True
     return len(expected) == len(segments)

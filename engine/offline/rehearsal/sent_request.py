@@ -14,7 +14,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.plan.route import Route
-from engine.spec.path_templates import PathMatch, PathTree
+from engine.spec.document.path_templates import PathMatch, PathTree
 from engine.upstream.client.address import origin_of
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
@@ -79,7 +79,7 @@ def _as_exchange(route: Route, request: SentRequest, config: Config) -> Exchange
     path, _, query = f"/{target}".partition("?")
     path = path.removeprefix(origin.base_path)
     tree = PathTree()
-    tree.add(route.operation.path, request.method, None, route.wide)
+    tree.add(route.operation.path, request.method, None, route.slash_variables)
     match = tree.find(path, request.method)
     variables = match.variables if isinstance(match, PathMatch) else {}
     environ = {environ_key(name): value for name, value in request.headers}

@@ -9,12 +9,12 @@ from msgspec import Raw
 from engine import translations
 from engine.translations.embeddings.language import EmbeddingLanguage, Embeddings
 from engine.translations.embeddings.languages import embedding_languages
-from engine.translations.language import Language, RequestLine
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open, Start
+from engine.translations.neutral.language import Language, RequestLine
+from engine.translations.neutral.refusals import UNREADABLE
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.refusals import UNREADABLE
 from engine.values.usage import Usage
 
 _ID = "rehearsal"

@@ -9,7 +9,7 @@ from typing import cast
 
 from engine.exchange.exchange import Exchange
 from engine.plan.route import Plan, Route
-from engine.translations.language import TargetRequest
+from engine.translations.neutral.language import TargetRequest
 from engine.upstream.request import edit_request
 from engine.upstream.target import Target
 from engine.upstream.translations import RouteTranslations, TranslationTables, translated_request

@@ -9,7 +9,7 @@ from itertools import islice
 from engine.config.models import Model
 from engine.offline.audit import AuditCase
 from engine.offline.translation_limits import formats, refused_features
-from engine.translations.language import Feature
+from engine.translations.neutral.language import Feature
 
 _MAX_WARNINGS = 20
 _MAX_NAMED = 5

@@ -10,7 +10,7 @@ from engine.offline.audit import AuditCase
 from engine.plan.route import Plan
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
-from engine.spec.media_types import is_json
+from engine.values.media_types import is_json
 from engine.values.wildcard import matches
 
 _MAX_DEPTH = 4

@@ -24,7 +24,6 @@ from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, place_of
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters, example_value
-from engine.spec.media_types import essence, is_json
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
 from engine.spec.parameter_readers import cookies
@@ -32,6 +31,7 @@ from engine.spec.query_string import Query
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.spec import Specification
 from engine.values.errors import Malformed
+from engine.values.media_types import essence, is_json
 from engine.values.units import format_count
 
 if TYPE_CHECKING:

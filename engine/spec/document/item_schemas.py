@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.source.problem import Path
 from engine.spec.document.node import Library, Node
 from engine.spec.document.path_items import operations_of
-from engine.spec.media_types import essence, sequence_kind
+from engine.values.media_types import essence, sequence_kind
 
 
 def describe_items(library: Library) -> None:

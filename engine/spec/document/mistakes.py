@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import distance, near
 from engine.spec.document.node import Library
-from engine.spec.schema_keywords import SUBSCHEMA_LISTS
+from engine.spec.document.schema_keywords import SUBSCHEMA_LISTS
 
 MEDIA_TYPE, SCHEMA, PATH = "MW476", "MW477", "MW478"
 

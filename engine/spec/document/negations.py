@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 
 from engine.source.problem import Path
 from engine.spec.document.node import Library
-from engine.spec.schema_keywords import SUBSCHEMA_MAPPINGS
+from engine.spec.document.schema_keywords import SUBSCHEMA_MAPPINGS
 
 _NAMING = frozenset({*SUBSCHEMA_MAPPINGS, "schemas", "parameters", "headers"})
 """The mappings of which a key `not` is a name."""

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 from engine.source.problem import Path, Problem, Source
 from engine.source.reader import SourceDocument, read_file
 from engine.spec.document import packed
+from engine.values.json_pointer import escape, unescape
 
 CONVERTED = "3.0.4+swagger-2.0"
 """The version of a document that was converted from Swagger 2.0."""
@@ -208,8 +209,8 @@ class Node:
     @property
     def pointer(self) -> str:
         """The URI of this node with a JSON Pointer, for `$ref`."""
-        steps = (str(step).replace("~", "~0").replace("/", "~1") for step in self.path)
-        return f"{self.uri.as_uri()}#" + "".join(f"/{quote(step, safe='')}" for step in steps)
+        steps = (quote(escape(str(step)), safe="") for step in self.path)
+        return f"{self.uri.as_uri()}#" + "".join(f"/{step}" for step in steps)
 
     @property
     def ref(self) -> str | None:
@@ -316,4 +317,4 @@ def pointer_steps(pointer: str) -> list[str]:
     steps = pointer.split("/")[1:]
     if "%" not in pointer and "~" not in pointer:
         return steps
-    return [unquote(s).replace("~1", "/").replace("~0", "~") for s in steps]
+    return [unescape(unquote(step)) for step in steps]

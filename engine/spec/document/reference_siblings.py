@@ -13,7 +13,7 @@ from engine.source.problem import Findings, Level
 from engine.spec.document.node import Node
 from engine.spec.document.object_walk import WalkedObject
 from engine.spec.document.objects import OBJECTS
-from engine.spec.schema_keywords import ANNOTATIONS
+from engine.spec.document.schema_keywords import ANNOTATIONS
 
 _EFFECTIVE = (
     OBJECTS["schema"].keys

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.source.problem import Path
 from engine.spec.document.node import Library, Node
-from engine.spec.json_schema_files import NAMING
+from engine.spec.document.schema_keywords import NAMING
 
 _VALUES = frozenset({"value", "dataValue"})
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})

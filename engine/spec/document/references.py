@@ -16,6 +16,7 @@ from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
 from engine.spec.document.reference_walk import all_references, is_extension, references
 from engine.spec.document.schema_ids import SchemaIds
 from engine.spec.document.self_uris import SelfUris
+from engine.values.json_pointer import escape
 
 
 def check_references(library: Library, findings: Findings) -> SchemaIds:
@@ -132,7 +133,7 @@ def _include_members(node: Node, findings: Findings) -> None:
     if isinstance(members, dict) and all(isinstance(m, dict) for m in members.values()):
         message = "'$ref' in place of names; the members of its target are read as properties"
         for name in members:
-            step = quote(name.replace("~", "~0").replace("/", "~1"), safe="")
+            step = quote(escape(name), safe="")
             at = ref if "#" in ref else f"{ref}#"
             node.value.setdefault(name, {"$ref": f"{at}/{step}"})
     else:

@@ -17,8 +17,13 @@ from urllib.parse import quote, unquote, urljoin
 from engine.source.problem import Path
 from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import UNUSABLE_NAME, Library, Node, pointer_steps, target_of
-from engine.spec.json_schema_files import LITERAL, NAMING
-from engine.spec.schema_keywords import SUBSCHEMA_LISTS, SUBSCHEMA_MAPPINGS, SUBSCHEMAS
+from engine.spec.document.schema_keywords import (
+    LITERAL,
+    NAMING,
+    SUBSCHEMA_LISTS,
+    SUBSCHEMA_MAPPINGS,
+    SUBSCHEMAS,
+)
 from engine.values.trees import Json
 
 _ANCHORS = ("$anchor", "$dynamicAnchor")

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from engine.source.problem import Findings, Level
 from engine.spec.document.node import Library, Node
 from engine.spec.document.reference_walk import all_references
-from engine.spec.json_schema_files import NAMING
-from engine.spec.schema_keywords import (
+from engine.spec.document.schema_keywords import (
     ANNOTATIONS,
+    NAMING,
     REFERENCES,
     SAME_VALUE,
     SAME_VALUE_LISTS,

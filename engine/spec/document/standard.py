@@ -21,14 +21,14 @@ from engine.source.problem import Findings, Level, Path, place_of
 from engine.spec.document import overlay
 from engine.spec.document.node import Library
 from engine.spec.document.path_items import declared_parameters, operations_of
-from engine.spec.document.repairs.path_keys import read
+from engine.spec.document.path_keys import read
+from engine.spec.document.path_templates import variables
 from engine.spec.document.unusable_values import (
     HALF_CHARACTER,
     TOO_DEEP,
     deep_places,
     half_characters,
 )
-from engine.spec.path_templates import variables
 
 _MAX_FINDINGS = 50
 _MAX_LENGTH = 200

@@ -23,13 +23,13 @@ from engine.spec.document.node import Library, Node
 from engine.spec.document.object_walk import WalkedObject, objects
 from engine.spec.document.objects import OBJECTS
 from engine.spec.document.path_items import METHODS
+from engine.spec.document.styles import STYLES
 from engine.spec.document.unusable_values import (
     HALF_CHARACTER,
     TOO_DEEP,
     deep_places,
     half_characters,
 )
-from engine.spec.parameter_readers import STYLES
 from engine.values.trees import Json
 
 _META_30 = "http://json-schema.org/draft-04/schema"

@@ -7,10 +7,10 @@ from engine.translations.chat_completions.answer_writer import Writer, write_ans
 from engine.translations.chat_completions.request_reader import read_request, without_seals
 from engine.translations.chat_completions.request_shapes import FEATURES
 from engine.translations.chat_completions.request_writer import write_request
-from engine.translations.language import Language
 from engine.translations.neutral.content import CACHE_MARKS
-from engine.translations.openai_content import read_error
-from engine.translations.openai_models import most_tokens
+from engine.translations.neutral.language import Language
+from engine.translations.vendors.openai_content import read_error
+from engine.translations.vendors.openai_models import most_tokens
 from engine.values.wildcard import Patterns
 
 LANGUAGE = Language(

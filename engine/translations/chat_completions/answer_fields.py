@@ -16,7 +16,7 @@ from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.content import Citation, Media
 from engine.translations.neutral.events import Cite, Finish, Stop
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.openai_content import Token, UrlCitation, read_citation, read_url
+from engine.translations.vendors.openai_content import Token, UrlCitation, read_citation, read_url
 from engine.values.trees import Json
 from engine.values.usage import Usage
 

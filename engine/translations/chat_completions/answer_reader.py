@@ -33,7 +33,7 @@ from engine.translations.neutral.events import (
     interrupted,
 )
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.openai_content import ERRORS, read_logprobs
+from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
 _NO_USAGE = (b"", b"null", b"{}")
 

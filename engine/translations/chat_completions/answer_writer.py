@@ -41,7 +41,7 @@ from engine.translations.neutral.events import (
     Tokens,
 )
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_content import write_citation, write_logprobs, write_url
+from engine.translations.vendors.openai_content import write_citation, write_logprobs, write_url
 from engine.values.trees import Json
 
 

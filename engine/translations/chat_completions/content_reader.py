@@ -38,7 +38,7 @@ from engine.translations.neutral.request_json import (
     content_reader,
     present,
 )
-from engine.translations.openai_content import (
+from engine.translations.vendors.openai_content import (
     AudioPart,
     RefusalPart,
     read_audio,

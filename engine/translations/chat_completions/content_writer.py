@@ -25,7 +25,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
-from engine.translations.openai_content import is_sendable, why_not, write_url
+from engine.translations.vendors.openai_content import is_sendable, why_not, write_url
 from engine.values.trees import Json
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}

@@ -24,7 +24,6 @@ from engine.translations.chat_completions.request_shapes import (
     ToolObject,
     UserMessage,
 )
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
     Changes,
@@ -32,8 +31,10 @@ from engine.translations.neutral.content import (
     is_sealed,
     objects,
     read_cache_mark,
+    without_objects,
 )
 from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -49,8 +50,13 @@ from engine.translations.neutral.request_json import (
     UnknownObject,
     present,
 )
-from engine.translations.openai_request_fields import other_members, read_schema, read_tool_choice
+from engine.translations.vendors.openai_request_fields import (
+    other_members,
+    read_schema,
+    read_tool_choice,
+)
 from engine.values.json_edit import JsonPath
+from engine.values.trees import Json
 
 _PLACES = {
     "parallel_calls": "parallel_tool_calls",
@@ -248,20 +254,11 @@ def without_seals(request: object) -> Changes:
     changes: dict[JsonPath, bytes | None] = {}
     for index, message in objects(request, "messages"):
         place: JsonPath = ("messages", index)
-        changes.update(_changes(message, place))
+        changes.update(without_objects(message, _DETAILS, place, _is_sealed))
         fields = message.get(_FIELDS)
-        changes.update(_changes(fields, (*place, _FIELDS)))
+        changes.update(without_objects(fields, _DETAILS, (*place, _FIELDS), _is_sealed))
     return changes
 
 
-def _changes(holder: Any, place: JsonPath) -> Changes:
-    """The changes of an object at `place` that may have `reasoning_details`."""
-    details = objects(holder, _DETAILS)
-    seal_places = [
-        at
-        for at, detail in details
-        if is_sealed(detail.get("signature")) or is_sealed(detail.get("data"))
-    ]
-    if seal_places and len(seal_places) == len(holder[_DETAILS]):
-        return {(*place, _DETAILS): None}
-    return {(*place, _DETAILS, at): None for at in seal_places}
+def _is_sealed(detail: Json) -> bool:
+    return is_sealed(detail.get("signature")) or is_sealed(detail.get("data"))

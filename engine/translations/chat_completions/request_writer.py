@@ -7,14 +7,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.translations.chat_completions.content_writer import MessageWriter
-from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, mark
 from engine.translations.neutral.json_members import with_values
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
-from engine.translations.openai_models import (
+from engine.translations.vendors.openai_models import (
     is_vendors_own,
     limit_field,
     most_stops,
@@ -23,8 +23,7 @@ from engine.translations.openai_models import (
     takes_cache_control,
     takes_penalties,
 )
-from engine.translations.openai_parameters import write_parameters
-from engine.translations.openai_request_fields import (
+from engine.translations.vendors.openai_request_fields import (
     lose_logprobs,
     lose_penalties,
     write_effort,
@@ -35,6 +34,7 @@ from engine.translations.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
+from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
 _RESPONSES = "responses"
@@ -52,7 +52,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     _write_output(request, body, losses)
     _write_sampling(request, model, body, losses)
     if request.prefill:
-        losses.add(request.prefill, "the model does not continue an assistant's turn")
+        losses.add_prefill(request.prefill)
     if request.stream:
         body["stream"] = True
         if request.ask_usage:
@@ -78,7 +78,7 @@ def _write_tools(
         elif tool.kind == "web_search":
             losses.add(tool.place, "this model does not search the web in chat completions")
         else:
-            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+            losses.add_tool(tool)
     if tools:
         body["tools"] = tools
     if not any(isinstance(tool, Tool) for tool in request.tools):

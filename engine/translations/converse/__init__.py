@@ -7,7 +7,7 @@ from engine.translations.converse.answer_fields import NAME, read_error
 from engine.translations.converse.answer_reader import Reader, read_answer
 from engine.translations.converse.models import most_tokens
 from engine.translations.converse.request_writer import write_request
-from engine.translations.language import TargetLanguage
+from engine.translations.neutral.language import TargetLanguage
 
 LANGUAGE = TargetLanguage(
     name=NAME,

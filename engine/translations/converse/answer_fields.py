@@ -19,7 +19,7 @@ from engine.translations.neutral.events import (
     foreign_stop,
 )
 from engine.translations.neutral.json_members import NULL, WrongType
-from engine.translations.refusals import AnswerErrors, error_of
+from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.values.trees import Json
 
 

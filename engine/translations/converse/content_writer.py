@@ -11,6 +11,7 @@ from engine.translations.converse.answer_fields import NAME, write_reasoning
 from engine.translations.converse.models import Model
 from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
 from engine.translations.neutral.content import (
+    UPLOADED,
     Block,
     CacheMark,
     Foreign,
@@ -80,10 +81,8 @@ class MediaWriter:
         if isinstance(media, str):
             self._losses.add(block.place, media)
             return None
-        if block.detail not in ("", "auto"):
-            self._losses.add(
-                f"{block.place}.detail", "the resolution of images cannot be chosen", hint=True
-            )
+        if block.detail:
+            self._losses.add_detail(block)
         if block.kind == "document":
             media = {"name": self._name(block), **media}
         return {block.kind: media}
@@ -110,7 +109,7 @@ class MediaWriter:
             return _media(word, place) if word else _unknown(source.media_type)
         if isinstance(source, Link):
             return "the upstream reads only links to Amazon S3 (s3://)"
-        return "the file was uploaded to another vendor"
+        return UPLOADED
 
     def _name(self, block: Media) -> str:
         """The name of a document, of the characters that the vendor accepts, which no other one

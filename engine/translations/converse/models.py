@@ -5,7 +5,8 @@ where it stops (`inferenceConfig`, `outputConfig`, and the fields that only its 
 
 Sources: the service model of botocore 1.44 (bedrock-runtime 2023-09-30); the vendor's pages
 "Supported models and model features", "Prompt caching", "Get validated JSON results from models"
-and "Extended thinking in Amazon Nova 2", November 2026; Anthropic's models: `anthropic_models.py`.
+and "Extended thinking in Amazon Nova 2", November 2026; Anthropic's models:
+`vendors/anthropic_models.py`.
 
 Not verified: `reasoning_effort` of gpt-oss, and which open models other than gpt-oss, Qwen 3 and
 DeepSeek V3 are held to a schema. A name that no entry covers, such as the ARN of an inference
@@ -19,9 +20,6 @@ from typing import Literal
 
 from msgspec import Raw
 
-from engine.translations import anthropic_models
-from engine.translations.anthropic_models import ParameterWriter as AnthropicWriter
-from engine.translations.model_parameters import models
 from engine.translations.neutral.calls import lose_one_call
 from engine.translations.neutral.parameters import (
     LimitedWriter,
@@ -31,6 +29,9 @@ from engine.translations.neutral.parameters import (
     nearest_effort,
 )
 from engine.translations.neutral.request import Thinking
+from engine.translations.vendors import anthropic_models
+from engine.translations.vendors.anthropic_models import ParameterWriter as AnthropicWriter
+from engine.translations.vendors.model_parameters import models
 from engine.values.trees import Json
 
 _ALL_MEDIA = frozenset({"image", "audio", "video", "document"})

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from engine.translations.anthropic_models import ParameterWriter as AnthropicWriter
-from engine.translations.anthropic_models import strict_schema
 from engine.translations.converse.content_writer import (
     ContentWriter,
     cache_point,
     limit_cache_points,
 )
 from engine.translations.converse.models import Model, ParameterWriter, model_called
-from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import (
     NO_ARGUMENTS,
     LimitedToolWriter,
@@ -21,6 +18,7 @@ from engine.translations.neutral.calls import (
     arguments_schema,
 )
 from engine.translations.neutral.content import CACHE_MARK_FIELDS
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools, merged
 from engine.translations.neutral.turns import (
@@ -30,6 +28,8 @@ from engine.translations.neutral.turns import (
     results_before_others,
     texts_only,
 )
+from engine.translations.vendors.anthropic_models import ParameterWriter as AnthropicWriter
+from engine.translations.vendors.anthropic_models import strict_schema
 from engine.values.trees import Json
 
 
@@ -72,8 +72,7 @@ class ToolWriter(LimitedToolWriter[Model]):
         """Note the tools that other vendors run."""
         for tool in self._request.tools:
             if not isinstance(tool, Tool):
-                reason = f"the tool '{tool.name}' is run by another vendor"
-                self._losses.add(tool.place, reason)
+                self._losses.add_tool(tool)
 
     def _functions(self) -> list[Tool]:
         """The functions that may be called."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import Raw, Struct
 
-from engine.translations.language import BaseLanguage, RequestLine, TargetRequest
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import BaseLanguage, RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses, TooLarge, encode_request, most_bytes
 from engine.values.trees import Json
 

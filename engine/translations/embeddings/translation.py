@@ -8,10 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.translations.embeddings.language import EmbeddingLanguage, EmbeddingRequest
-from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource, no_usage
+from engine.translations.neutral.language import RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses
-from engine.translations.refusals import (
+from engine.translations.neutral.refusals import (
     UNREADABLE,
     LossRules,
     check_objects,

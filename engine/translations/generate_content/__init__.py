@@ -5,12 +5,12 @@ from __future__ import annotations
 from engine.translations.generate_content.answer_fields import read_error
 from engine.translations.generate_content.answer_reader import Reader, read_answer
 from engine.translations.generate_content.answer_writer import Writer, write_answer
-from engine.translations.generate_content.fields import SEAL_BASE64, without_seals
 from engine.translations.generate_content.models import most_tokens
+from engine.translations.generate_content.part_fields import SEAL_BASE64, without_seals
 from engine.translations.generate_content.request_reader import read_request
 from engine.translations.generate_content.request_shapes import FEATURES
 from engine.translations.generate_content.request_writer import write_request
-from engine.translations.language import Language, TokenCount
+from engine.translations.neutral.language import Language, TokenCount
 from engine.values.wildcard import Patterns
 
 LANGUAGE = Language(

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from engine.translations.generate_content.fields import Fields
+from engine.translations.generate_content.part_fields import Fields
 from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -24,7 +24,7 @@ from engine.translations.neutral.events import (
     foreign_stop,
 )
 from engine.translations.neutral.json_members import NULL, Members
-from engine.translations.refusals import AnswerErrors, error_members, error_of
+from engine.translations.neutral.refusals import AnswerErrors, error_members, error_of
 from engine.values.trees import Json
 from engine.values.usage import Usage
 

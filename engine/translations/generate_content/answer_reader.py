@@ -27,7 +27,7 @@ from engine.translations.neutral.events import (
     check_candidate,
 )
 from engine.translations.neutral.json_members import decode
-from engine.translations.refusals import is_error
+from engine.translations.neutral.refusals import is_error
 from engine.values.event_json import json_or_none
 
 _ITEMS = msgspec.json.Decoder(list[Raw])

@@ -13,7 +13,7 @@ from engine.translations.generate_content.answer_fields import (
     write_usage,
 )
 from engine.translations.generate_content.citations import GroundingWriter
-from engine.translations.generate_content.fields import write_signature
+from engine.translations.generate_content.part_fields import write_signature
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import are_object, arguments_object
 from engine.translations.neutral.content import (

@@ -16,7 +16,7 @@ from engine.translations.generate_content.answer_fields import (
     read_logprobs,
 )
 from engine.translations.generate_content.citations import CitationReader
-from engine.translations.generate_content.fields import (
+from engine.translations.generate_content.part_fields import (
     NAME,
     THOUGHT,
     Fields,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from msgspec import Raw
 
-from engine.translations.generate_content.fields import (
+from engine.translations.generate_content.part_fields import (
     NAME,
     THOUGHT,
     inline_media,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.generate_content.fields import (
+from engine.translations.generate_content.models import Model
+from engine.translations.generate_content.part_fields import (
     NAME,
     THOUGHT,
     UNSIGNED,
     write_signature,
 )
-from engine.translations.generate_content.models import Model
 from engine.translations.neutral.calls import ToolNames, arguments_object
 from engine.translations.neutral.content import (
     NOT_WEB,
@@ -176,9 +176,7 @@ class ContentWriter:
         if block.detail in ("", "auto"):
             return {}
         if not self._model.generation_3 or block.detail not in ("low", "high"):
-            self._losses.add(
-                f"{block.place}.detail", "the resolution of images cannot be chosen", hint=True
-            )
+            self._losses.add_detail(block)
             return {}
         return {"mediaResolution": {"level": f"MEDIA_RESOLUTION_{block.detail.upper()}"}}
 

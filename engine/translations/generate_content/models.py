@@ -19,7 +19,6 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.subset_writer import SubsetWriter
-from engine.translations.model_parameters import models, parameters
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.parameters import (
     NO_REASONING,
@@ -30,6 +29,7 @@ from engine.translations.neutral.parameters import (
     nearest_effort,
 )
 from engine.translations.neutral.request import Thinking
+from engine.translations.vendors.model_parameters import models, parameters
 from engine.values.trees import Json
 
 

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from engine.dialects.interface.streams import alt_is_sse
 from engine.translations.generate_content.content_reader import ContentReader
-from engine.translations.generate_content.fields import NAME, Fields
+from engine.translations.generate_content.part_fields import NAME, Fields
 from engine.translations.generate_content.request_shapes import (
     ConfigObject,
     ContentObject,
@@ -17,9 +17,9 @@ from engine.translations.generate_content.request_shapes import (
     ThinkingConfig,
 )
 from engine.translations.generate_content.schemas import to_json_schema
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from msgspec import Raw, field
 
-from engine.translations.generate_content.fields import documented_lists, documented_names
-from engine.translations.language import Feature, Features, each_alone
+from engine.translations.generate_content.part_fields import documented_lists, documented_names
+from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject
 
 

@@ -12,9 +12,9 @@ from engine.translations.generate_content.models import (
     path_of,
 )
 from engine.translations.generate_content.subset_writer import SubsetWriter
-from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames, lose_one_call
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -66,7 +66,7 @@ def _searches(request: ChatRequest, losses: Losses) -> list[BuiltInTool]:
         if isinstance(tool, BuiltInTool) and tool.kind == "web_search":
             searches.append(tool)
         elif isinstance(tool, BuiltInTool):
-            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+            losses.add_tool(tool)
     return searches
 
 
@@ -149,5 +149,5 @@ def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> 
 def _without_prefill(messages: list[Message], model: Model, losses: Losses) -> list[Message]:
     if not messages or messages[-1].role != "assistant" or model.prefill:
         return messages
-    losses.add(messages[-1].place, "the model does not continue an assistant's turn")
+    losses.add_prefill(messages[-1].place)
     return messages[:-1]

@@ -20,6 +20,7 @@ from engine.translations.generate_content.schemas import (
 )
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import TooLarge, most_bytes
+from engine.values.json_pointer import unescape
 from engine.values.trees import Json
 
 _KNOWN = frozenset(
@@ -262,7 +263,6 @@ def _children(subset: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _resolved(reference: str, document: object) -> object:
-    for step in reference.removeprefix("#/").split("/"):
-        step = step.replace("~1", "/").replace("~0", "~")
+    for step in map(unescape, reference.removeprefix("#/").split("/")):
         document = document.get(step) if isinstance(document, dict) else None
     return document

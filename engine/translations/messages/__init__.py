@@ -1,10 +1,8 @@
 """Anthropic's messages. Read `request_reader.py` and `answer_reader.py` first, then
-`../anthropic_models.py`."""
+`../vendors/anthropic_models.py`."""
 
 from __future__ import annotations
 
-from engine.translations.anthropic_models import most_tokens
-from engine.translations.language import Language, TokenCount
 from engine.translations.messages.answer_fields import NAME, read_error
 from engine.translations.messages.answer_reader import Reader, read_answer
 from engine.translations.messages.answer_writer import Writer, write_answer
@@ -12,6 +10,8 @@ from engine.translations.messages.content_reader import without_seals
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_shapes import FEATURES
 from engine.translations.messages.request_writer import write_request
+from engine.translations.neutral.language import Language, TokenCount
+from engine.translations.vendors.anthropic_models import most_tokens
 from engine.values.wildcard import Patterns
 
 LANGUAGE = Language(

@@ -15,8 +15,8 @@ from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.content import SEAL, Citation, Signature, seal, unseal
 from engine.translations.neutral.events import Finish, Stop, UpstreamError, foreign_stop
 from engine.translations.neutral.json_members import NULL
+from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.refusals import AnswerErrors, error_of
 from engine.values.trees import Json
 from engine.values.usage import Usage
 

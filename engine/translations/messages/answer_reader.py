@@ -28,7 +28,7 @@ from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader
-from engine.translations.refusals import is_error
+from engine.translations.neutral.refusals import is_error
 
 _ERROR = Raw(b'"error"')
 

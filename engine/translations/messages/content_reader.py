@@ -44,6 +44,7 @@ from engine.translations.neutral.content import (
     is_sealed,
     objects,
     read_cache_mark,
+    without_objects,
 )
 from engine.translations.neutral.json_members import WrongType, read_shape
 from engine.translations.neutral.request_json import UnknownObject, content_reader, present
@@ -186,7 +187,8 @@ def without_seals(request: Any) -> Changes:
         else:
             changes.update({("messages", index, "content", at): None for at in seal_places})
         for at, block in blocks:
-            changes.update(_citations(block, ("messages", index, "content", at)))
+            place: JsonPath = ("messages", index, "content", at)
+            changes.update(without_objects(block, "citations", place, _is_sealed_citation))
     if len(turns) > 1 and _calls_without_thoughts(turns[-2], turns[-1], changes):
         thinking = request.get("thinking")
         if isinstance(thinking, dict) and thinking.get("type") == "enabled":
@@ -195,18 +197,13 @@ def without_seals(request: Any) -> Changes:
     return changes
 
 
-def _citations(block: Json, place: JsonPath) -> Changes:
-    """The changes that remove citations of other vendors' searches from a block."""
-    citations = objects(block, "citations")
-    sealed = [at for at, each in citations if is_sealed(each.get("encrypted_index"))]
-    if sealed and len(sealed) == len(block["citations"]):
-        return {(*place, "citations"): None}
-    return {(*place, "citations", at): None for at in sealed}
-
-
 def _is_sealed(block: Json) -> bool:
     member = _SIGNATURES.get(str(block.get("type")))
     return member is not None and is_sealed(block.get(member))
+
+
+def _is_sealed_citation(citation: Json) -> bool:
+    return is_sealed(citation.get("encrypted_index"))
 
 
 def _calls_without_thoughts(

@@ -12,6 +12,7 @@ from engine.translations.neutral.calls import ToolNames, arguments_object, call_
 from engine.translations.neutral.content import (
     IMAGE_TYPES,
     NOT_WEB,
+    UPLOADED,
     Block,
     Foreign,
     Inline,
@@ -77,10 +78,8 @@ class ContentWriter:
         media: Json = {"type": block.kind, "source": source}
         if block.kind == "document" and block.name:
             media["title"] = block.name
-        if block.detail not in ("", "auto"):
-            self._losses.add(
-                f"{block.place}.detail", "the resolution of images cannot be chosen", hint=True
-            )
+        if block.detail:
+            self._losses.add_detail(block)
         return media
 
     def _image_source(self, block: Media) -> Json | str:
@@ -159,7 +158,7 @@ def _is_plain(block: Block) -> TypeGuard[Text]:
 def _reference(source: Link | UploadedFile) -> Json | str:
     """The source of content outside of the request, or the reason why there is none."""
     if isinstance(source, UploadedFile):
-        return "the file was uploaded to another vendor"
+        return UPLOADED
     return {"type": "url", "url": source.url} if source.is_web else NOT_WEB
 
 

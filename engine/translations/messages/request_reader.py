@@ -7,7 +7,6 @@ from typing import Literal
 from msgspec import Raw
 
 from engine.dialects.anthropic.volatile_texts import stable_text
-from engine.translations.language import RequestLine
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
@@ -20,6 +19,7 @@ from engine.translations.neutral.content import (
     read_cache_mark,
 )
 from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.parameters import number
 from engine.translations.neutral.request import (
     BuiltInTool,

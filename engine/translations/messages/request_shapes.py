@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Raw
 
-from engine.translations.language import Feature, Features, each_alone
+from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
 
 

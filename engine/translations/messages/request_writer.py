@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.translations.anthropic_models import (
-    UNSENT_THOUGHTS,
-    Model,
-    ParameterWriter,
-    can_think_on,
-    metadata_of,
-    model_called,
-    strict_schema,
-)
-from engine.translations.language import TargetRequest
 from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.neutral.calls import (
     NO_ARGUMENTS,
@@ -23,6 +13,7 @@ from engine.translations.neutral.calls import (
     arguments_schema,
 )
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, mark
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import (
@@ -38,6 +29,15 @@ from engine.translations.neutral.turns import (
     lose_last_instructions,
     results_before_others,
     texts_only,
+)
+from engine.translations.vendors.anthropic_models import (
+    UNSENT_THOUGHTS,
+    Model,
+    ParameterWriter,
+    can_think_on,
+    metadata_of,
+    model_called,
+    strict_schema,
 )
 from engine.values.trees import Json
 
@@ -208,7 +208,7 @@ class ToolWriter(LimitedToolWriter[Model]):
             return self._function(tool)
         if tool.kind == "web_search":
             return self._web_search(tool)
-        self._losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+        self._losses.add_tool(tool)
         return None
 
     def _function(self, tool: Tool) -> Json:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.calls import are_object
 from engine.translations.neutral.content import (
     Block,
@@ -30,7 +31,6 @@ from engine.translations.neutral.events import (
     Tokens,
     UsageSource,
 )
-from engine.translations.neutral.law import Law
 from engine.values.usage import Usage
 
 
@@ -80,7 +80,7 @@ def place_late(texts: list[Text], citation: Citation) -> int | None:
     return None
 
 
-class Assembly(Law):
+class Assembly(AnswerState):
     """Assembles an answer from its events, which are checked by the law."""
 
     _start = Start()
@@ -96,7 +96,7 @@ class Assembly(Law):
     def add(self, events: Iterable[Event]) -> None:
         """Add the next events. Raises BrokenAnswer if one is against the law."""
         for event in events:
-            self._checks.get(type(event), Law.check)(self, event)
+            self._checks.get(type(event), AnswerState.check)(self, event)
 
     def answer(self) -> Answer:
         """The answer. Raises BrokenAnswer if the last event is missing."""

@@ -12,7 +12,7 @@ remove them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from msgspec import Raw, Struct
@@ -122,6 +122,10 @@ NOT_WEB = "only http and https links can be sent"
 
 class UploadedFile(Struct, frozen=True):
     """A file that was uploaded to the caller's vendor before: no other vendor knows it."""
+
+
+UPLOADED = "the file was uploaded to another vendor"
+"""Why such a file is refused."""
 
 
 Source = Inline | PlainText | Link | UploadedFile
@@ -261,6 +265,17 @@ def unseal(text: str, language: str) -> Signature:
 def is_sealed(text: object) -> bool:
     """Whether a JSON value is a sealed signature."""
     return isinstance(text, str) and text.startswith(SEAL)
+
+
+def without_objects(
+    holder: object, name: str, place: JsonPath, is_removed: Callable[[Json], bool]
+) -> Changes:
+    """The changes that remove objects of the list `name` from a JSON value at `place`: the list
+    itself if it would be empty."""
+    removed = [at for at, each in objects(holder, name) if is_removed(each)]
+    if removed and isinstance(holder, dict) and len(removed) == len(holder[name]):
+        return {(*place, name): None}
+    return {(*place, name, at): None for at in removed}
 
 
 def objects(value: object, name: str) -> list[tuple[int, Json]]:

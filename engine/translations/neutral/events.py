@@ -4,7 +4,7 @@ The law: one Start; then for each candidate blocks one after another, each `Open
 `Close`, never two open at once; one End, which finishes every candidate, 0 among them. Block
 contents arrive by deltas only, except where a block has no text (media, foreign blocks): then
 `Open` has all of it. The arguments of a tool call are a JSON object; those of the last call of a
-candidate that reached its limit of tokens may have been cut off. `law.py` checks it.
+candidate that reached its limit of tokens may have been cut off. `answer_state.py` checks it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ are passed on keep their JSON text, with number text and key order (`Raw`). A nu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress, repeat
 from operator import is_not
 from typing import TypeVar
@@ -214,6 +214,26 @@ def value_of(decoder: Decoder[_T], text: bytes | str | Raw) -> _T | None:
         return decoder.decode(text)
     except NOT_OF_TYPE:
         return None
+
+
+_MAX_TEXT, _MAX_TEXTS = 20_000, 256
+
+
+class TextCache(dict[bytes, _T]):
+    """What a reader makes of JSON texts, kept of the last short ones: agents declare the same tools
+    with every request."""
+
+    def __init__(self, read: Callable[[bytes], _T]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, text: bytes) -> _T:
+        value = self._read(text)
+        if len(text) <= _MAX_TEXT:
+            if len(self) >= _MAX_TEXTS:
+                del self[next(iter(self))]
+            self[text] = value
+        return value
 
 
 def on_one_line(text: bytes) -> bytes:

@@ -16,8 +16,9 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from engine.translations.neutral.content import Media
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import BuiltInTool, ChatRequest
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
@@ -79,6 +80,20 @@ class Losses:
         if not hint and self._hints.match(loss.field):
             loss = Loss(place, reason, True)
         self.losses.append(loss)
+
+    def add_tool(self, tool: BuiltInTool) -> None:
+        """Add a tool that only the vendor of another model runs."""
+        self.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+
+    def add_prefill(self, place: str) -> None:
+        """Add the beginning of an answer at a place, which the model is to continue."""
+        self.add(place, "the model does not continue an assistant's turn")
+
+    def add_detail(self, media: Media) -> None:
+        """Add the resolution of an image, unless none is wanted."""
+        if media.detail not in ("", "auto"):
+            place = f"{media.place}.detail"
+            self.add(place, "the resolution of images cannot be chosen", hint=True)
 
     def withdraw(self, fields: Patterns) -> None:
         """Remove the losses of these fields, for which the target has a form after all. A second

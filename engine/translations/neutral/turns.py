@@ -112,7 +112,7 @@ def from_user_to_user(
     of the turns in the request."""
     last = turns[-1] if turns else None
     if last is not None and last.role == "assistant" and not prefill:
-        losses.add(last.place, "the model does not continue an assistant's turn")
+        losses.add_prefill(last.place)
         turns = turns[:-1]
     continued = last if last is not None and last.role == "assistant" else None
     sources: list[Message] = []

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from engine.translations.language import Language, TokenCount
 from engine.translations.neutral.content import CACHE_MARKS
-from engine.translations.openai_content import read_error
-from engine.translations.openai_models import most_tokens
+from engine.translations.neutral.language import Language, TokenCount
 from engine.translations.responses.answer_reader import read_answer
 from engine.translations.responses.answer_writer import write_answer
 from engine.translations.responses.request_reader import read_request, without_seals
@@ -13,6 +11,8 @@ from engine.translations.responses.request_shapes import FEATURES
 from engine.translations.responses.request_writer import write_request
 from engine.translations.responses.stream_reader import Reader
 from engine.translations.responses.stream_writer import Writer
+from engine.translations.vendors.openai_content import read_error
+from engine.translations.vendors.openai_models import most_tokens
 from engine.values.wildcard import Patterns
 
 LANGUAGE = Language(

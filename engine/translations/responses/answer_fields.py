@@ -11,7 +11,12 @@ from msgspec import Raw, Struct
 
 from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.content import Citation, Reasoning, Signature, unseal
-from engine.translations.openai_content import Token, UrlCitation, read_citation, write_citation
+from engine.translations.vendors.openai_content import (
+    Token,
+    UrlCitation,
+    read_citation,
+    write_citation,
+)
 from engine.values.trees import Json
 from engine.values.usage import Usage
 

@@ -33,8 +33,7 @@ from engine.translations.neutral.events import (
     uncarried,
 )
 from engine.translations.neutral.json_members import NULL
-from engine.translations.openai_content import ERRORS, read_logprobs
-from engine.translations.refusals import is_error
+from engine.translations.neutral.refusals import is_error
 from engine.translations.responses.answer_fields import (
     CALL,
     HEAD,
@@ -57,6 +56,7 @@ from engine.translations.responses.answer_fields import (
     read_signature,
     thoughts,
 )
+from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
 FUNCTION_CALL = "function_call"
 PARTS = ("output_text", "refusal", "reasoning_text", "summary_text", "text")

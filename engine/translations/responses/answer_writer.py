@@ -22,7 +22,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_content import write_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
     PREFIX,
@@ -32,6 +31,7 @@ from engine.translations.responses.answer_fields import (
 )
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
 from engine.translations.responses.request_writer import write_choice, write_format
+from engine.translations.vendors.openai_content import write_logprobs
 from engine.values.trees import Json
 from engine.values.usage import Usage
 

@@ -28,15 +28,6 @@ from engine.translations.neutral.request_json import (
     content_reader,
     present,
 )
-from engine.translations.openai_content import (
-    AudioPart,
-    RefusalPart,
-    read_audio,
-    read_file_data,
-    read_refusal,
-    read_url,
-    required,
-)
 from engine.translations.responses.answer_fields import (
     Annotation,
     read_signature,
@@ -65,6 +56,15 @@ from engine.translations.responses.request_shapes import (
     SummaryTextPart,
     TextPart,
     ThoughtText,
+)
+from engine.translations.vendors.openai_content import (
+    AudioPart,
+    RefusalPart,
+    read_audio,
+    read_file_data,
+    read_refusal,
+    read_url,
+    required,
 )
 
 _ANNOTATIONS = msgspec.json.Decoder(list[Annotation] | None)

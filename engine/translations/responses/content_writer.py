@@ -19,8 +19,8 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message
-from engine.translations.openai_content import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
+from engine.translations.vendors.openai_content import is_sendable, why_not, write_url
 from engine.values.trees import Json
 
 _TEXT = {"type", "text"}

@@ -20,7 +20,6 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.open_parts import Part
-from engine.translations.openai_content import read_citation, read_logprobs
 from engine.translations.responses.answer_fields import (
     ANNOTATIONS,
     CALL,
@@ -41,6 +40,7 @@ from engine.translations.responses.answer_reader import (
     read_item,
     read_thoughts,
 )
+from engine.translations.vendors.openai_content import read_citation, read_logprobs
 
 _ITEM, _PART = "item", "part"
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Changes, Text, is_sealed, objects
 from engine.translations.neutral.json_members import Members
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     ChatRequest,
     Message,
@@ -23,11 +23,15 @@ from engine.translations.neutral.request import (
     any_object,
 )
 from engine.translations.neutral.request_json import ObjectReader, present
-from engine.translations.openai_request_fields import other_members, read_schema, read_tool_choice
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
 from engine.translations.responses.content_reader import read_item
 from engine.translations.responses.request_shapes import RequestObject
+from engine.translations.vendors.openai_request_fields import (
+    other_members,
+    read_schema,
+    read_tool_choice,
+)
 
 _HARMLESS = {
     "store": (b"false",),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
-from engine.translations.language import Feature, Features, each_alone
+from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
-from engine.translations.openai_content import AudioPart, RefusalPart
+from engine.translations.vendors.openai_content import AudioPart, RefusalPart
 
 
 class TextPart(JsonObject, tag="text"):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.translations.language import TargetRequest
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.json_members import with_values
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
-from engine.translations.openai_models import reasons, samples
-from engine.translations.openai_parameters import write_parameters
-from engine.translations.openai_request_fields import (
+from engine.translations.responses.content_writer import ItemWriter
+from engine.translations.vendors.openai_models import reasons, samples
+from engine.translations.vendors.openai_request_fields import (
     lose_logprobs,
     lose_penalties,
     write_effort,
@@ -23,7 +23,7 @@ from engine.translations.openai_request_fields import (
     write_tool_choice,
     write_verbosity,
 )
-from engine.translations.responses.content_writer import ItemWriter
+from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
 _MIN_LIMIT = 16
@@ -48,7 +48,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     parameters, logprobs = _parameters(request, model, losses)
     body |= parameters
     if request.prefill:
-        losses.add(request.prefill, "the model does not continue an assistant's turn")
+        losses.add_prefill(request.prefill)
     if request.stream:
         body["stream"] = True
     body["store"] = False
@@ -78,7 +78,7 @@ def _tools(request: ChatRequest, legal: Callable[[str], str], losses: Losses) ->
         elif tool.kind == "web_search":
             tools.append(_web_search(tool, losses))
         else:
-            losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+            losses.add_tool(tool)
     return tools
 
 

@@ -17,7 +17,6 @@ from engine.translations.neutral.content import Block, Reasoning, Refusal, Text,
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
-from engine.translations.openai_content import ERRORS
 from engine.translations.responses.answer_fields import (
     END_EVENT,
     HEAD_EVENT,
@@ -34,6 +33,7 @@ from engine.translations.responses.answer_reader import (
     read_start,
 )
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
+from engine.translations.vendors.openai_content import ERRORS
 
 _DELTAS: dict[str, type[Block]] = {
     "response.output_text.delta": Text,

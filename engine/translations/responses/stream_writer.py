@@ -27,7 +27,6 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import WrongType, on_one_line
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_content import write_logprobs
 from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.answer_writer import (
     CitedTexts,
@@ -41,6 +40,7 @@ from engine.translations.responses.answer_writer import (
     write_part,
 )
 from engine.translations.responses.caller_tools import needs_whole
+from engine.translations.vendors.openai_content import write_logprobs
 from engine.values.trees import Json
 
 _encode = msgspec.json.Encoder().encode

@@ -105,7 +105,7 @@ def test_paths_are_shared_by_an_answer_in_every_dialect(
 @pytest.mark.usefixtures("greeting")
 @pytest.mark.parametrize(("wide", "status"), [(False, 404), (True, 400)])
 def test_the_variables_of_an_answer_may_be_wide(tmp_path, monkeypatch, wide, status):
-    answer = OwnAnswer("greeting", "", greet, has_wide_variables=wide)
+    answer = OwnAnswer("greeting", "", greet, has_slash_variables=wide)
     monkeypatch.setattr(answers, "ANSWERS", (answer,))
     plan = planned(tmp_path, OWN).plan
     client = TestClient(build(plan, services_of(plan)))

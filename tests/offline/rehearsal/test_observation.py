@@ -11,7 +11,7 @@ from engine.offline.rehearsal.observation import (
     request,
 )
 from engine.offline.rehearsal.target_translations import TargetTranslation
-from engine.translations.language import TargetRequest
+from engine.translations.neutral.language import TargetRequest
 from engine.values.errors import GatewayError
 
 GET = Request("GET", "/")

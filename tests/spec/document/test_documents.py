@@ -305,4 +305,4 @@ def test_the_usage_option_needs_chunks_with_choices(name: str, unknown: list[Any
     names = operation_names.bodies.rules["application/json"].names
     assert names is not None
     options = {"include_usage": True, "include_obfuscation": False}
-    assert list(names.unknown({"model": "m", "stream_options": options})) == unknown
+    assert list(names.paths({"model": "m", "stream_options": options})) == unknown

@@ -1,10 +1,9 @@
-"""Reading a document and the files it refers to, and its repairs."""
+"""Reading a document and the files it refers to."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.documents import repaired
 from tests.support.each import each
 from tests.support.libraries import read
 
@@ -44,33 +43,3 @@ def test_text_that_is_not_yaml_is_refused(tmp_path: Path, text: str, code: str) 
     library, problems = read(tmp_path, api=text)
     assert library is None
     assert code in [p.code for p in problems]
-
-
-def test_constraints_are_repaired_before_null_moves_them_into_a_branch() -> None:
-    schema = {
-        "nullable": True,
-        "allOf": [{"type": "array"}],
-        "required": ["a", "a"],
-        "exclusiveMinimum": True,
-        "minimum": 1,
-    }
-    inner = {"allOf": [{"type": "array"}], "required": ["a"], "exclusiveMinimum": 1}
-    result, codes = repaired(schema)
-    assert result == {"anyOf": [inner, {"type": "null"}]}
-    assert sorted(codes) == ["MW221", "MW223", "MW224"]
-
-
-def test_every_reference_to_an_anchor_is_repaired_before_the_anchor_is_removed() -> None:
-    schema = {
-        "$recursiveAnchor": True,
-        "properties": {"a": {"$recursiveRef": "#"}, "b": {"items": {"$recursiveRef": "#"}}},
-    }
-    reference = {"$ref": "#/components/schemas/Root"}
-    result, codes = repaired(schema)
-    assert result == {"properties": {"a": reference, "b": {"items": reference}}}
-    assert codes
-
-
-def test_a_document_without_breaches_is_unchanged() -> None:
-    schema = {"type": "object", "properties": {"nullable": {"type": "string"}}}
-    assert repaired(schema) == (schema, [])

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.source.problem import Findings, Level, Problem
-from engine.spec.document.load import load, repair
+from engine.spec.document.load import load
+from engine.spec.document.repairs.apply import repair
 from engine.spec.document.standard import breaches
 from engine.spec.spec import read
 from tests.support.documents import document

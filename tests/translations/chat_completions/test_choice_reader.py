@@ -13,6 +13,7 @@ from engine.translations.chat_completions import choice_reader
 from engine.translations.chat_completions.answer_fields import Message
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.neutral.answer import collect
+from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.content import (
     Citation,
     Inline,
@@ -26,7 +27,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.law import Law
 from tests.support.each import each
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 def events_of(*deltas: Json, reason: str = "stop") -> Iterator[Event]:
     """The events of a choice, checked against the law."""
-    reader, law = ChoiceReader(0, "chatcmpl-1"), Law()
+    reader, law = ChoiceReader(0, "chatcmpl-1"), AnswerState()
 
     def events() -> Iterator[Event]:
         yield Start()

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from engine.translations.chat_completions.request_reader import read_request
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -24,6 +23,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from tests.support.each import each
 
 Json = dict[str, Any]

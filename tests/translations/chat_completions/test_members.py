@@ -12,7 +12,7 @@ from openai.types.chat.completion_create_params import CompletionCreateParams
 
 from engine.translations.chat_completions import LANGUAGE
 from engine.translations.chat_completions.request_reader import read_request
-from engine.translations.language import RequestLine
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Loss
 from tests.support.each import each
 from tests.translations.openai_members import fate

@@ -9,9 +9,9 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.chat_completions.request_reader import read_request
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -13,14 +13,14 @@ from engine.translations.chat_completions.answer_fields import Message
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.chat_completions.content_writer import MessageWriter
 from engine.translations.chat_completions.thoughts import read_extra
-from engine.translations.language import RequestLine
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import Event, Open, Sign
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.request import Message as Turn
-from engine.translations.refusals import LossRules
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 from tests.support.translations import translated

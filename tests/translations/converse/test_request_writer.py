@@ -9,10 +9,10 @@ import pytest
 from msgspec import Raw
 
 from engine.translations import languages, target_language
-from engine.translations.language import Language, RequestLine
 from engine.translations.neutral.content import Text, ToolCall, ToolResult
+from engine.translations.neutral.language import Language, RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import BuiltInTool, Message, OutputFormat, Tool, ToolChoice
-from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
 from tests.support import bedrock
 from tests.support.each import each

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from engine.translations.converse import LANGUAGE
-from engine.translations.language import TargetRequest
 from engine.translations.neutral.content import Block, Text
+from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.values.wildcard import Patterns

@@ -17,9 +17,9 @@ import yaml
 
 from engine import translations
 from engine.translations import AnyExchange
-from engine.translations.language import RequestLine
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 from tests.support.translations import CASES, usage_in

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine import translations
 from engine.translations.embeddings.languages import embedding_languages
-from engine.translations.language import Feature, RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import Feature, RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.values.errors import GatewayError
 from tests.support.each import each
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from engine import translations
-from engine.translations.language import RequestLine
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 

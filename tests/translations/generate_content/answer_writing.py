@@ -9,7 +9,7 @@ from typing import Any
 from google.genai import types
 
 from engine.translations.generate_content.answer_writer import Writer, write_answer
-from engine.translations.generate_content.fields import write_signature
+from engine.translations.generate_content.part_fields import write_signature
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import (
     NO_SIGNATURE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.translations.generate_content.fields import write_signature
+from engine.translations.generate_content.part_fields import write_signature
 from engine.translations.neutral.content import (
     Citation,
     Signature,

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from engine.translations.generate_content.request_reader import read_request
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
     ToolCall,
     ToolResult,
 )
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     ChatRequest,
 )

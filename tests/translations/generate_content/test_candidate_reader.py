@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations.generate_content.fields import write_signature
+from engine.translations.generate_content.part_fields import write_signature
 from engine.translations.neutral.content import (
     Citation,
     Foreign,

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from engine.translations.generate_content.content_reader import PendingCalls
-from engine.translations.generate_content.fields import write_signature
+from engine.translations.generate_content.part_fields import write_signature
 from engine.translations.neutral.content import (
     Block,
     Foreign,

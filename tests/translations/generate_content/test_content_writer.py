@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.translations.generate_content.fields import UNSIGNED
+from engine.translations.generate_content.part_fields import UNSIGNED
 from engine.translations.neutral.content import (
     Block,
     Foreign,

@@ -14,8 +14,8 @@ from google.genai import types
 from pydantic import BaseModel
 
 from engine.translations import language
-from engine.translations.language import RequestLine
-from engine.translations.refusals import LossRules
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.values.errors import GatewayError
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.translations.generate_content import partial_arguments
-from engine.translations.generate_content.fields import Fields
+from engine.translations.generate_content.part_fields import Fields
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.events import BrokenAnswer
 from tests.support.each import each

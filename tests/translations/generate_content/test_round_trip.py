@@ -17,7 +17,6 @@ from engine.translations import language
 from engine.translations.generate_content.answer_writer import Writer
 from engine.translations.generate_content.request_reader import read_request
 from engine.translations.generate_content.request_writer import write_request
-from engine.translations.language import RequestLine
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import (
     Citation,
@@ -40,6 +39,7 @@ from engine.translations.neutral.events import (
     Sign,
     Start,
 )
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.usage import Usage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from engine.translations.generate_content import LANGUAGE
-from engine.translations.generate_content.fields import UNSIGNED
+from engine.translations.generate_content.part_fields import UNSIGNED
 from tests.support.each import each
 from tests.support.seals import without_seals
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from engine.translations.messages.answer_reader import Reader
 from engine.translations.neutral.answer import Answer, collect
+from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.events import Event
-from engine.translations.neutral.law import Law
 
 Json = dict[str, Any]
 
@@ -44,7 +44,7 @@ CALL = begin({"type": "tool_use", "id": "t1", "name": "f", "input": {}})
 
 
 def events_of(*documents: Json) -> Iterator[Event]:
-    reader, law = Reader(), Law()
+    reader, law = Reader(), AnswerState()
     for document in documents:
         for event in reader.read(json.dumps(document).encode()):
             law.check(event)

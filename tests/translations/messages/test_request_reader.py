@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from engine.translations.language import RequestLine
 from engine.translations.messages import LANGUAGE
 from engine.translations.messages.request_reader import read_request
 from engine.translations.neutral.content import (
@@ -25,6 +24,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, ToolChoice
 from tests.support.each import each

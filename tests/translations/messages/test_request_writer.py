@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from engine.translations.anthropic_models import model_called
 from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.messages.request_writer import limit_marks, write_turns
 from engine.translations.neutral.calls import ToolNames
@@ -22,6 +21,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message, Role, Thinking
+from engine.translations.vendors.anthropic_models import model_called
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 from tests.translations.messages.requests import CALLED, HI, LOOK, NEW, OLD, write

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.translations import language
-from engine.translations.language import RequestLine
 from engine.translations.messages.answer_writer import Writer
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
@@ -27,6 +26,7 @@ from engine.translations.neutral.content import (
     ToolResult,
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking, Tool
 from engine.values.usage import Usage

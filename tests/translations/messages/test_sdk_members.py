@@ -13,7 +13,7 @@ from anthropic.types.beta.message_create_params import (
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming as Params
 
 from engine.translations import language
-from engine.translations.language import RequestLine
+from engine.translations.neutral.language import RequestLine
 from engine.translations.translation import LossRules, Translation
 from engine.values.errors import GatewayError
 from tests.support.sdk_members import Variant, variants

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from engine.translations import language
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     CACHE_MARKS,
     Citation,
@@ -20,6 +19,7 @@ from engine.translations.neutral.content import (
     mark_of,
     read_cache_mark,
 )
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request_json import JsonObject, ObjectReader
 from engine.translations.translation import LossRules, Translation
 from engine.values.wildcard import Patterns

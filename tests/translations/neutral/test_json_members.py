@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.json_members import Members, TextCache, WrongType
 
 TEXT = b"""{"text": "a", "null": null, "number": 1.50, "list": [{"a": 1}, 2], "object": {"b": 3},
     "bad": "\xff"}"""
@@ -61,3 +61,15 @@ def test_what_was_not_read_remains_with_its_text_and_its_place() -> None:
     assert not members.is_text("a")
     members.rest()
     assert unread == ["a.b", "d"]
+
+
+def test_only_the_values_of_the_last_short_texts_are_kept() -> None:
+    texts: list[bytes] = []
+    cache = TextCache(lambda text: texts.append(text) or len(text))
+    for size in (10, 10, 20_001, 20_001):
+        assert cache[b" " * size] == size
+    assert [len(text) for text in texts] == [10, 20_001, 20_001]
+    for number in range(1_000):
+        assert cache[b"%d" % number] == len(str(number))
+    assert len(cache) == 256
+    assert [*cache][-1] == b"999"

@@ -10,8 +10,8 @@ import pytest
 from msgspec import Raw
 
 from engine.translations import language
-from engine.translations.language import RequestLine
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import WebSearch, read_web_search
 from engine.translations.neutral.request import BuiltInTool

@@ -15,9 +15,9 @@ from openai.types.responses import (
 from pydantic import TypeAdapter
 
 from engine.translations import language
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest
 from engine.translations.responses.caller_tools import call_item
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Foreign,
     Inline,
@@ -18,10 +17,11 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_content import required
 from engine.translations.responses.content_reader import read_content
 from engine.translations.responses.request_reader import read_request
+from engine.translations.vendors.openai_content import required
 from tests.support.each import each
 
 Json = dict[str, Any]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from engine.translations import language
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -21,6 +20,7 @@ from engine.translations.neutral.content import (
     ToolResult,
 )
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import Message
 from engine.translations.responses.request_reader import read_request
 from engine.translations.translation import LossRules, Translation

@@ -12,8 +12,8 @@ from openai.types.responses.response_input_param import ResponseInputItemParam
 from openai.types.responses.tool_param import ToolParam
 from openai.types.shared_params.reasoning import Reasoning
 
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Foreign
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Loss
 from engine.translations.neutral.request import BuiltInTool
 from engine.translations.responses import LANGUAGE

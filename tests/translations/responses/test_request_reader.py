@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     ChatRequest,
     OutputFormat,

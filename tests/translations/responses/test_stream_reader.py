@@ -10,6 +10,7 @@ import pytest
 
 from engine.translations.neutral import open_parts
 from engine.translations.neutral.answer import Answer, collect
+from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.content import (
     Citation,
     Foreign,
@@ -26,7 +27,6 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     UpstreamError,
 )
-from engine.translations.neutral.law import Law
 from engine.translations.responses.stream_reader import Reader
 from tests.support.each import each
 
@@ -66,7 +66,7 @@ def delta(name: str, text: str, **members: Any) -> Json:
 
 
 def events_of(*documents: Json) -> Iterator[Event]:
-    reader, law = Reader(), Law()
+    reader, law = Reader(), AnswerState()
     for document in documents:
         for each_event in reader.read(json.dumps(document).encode()):
             law.check(each_event)

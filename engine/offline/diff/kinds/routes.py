@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.offline.diff.difference import Difference, Effect, Side, of_operation
-from engine.spec import path_templates
+from engine.spec.document import path_templates
 from engine.spec.operation import Operation
 
 

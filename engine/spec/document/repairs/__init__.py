@@ -1,6 +1,6 @@
 """Repairs of breaches of the standard in vendors' documents, where the meaning is clear. One file
-is one kind of breach in schemas: it defines `REPAIR`, a SchemaRepair. `path_keys` repairs paths,
-`path_members` bodies that repeat a variable of the path. Each repair is a warning.
+is one kind of breach in schemas: it defines `REPAIR`, a SchemaRepair. `path_members` repairs bodies
+that repeat a variable of the path; `apply` runs all of them. Each repair is a warning.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from engine.source.problem import Findings, Level, Path
 from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import Library, Node
 from engine.spec.document.reference_walk import is_extension
-from engine.spec.json_schema_files import LITERAL, NAMING
+from engine.spec.document.schema_keywords import LITERAL, NAMING
 from engine.values.trees import Json
 
 _NESTED = (dict, list)

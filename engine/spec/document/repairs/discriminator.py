@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.discriminators import default_of, place_of_mapped, reference_of, values_of
+from engine.spec.document.discriminators import default_of, place_of_mapped, reference_of, values_of
 from engine.spec.document.repairs import Schema, SchemaRepair
 
 

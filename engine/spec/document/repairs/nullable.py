@@ -7,7 +7,7 @@ In 3.1, `nullable: true` has no meaning: it is of 3.0. In 3.0 it only affects a 
 from __future__ import annotations
 
 from engine.spec.document.repairs import Schema, SchemaRepair, Turn
-from engine.spec.schema_types import types_of
+from engine.spec.document.schema_types import types_of
 from engine.values.trees import Json
 
 _ABOUT = frozenset({"title", "description", "default", "readOnly", "writeOnly", "deprecated"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.spec.document import patterns
 from engine.spec.document.repairs import Schema, SchemaRepair
-from engine.spec.schema_validator import SOURCE_PATTERN
+from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from engine.values.trees import Json
 
 _MAX_LENGTH = 200

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from engine.source.problem import Path
 from engine.spec.document.node import Node
+from engine.spec.document.styles import EMPTY_VALUES
 from engine.spec.document.swagger.moves import Moves, move_keys
 from engine.spec.document.swagger.parameters import schema_of, style_of
-from engine.spec.form_bodies import EMPTY_VALUES
-from engine.spec.media_types import essence, is_json
+from engine.values.media_types import essence, is_json
 from engine.values.trees import Json
 
 _URLENCODED, _MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.spec.document.node import Node
 from engine.spec.document.swagger.moves import Moves
 from engine.spec.document.swagger.parameters import convert as convert_header
-from engine.spec.media_types import is_json
+from engine.values.media_types import is_json
 from engine.values.trees import Json
 
 

@@ -15,10 +15,10 @@ from engine.translations.embeddings.language import (
     encode_embeddings,
 )
 from engine.translations.generate_content.answer_fields import ERRORS, read_error
-from engine.translations.generate_content.fields import Fields
 from engine.translations.generate_content.models import full_name, path_of
-from engine.translations.language import Feature, Features, RequestLine, TargetRequest
+from engine.translations.generate_content.part_fields import Fields
 from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.language import Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses
 from engine.values.trees import Json
 

@@ -14,10 +14,10 @@ from engine.translations.embeddings.language import (
     as_numbers,
     encode_embeddings,
 )
-from engine.translations.language import Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.language import Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses
-from engine.translations.openai_content import ERRORS, read_error
+from engine.translations.vendors.openai_content import ERRORS, read_error
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 

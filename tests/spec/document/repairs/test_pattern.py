@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from engine.spec.schema_validator import SOURCE_PATTERN
+from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from tests.support.documents import repaired
 from tests.support.each import each
 

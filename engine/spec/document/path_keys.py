@@ -1,0 +1,100 @@
+"""Path keys that are not path templates: a query string, a fragment, `<name>`, a pattern, several
+segments.
+
+`/v1/messages?beta=true` is served for requests with this query, in addition to `/v1/messages`. A
+fragment only makes a key unique: no request has one, so `/chat#stream` is served as `/chat`.
+`{model=models/*}` is read as `models/{model}`; `{name=**}` and a final `{path}` are variables that
+may contain slashes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from engine.spec.document import path_templates
+from engine.spec.document.node import Node
+from engine.spec.document.path_items import declared_parameters
+
+_ANGLE = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]*)>")
+_PATTERN = re.compile(r"\{([^{}=]+)=([^{}]*)\}")
+_LAST = re.compile(r"/\{([^{}/=]+)\}$")
+
+
+class Address(NamedTuple):
+    """The meaning of a path key: a template, its query, and the variables that may have slashes.
+
+    `repairs` are messages about the changes to the key.
+    """
+
+    template: str
+    query: tuple[tuple[str, str], ...] = ()
+    slash_variables: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+
+def read(key: str) -> Address:
+    """The address of a path key; `path_templates.check` decides whether it can be served."""
+    repairs: list[str] = []
+    slash_variables: list[str] = []
+    address, hash_mark, _ = key.partition("#")
+    if hash_mark:
+        repairs.append(f"a path has no fragment; it is served as '{address}'")
+    template, mark, query_text = address.partition("?")
+    query = tuple(parse_qsl(query_text, keep_blank_values=True)) if mark else ()
+    if mark:
+        repairs.append(f"a path has no query; it is served for the query '{query_text}'")
+    template, angles = _ANGLE.subn(r"{\1}", template)
+    if angles:
+        repairs.append("a variable needs braces; '<name>' is read as '{name}'")
+    template, patterns = _PATTERN.subn(lambda match: _expand(match, slash_variables), template)
+    if patterns:
+        repairs.append(f"a variable cannot have a pattern; it is served as '{template}'")
+    return Address(template, query, tuple(slash_variables), tuple(repairs))
+
+
+def add_slash_variable(address: Address, operation: Node, item: Node) -> Address:
+    """The address, with its last variable among those that may have slashes if the operation means
+    the rest of the path by it.
+
+    Kubernetes and GitHub call such a variable `path`; others mark it with `x-multi-segment`.
+    """
+    last = _LAST.search(address.template)
+    if last is None or last[1] in address.slash_variables:
+        return address
+    several = last[1] in ("path", "filepath", "file_path")
+    for parameter in declared_parameters(item, operation):
+        if parameter.text("name") == last[1] and parameter.text("in") == "path":
+            declaration = parameter.value
+            several |= (
+                declaration.get("x-multi-segment") is True
+                or declaration.get("allowReserved") is True
+            )
+    if not several:
+        return address
+    message = f"'{last[1]}' may have several segments, which OpenAPI cannot express"
+    return address._replace(
+        slash_variables=(*address.slash_variables, last[1]), repairs=(*address.repairs, message)
+    )
+
+
+def _expand(match: re.Match[str], slash_variables: list[str]) -> str:
+    """The pattern of a variable as part of the template; each star becomes a variable."""
+    name, pattern = match[1], match[2]
+    segments: list[str] = []
+    for segment in pattern.split("/"):
+        if segment not in ("*", "**"):
+            segments.append(segment)
+            continue
+        stars = sum(part.startswith("{") for part in segments)
+        numbered_name = f"{name}_{stars + 1}" if stars else name
+        if segment == "**":
+            slash_variables.append(numbered_name)
+        segments.append("{" + numbered_name + "}")
+    return "/".join(segments)
+
+
+def problem(address: Address) -> str | None:
+    """The remaining problem of the template, or None."""
+    return path_templates.check(address.template)

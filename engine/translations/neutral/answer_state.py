@@ -1,0 +1,232 @@
+"""The law of answers (`events.py`): which events may follow one another, and what must agree.
+
+Theory of operation. Readers of a language make events of what the upstream sends, writers of
+another make the caller's bytes of them. The law stands between the two, so that a writer needs no
+case for an answer that is out of order. An answer and each of its candidates have a state:
+
+    answer       before   only Start
+                 between  all others, until End
+                 ended    nothing
+    candidate    idle     Open; also Cite, if it is `late`
+                 open     Delta, Sign and Cite, where the kind of block has them (`_INSIDE`); Close
+
+`_checks` is the table of the answer's state: an event that is not in it is out of order. Tokens are
+legal anywhere between. What must agree in the End:
+
+- every candidate that was named has a Finish, and no block is open
+- arguments of a call are a JSON object, unless the caller takes any text; those of the last call of
+  a candidate may be cut, if it ended for its `length`
+- a candidate with calls ended for `tool_calls`, whatever its server says; one that ended for calls
+  and has none has lost them, and is refused
+
+Invariants: an event is changed only by what is its own (a foreign block by its substitute, usage, a
+Finish); nothing is held back or put in another order; blocks, citations and arguments are bounded.
+Any breach is a BrokenAnswer: before the first content it is a failure that another target may mend,
+behind it the stream ends with an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+
+from engine.translations.neutral.calls import MAX_ARGUMENTS, are_object
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Cite,
+    Close,
+    Delta,
+    End,
+    Event,
+    Finish,
+    Open,
+    Sign,
+    Start,
+    Stop,
+    Tokens,
+    UsageSource,
+    uncarried,
+)
+
+MAX_BLOCKS = 10_000
+"""The largest number of blocks, and of citations, in one answer: each needs memory."""
+
+
+Checks = dict[type[Event], Callable[[Any, Any], None]]
+
+
+class AnswerState:
+    """Checks a sequence of events by the law, and the number of blocks and the length of all
+    arguments by bounds. Raises BrokenAnswer.
+
+    A block that only the target's language has becomes its substitute, or is refused if its content
+    would be lost. In the End, why each candidate ended agrees with its calls. `usage` is what Start
+    and End tell; None leaves them as they are. `any_arguments`: those of calls may be any text.
+    """
+
+    ended = False
+    _blocks = _citations = _arguments_length = 0
+
+    def __init__(self, usage: UsageSource | None = None, *, any_arguments: bool = False) -> None:
+        self._checks = self._before
+        self._any_arguments = any_arguments
+        self._usage = usage
+        self._candidates = {0}
+        self._callers: set[int] = set()
+        """The candidates that call a tool."""
+        self._open: dict[int, Block] = {}
+        self._arguments: dict[int, list[str]] = {}
+        """The deltas of the open call of each candidate."""
+        self._cut_calls: dict[int, str] = {}
+        """The name of the last call of a candidate, if its arguments are no object."""
+
+    def checked(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events, each after its check."""
+        for event in events:
+            self.check(event)
+            yield event
+
+    def check(self, event: Event) -> None:
+        """Check the next event. Raises BrokenAnswer."""
+        if isinstance(event, Delta):  # nearly every event
+            if not isinstance(self._open.get(event.candidate), _PLAIN):
+                self._check_inside(event)
+        elif (check := self._checks.get(type(event))) is None:
+            raise _disorder(event)
+        else:
+            check(self, event)
+
+    @property
+    def started(self) -> bool:
+        """Whether the Start has been checked."""
+        return self._checks is not self._before
+
+    def _check_start(self, event: Start) -> None:
+        if self._usage is not None:
+            event.usage = self._usage()
+        self._checks = self._between
+
+    def _check_open(self, event: Open) -> None:
+        candidate, block = event.candidate, event.block
+        if candidate in self._open:
+            raise _disorder(event)
+        if candidate in self._cut_calls:
+            raise _wrong_arguments(self._cut_calls[candidate])
+        if isinstance(block, Foreign):
+            block = event.block = _carried(block)
+        self._open[candidate] = block
+        self._candidates.add(candidate)
+        if isinstance(block, ToolCall):
+            self._callers.add(candidate)
+        self._blocks += 1
+        if self._blocks > MAX_BLOCKS:
+            raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} blocks")
+
+    def _check_inside(self, event: Delta | Sign | Cite) -> None:
+        if isinstance(event, Cite):
+            self._citations += 1
+            if self._citations > MAX_BLOCKS:
+                raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} citations")
+            if event.late:
+                return
+        block = self._open.get(event.candidate)
+        if block is None:
+            raise _disorder(event)
+        if isinstance(block, ToolCall) and isinstance(event, Delta):
+            self._add_arguments(event)
+        if not isinstance(block, _INSIDE[type(event)]) and (
+            not isinstance(event, Delta) or event.text
+        ):
+            kind, name = type(event).__name__, type(block).__name__
+            raise BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
+
+    def _check_close(self, event: Close) -> None:
+        block = self._open.pop(event.candidate, None)
+        if block is None:
+            raise _disorder(event)
+        if isinstance(block, ToolCall):
+            arguments = "".join(self._arguments.pop(event.candidate, ()))
+            if not are_object(arguments):
+                self._cut_calls[event.candidate] = block.name
+
+    def _check_end(self, event: End) -> None:
+        if self._open or not self._candidates <= event.finishes.keys():
+            raise _disorder(event)
+        for candidate, name in self._cut_calls.items():
+            if event.finishes[candidate].stop != "length":
+                raise _wrong_arguments(name)
+        for candidate, finish in event.finishes.items():
+            if candidate in self._callers or finish.stop == "tool_calls":
+                agreed_finish = agreed(finish, calls=candidate in self._callers)
+                event.finishes = {**event.finishes, candidate: agreed_finish}
+        if self._usage is not None:
+            event.usage = self._usage()
+        self.ended, self._checks = True, {}
+
+    def _add_arguments(self, event: Delta) -> None:
+        self._arguments_length += len(event.text)
+        if self._arguments_length > MAX_ARGUMENTS:
+            raise BrokenAnswer(f"the upstream's tool calls have over {MAX_ARGUMENTS} characters")
+        if not self._any_arguments:
+            self._arguments.setdefault(event.candidate, []).append(event.text)
+
+    _before: ClassVar[Checks] = {Start: _check_start}
+    _between: ClassVar[Checks] = {
+        Open: _check_open,
+        Sign: _check_inside,
+        Cite: _check_inside,
+        Tokens: lambda state, event: None,
+        Close: _check_close,
+        End: _check_end,
+    }
+    """The handlers of events before the Start, and between it and the End; Delta is handled
+    apart."""
+
+
+_PLAIN = (Text, Refusal, Reasoning)
+_INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
+    Delta: (*_PLAIN, ToolCall),
+    Sign: (Reasoning,),
+    Cite: (Text,),
+}
+"""The blocks that an event may belong to."""
+
+
+_CALLING: tuple[Stop, ...] = ("end", "stop_sequence", "pause")
+"""Why a candidate with calls cannot have ended: it waits for their results. One that was cut
+(length, filter) may have calls before the cut."""
+
+
+def agreed(finish: Finish, *, calls: bool) -> Finish:
+    """Why a candidate ended, in agreement with whether it calls a tool: many servers say `stop` of
+    an answer with calls. One that ends for calls which it does not have has lost them on its way;
+    it is refused, since a caller would wait for them, or take the rest for the whole answer.
+    Raises BrokenAnswer."""
+    if calls and finish.stop in _CALLING:
+        return replace(finish, stop="tool_calls", sequence="")
+    if finish.stop == "tool_calls" and not calls:
+        raise BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
+    return finish
+
+
+def _carried(block: Foreign) -> Block:
+    """The block as callers of another language get it. Raises BrokenAnswer if they cannot."""
+    if block.omissible:
+        return block
+    if block.substitute is None:
+        raise uncarried(block.kind)
+    return block.substitute
+
+
+def _wrong_arguments(name: str) -> BrokenAnswer:
+    return BrokenAnswer(
+        f"the upstream's answer calls {name} with arguments that are not a JSON object"
+    )
+
+
+def _disorder(event: Event) -> BrokenAnswer:
+    kind = type(event).__name__.lower()
+    return BrokenAnswer(f"the upstream's answer has its parts out of order: {kind}")

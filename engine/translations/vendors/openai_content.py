@@ -1,0 +1,208 @@
+"""What contents and answers in OpenAI's two languages have in common: texts of refusal, sounds,
+URLs and files, log probabilities, citations of web pages and errors; and the reason why a block is
+not supported."""
+
+from __future__ import annotations
+
+import base64
+from mimetypes import MimeTypes
+from typing import TypeGuard
+from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
+
+from engine.translations.neutral.content import (
+    NOT_WEB,
+    UPLOADED,
+    Block,
+    Citation,
+    Foreign,
+    Inline,
+    Link,
+    Media,
+    Refusal,
+    Source,
+    UploadedFile,
+)
+from engine.translations.neutral.events import TokenLogprob, UpstreamError
+from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.refusals import AnswerErrors, error_of
+from engine.translations.neutral.request_json import JsonObject
+from engine.values.trees import Json
+
+_TYPES = MimeTypes()
+"""The media types by the ends of file names."""
+
+_PDF, _PDF_BEGIN = "application/pdf", "JVBERi0"
+
+
+class RefusalPart(JsonObject, tag="refusal"):
+    refusal: str | None = None
+
+
+class InputAudio(JsonObject):
+    data: str | None = None
+    format: str | None = None
+
+
+class AudioPart(JsonObject, tag="input_audio"):
+    input_audio: InputAudio
+
+
+def required(text: str | None, place: str) -> str:
+    """A member at `place` that is required."""
+    if not text:
+        raise WrongType(place, "a string that is not empty")
+    return text
+
+
+def read_refusal(part: RefusalPart, place: str, unread: list[str]) -> Block:
+    """A refusal, of an assistant's turn."""
+    return Refusal(text=part.refusal or "")
+
+
+def read_audio(part: AudioPart, place: str, unread: list[str]) -> Block:
+    """A sound. Raises WrongType."""
+    audio, where = part.input_audio, f"{place}.input_audio"
+    kind = required(audio.format, f"{where}.format")
+    source = Inline(f"audio/{kind}", required(audio.data, f"{where}.data"))
+    return Media(kind="audio", source=source)
+
+
+def read_data_url(url: str, place: str) -> Inline:
+    """The media type, in lower case and without parameters, and the content in base64.
+
+    Raises WrongType.
+    """
+    head, comma, data = url[5:].partition(",")
+    if not comma:
+        raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
+    media_type, *parameters = (part.strip() for part in head.split(";"))
+    if "base64" in (parameter.lower() for parameter in parameters):
+        checked_base64(data, place)
+    else:
+        data = base64.b64encode(unquote_to_bytes(data)).decode()
+    return Inline(media_type.lower() or "text/plain", data)
+
+
+def checked_base64(data: str, place: str) -> str:
+    """The text, which is base64. Raises WrongType."""
+    try:
+        base64.b64decode(data, validate=True)
+    except ValueError as error:  # binascii.Error, or characters outside of ASCII
+        raise WrongType(place, "a data URL whose data is base64") from error
+    return data
+
+
+def data_url(content: Inline) -> str:
+    """The URL of a content."""
+    return f"data:{content.media_type};base64,{content.data}"
+
+
+def read_url(url: str, place: str) -> Source:
+    """The content of a `data:` URL, or a link. Raises WrongType."""
+    return read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
+
+
+def read_file_data(data: str, name: str, place: str) -> Inline:
+    """The content of the file `name`: a data URL, or base64 alone of a PDF or of a file whose name
+    tells its type. Raises WrongType."""
+    if data[:5].lower() == "data:":
+        return read_data_url(data, place)
+    media_type = _PDF if data.startswith(_PDF_BEGIN) else _TYPES.guess_type(name)[0]
+    if media_type is None or not data:
+        raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
+    return Inline(media_type, checked_base64(data, place))
+
+
+def is_sendable(source: Source) -> TypeGuard[Inline | Link]:
+    """Whether content can be sent as a URL: it is inside the request or on the web."""
+    return isinstance(source, Inline) or (isinstance(source, Link) and source.is_web)
+
+
+def write_url(source: Inline | Link) -> str:
+    """The URL of a content."""
+    return data_url(source) if isinstance(source, Inline) else source.url
+
+
+def why_not(block: Block) -> str:
+    """The reason why a block is not supported."""
+    if isinstance(block, Foreign):
+        return f"a block '{block.kind}' is another vendor's"
+    if isinstance(block, Media) and isinstance(block.source, UploadedFile):
+        return UPLOADED
+    if isinstance(block, Media):
+        if isinstance(block.source, Link) and not block.source.is_web:
+            return NOT_WEB
+        form = " by URL" if isinstance(block.source, Link) else ""
+        return f"the upstream takes no {block.kind}{form} here"
+    return "the upstream has no form for it"
+
+
+class TopToken(Struct):
+    token: str | None = None
+    logprob: float | None = None
+
+
+class Token(TopToken):
+    """A token of an answer, with the most likely ones at its place."""
+
+    top_logprobs: list[TopToken] | None = None
+
+
+class UrlCitation(Struct):
+    url: str | None = None
+    title: str | None = None
+    start_index: int | None = None
+    end_index: int | None = None
+
+
+def read_logprobs(tokens: list[Token] | None) -> list[TokenLogprob]:
+    """The log probabilities in a list."""
+    return [
+        TokenLogprob(*_read_token(each), [*map(_read_token, each.top_logprobs or ())])
+        for each in tokens or ()
+    ]
+
+
+def _read_token(token: TopToken) -> tuple[str, float]:
+    return token.token or "", token.logprob or 0.0
+
+
+def write_logprobs(logprobs: list[TokenLogprob]) -> list[Json]:
+    """Log probabilities in the form of both languages."""
+    return [
+        {**_token(o.token, o.logprob), "top_logprobs": [_token(*top) for top in o.top]}
+        for o in logprobs
+    ]
+
+
+def _token(token: str, logprob: float) -> Json:
+    return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
+
+
+def read_citation(page: UrlCitation) -> Citation:
+    """The source in a `url_citation`."""
+    return Citation(page.url or "", page.title or "", "", page.start_index, page.end_index)
+
+
+def write_citation(citation: Citation, offset: int, length: int) -> Json:
+    """The members of a `url_citation` in a text that begins at `offset` and has `length`
+    characters."""
+    start, end = citation.span(length)
+    return {
+        "start_index": offset + start,
+        "end_index": offset + end,
+        "url": citation.url,
+        "title": citation.title,
+    }
+
+
+def read_error(status: int, document: object) -> UpstreamError:
+    """The error in an error response; `document` is its JSON, None for none."""
+    error = error_of(status, document, ("code", "type"))
+    error.code = "" if error.code == "error" else error.code  # the type of an event
+    return error
+
+
+ERRORS = AnswerErrors("openai", read_error)

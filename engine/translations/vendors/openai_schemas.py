@@ -1,0 +1,140 @@
+"""The schemas of tools' arguments as OpenAI takes them, and those that its models can be held to
+(`strict: true`).
+
+The vendor refuses a function whose schema is no object with `properties`, and any array without
+`items`; Anthropic and Gemini take both, and servers of tools declare them. Strict ones: its guide
+"Structured outputs", section "Supported schemas", November 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Raw
+from msgspec.json import Decoder
+
+from engine.translations.neutral.json_members import OBJECT, TextCache, decode, value_of
+from engine.translations.neutral.request import Tool
+from engine.values.trees import Json
+
+_VALUES = frozenset(("const", "default", "enum", "example", "examples"))
+"""Keywords whose values are no schemas."""
+
+_MAPS = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"))
+"""Keywords whose values are schemas by any names, which may be those of keywords."""
+
+_OBJECT, _EMPTY = Raw(b'"object"'), Raw(b"{}")
+_DOCUMENT = Decoder(Json)
+
+
+def write_parameters(tool: Tool) -> Raw | None:
+    """The schema of a tool's arguments, None for none. Raises WrongType."""
+    schema = tool.schema
+    if schema is None:
+        return None
+    parameters = _PARAMETERS[bytes(schema)]
+    if parameters is None:
+        decode(OBJECT, schema, tool.place, "a tool whose schema is an object")
+    return parameters
+
+
+def _parameters(text: bytes) -> Raw | None:
+    """The schema as the vendor takes it, None if it is not an object."""
+    try:
+        members = OBJECT.decode(text)
+    except msgspec.ValidationError:
+        return None
+    if "type" not in members or (members["type"] == _OBJECT and "properties" not in members):
+        text = msgspec.json.encode({"type": _OBJECT, "properties": _EMPTY, **members})
+    if b'"array"' in text:
+        schema = msgspec.json.decode(text)
+        if _complete(schema):
+            text = msgspec.json.encode(schema)
+    return Raw(text)
+
+
+_PARAMETERS = TextCache(_parameters)
+
+
+def _complete(schema: object) -> bool:
+    """Let the arrays in a schema say that their items may be anything. Returns whether one said
+    nothing of them."""
+    is_changed = False
+    pending = [schema]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += value
+        if not isinstance(value, dict):
+            continue
+        if _is_array(value) and value.keys().isdisjoint(("items", "prefixItems")):
+            value["items"], is_changed = {}, True
+        for keyword, inner in value.items():
+            if keyword in _MAPS and isinstance(inner, dict):
+                pending += inner.values()
+            elif keyword not in _VALUES:
+                pending.append(inner)
+    return is_changed
+
+
+def _is_array(schema: Json) -> bool:
+    kind = schema.get("type")
+    return kind == "array" or (isinstance(kind, list) and "array" in kind)
+
+
+_NOT_TAKEN = frozenset(
+    (
+        *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
+        *("patternProperties", "unevaluatedProperties", "propertyNames", "contains"),
+    )
+)
+_SAY_TYPE = frozenset(("type", "anyOf", "$ref", "enum", "const"))
+_STRICT_MAPS = ("properties", "$defs", "definitions")
+
+
+def is_strict(schema: Raw | None) -> bool:
+    """Whether a model can be held to a schema; None is that of a tool without arguments."""
+    return schema is not None and _STRICT[bytes(schema)]
+
+
+def _is_strict(text: bytes) -> bool:
+    document = value_of(_DOCUMENT, text)
+    if document is None or document.get("type") != "object":
+        return False
+    pending: list[object] = [document]
+    while pending:
+        each = pending.pop()
+        if not isinstance(each, dict) or not _is_taken(each):
+            return False
+        pending += _inside(each)
+    return True
+
+
+_STRICT = TextCache(_is_strict)
+
+
+def _is_taken(schema: Json) -> bool:
+    """Whether a schema is taken, but for those in it."""
+    if schema.keys() & _NOT_TAKEN or not schema.keys() & _SAY_TYPE:
+        return False
+    properties, required = schema.get("properties"), schema.get("required", [])
+    types = schema.get("type")
+    if properties is None and "object" not in (types if isinstance(types, list) else [types]):
+        return True
+    if schema.get("additionalProperties", True) is not False:
+        return False
+    names = properties if isinstance(properties, dict) else {}
+    return isinstance(required, list) and names.keys() <= {
+        o for o in required if isinstance(o, str)
+    }
+
+
+def _inside(schema: Json) -> Iterator[object]:
+    for name in _STRICT_MAPS:
+        if name in schema:
+            yield from schema[name].values() if isinstance(schema[name], dict) else (None,)
+    if "anyOf" in schema:
+        yield from schema["anyOf"] if isinstance(schema["anyOf"], list) else (None,)
+    if "items" in schema:
+        yield schema["items"]

@@ -1,0 +1,123 @@
+"""Contents in OpenAI's two languages: URLs, files, and why a block is not supported."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Inline,
+    Link,
+    Media,
+    Source,
+    Text,
+    UploadedFile,
+)
+from engine.translations.neutral.json_members import WrongType
+from engine.translations.vendors.openai_content import (
+    data_url,
+    read_data_url,
+    read_file_data,
+    read_url,
+    why_not,
+    write_url,
+)
+from tests.support.each import each
+
+PNG = Inline("image/png", "iVBO")
+
+
+@each(
+    ("url", "source"),
+    [
+        ("https://a/b", Link("https://a/b")),
+        ("data:image/png;base64,iVBO", PNG),
+        ("DATA:image/PNG;charset=x;BASE64,iVBO", PNG),
+        ("data:,a%20b", Inline("text/plain", "YSBi")),
+    ],
+)
+def test_urls(url: str, source: Source) -> None:
+    assert read_url(url, "p") == source
+
+
+@each("source", [PNG, Link("https://a/b")])
+def test_urls_survive(source: Inline | Link) -> None:
+    assert read_url(write_url(source), "p") == source
+
+
+@each(
+    ("data", "name", "media_type"),
+    [
+        ("data:text/csv;base64,JVBERi0=", "a.pdf", "text/csv"),
+        ("JVBERi0=", "", "application/pdf"),
+        ("JVBERi0=", "a.txt", "application/pdf"),
+        ("SGk=", "A.TXT", "text/plain"),
+        ("SGk=", "a.b.html", "text/html"),
+    ],
+)
+def test_data_of_files_are_data_urls_or_base64_alone(data: str, name: str, media_type: str) -> None:
+    assert read_file_data(data, name, "p") == Inline(media_type, data.rpartition(",")[2])
+
+
+@each(
+    ("data", "name"),
+    [
+        ("SGk=", ""),
+        ("SGk=", "a.unknown"),
+        ("https://a/b", "a.pdf"),
+        ("", "a.pdf"),
+        ("JVBERi0?", "a.pdf"),
+        ("data:application/pdf;base64,?", "a.pdf"),
+    ],
+)
+def test_other_data_of_files_are_refused(data: str, name: str) -> None:
+    with pytest.raises(WrongType) as excinfo:
+        read_file_data(data, name, "p")
+    assert excinfo.value.place == "p"
+
+
+@each(
+    ("block", "reason"),
+    [
+        (Foreign(kind="bash"), "a block 'bash' is another vendor's"),
+        (
+            Media(kind="image", source=UploadedFile()),
+            "the file was uploaded to another vendor",
+        ),
+        (Media(kind="video", source=PNG), "the upstream takes no video here"),
+        (
+            Media(kind="document", source=Link("https://a")),
+            "the upstream takes no document by URL here",
+        ),
+        (Text(text="a"), "the upstream has no form for it"),
+    ],
+)
+def test_why_a_block_cannot_be_said(block: Block, reason: str) -> None:
+    assert why_not(block) == reason
+
+
+@each(
+    ("url", "media_type", "data"),
+    [
+        ("data:image/png;base64,aGk=", "image/png", "aGk="),
+        ("DATA:Image/PNG; charset=x ;BASE64,aGk=", "image/png", "aGk="),
+        ("data:;base64,aGk=", "text/plain", "aGk="),
+        ("data:,h%69", "text/plain", "aGk="),
+        ("data:text/html,a,b", "text/html", "YSxi"),
+    ],
+)
+def test_a_data_url_has_a_media_type_and_a_content(url: str, media_type: str, data: str) -> None:
+    assert read_data_url(url, "x") == Inline(media_type, data)
+
+
+@each("url", ["data:image/png;base64", "data:a/b;base64,a", "data:a/b;base64,é", "data:a;base64,%"])
+def test_a_broken_data_url_names_its_place(url: str) -> None:
+    with pytest.raises(WrongType) as excinfo:
+        read_data_url(url, "messages[0].content[1]")
+    assert excinfo.value.place == "messages[0].content[1]"
+
+
+def test_a_content_is_written_as_it_is_read() -> None:
+    content = Inline("image/png", "aGk=")
+    assert read_data_url(data_url(content), "x") == content
