@@ -38,7 +38,7 @@ def test_the_shipped_documents(name):
 @each(
     ("name", "free"),
     [
-        ("openai", {"createModeration", "listModels", "retrieveModel"}),
+        ("openai", {"countResponseTokens", "createModeration", "listModels", "retrieveModel"}),
         ("anthropic", {"countTokens"}),
         ("gemini", {"countTokens", "listModels", "getModel"}),
     ],
