@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import orjson
 
 from engine.exchange.interfaces import Headers
-from engine.relay.filter import Filter, WholeBody
+from engine.relay.filter import Filter
+from engine.relay.whole_body import WholeBody
 from engine.spec.media_types import essence, is_json
 from engine.transforms.places import TooDeep
 from engine.transforms.template import TemplateValues
