@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -12,6 +13,7 @@ from gevent.pool import Pool
 from gunicorn.errors import AppImportError
 
 from engine.process import file_descriptors
+from engine.process.aside import BESIDE
 from engine.server.connection_handler import ConnectionHandler
 from engine.server.heavy.listener import HeavyListener
 from engine.server.listener import Admission
@@ -28,6 +30,7 @@ class HeavyWorker(Worker):
     def init_process(self) -> None:
         with suppress(OSError):  # not Linux
             Path("/proc/self/comm").write_text(HEAVY_NAME)
+        os.nice(BESIDE)
         super().init_process()
 
     def keep_channel(self) -> None:
