@@ -14,6 +14,7 @@ from gunicorn.errors import AppImportError
 
 from engine.process import file_descriptors
 from engine.process.aside import BESIDE
+from engine.process.preemption import PREEMPTION
 from engine.server.connection_handler import ConnectionHandler
 from engine.server.heavy.listener import HeavyListener
 from engine.server.listener import Admission
@@ -44,6 +45,7 @@ class HeavyWorker(Worker):
         assert self.role.channel is not None
         # A request takes four: its caller's, its worker's, its body's and its upstream's.
         file_descriptors.raise_limit(2 * self.worker_connections)
+        PREEMPTION.enable(self.cfg.timeout, self._end_stuck_request)
         addresses = [sock.getsockname() for sock in self.sockets]
         for sock in self.sockets:
             sock.close()  # so that the address refuses connections when no worker is left
