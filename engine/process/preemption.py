@@ -1,5 +1,5 @@
-"""Lets the event loop go on while a greenlet computes: a signal interrupts it every few
-milliseconds, and the others run before it goes on.
+"""Lets the event loop go on while a greenlet computes: a signal interrupts it after every few
+milliseconds of processor time, and the others run before it goes on.
 
 That holds between `begin` and `end` only, where a greenlet computes something of its own: elsewhere
 others must not see what it has changed by half. What interrupts nothing is a single call of a
@@ -17,7 +17,7 @@ from typing import Any
 import gevent
 
 INTERVAL = 0.005
-"""Seconds for which a greenlet computes without a pause."""
+"""Seconds of processor time for which a greenlet computes without a pause."""
 
 Stuck = Callable[[FrameType | None], None]
 
@@ -39,15 +39,15 @@ class Preemption:
     def enable(self, limit: float, stuck: Stuck) -> None:
         """Interrupt greenlets from now on. Called in the main thread."""
         self._limit, self._stuck = limit, stuck
-        signal.signal(signal.SIGALRM, self._interrupt)
-        signal.siginterrupt(signal.SIGALRM, False)
+        signal.signal(signal.SIGPROF, self._interrupt)
+        signal.siginterrupt(signal.SIGPROF, False)
 
     def begin(self) -> None:
         """The current greenlet may be interrupted."""
         if self._stuck is None:
             return
         if not self._computing:
-            signal.setitimer(signal.ITIMER_REAL, INTERVAL, INTERVAL)
+            signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
         self._computing[gevent.getcurrent()] = 0.0
         self._resumed = time.thread_time()
 
@@ -56,7 +56,7 @@ class Preemption:
         if not self._computing:
             return
         if self._computing.pop(gevent.getcurrent(), None) is not None and not self._computing:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         greenlet = gevent.getcurrent()

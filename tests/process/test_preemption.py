@@ -48,7 +48,7 @@ def test_several_compute_in_turns() -> None:
     with interrupting(preemption):
         greenlets = [gevent.spawn(compute, first, second), gevent.spawn(compute, second, first)]
         assert [greenlet.get() for greenlet in greenlets] == [True, True]
-        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+        assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 
 def test_without_being_enabled_nothing_is_interrupted() -> None:

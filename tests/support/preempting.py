@@ -17,13 +17,13 @@ from tests.support.waiting import PATIENCE
 @contextmanager
 def interrupting(preemption: Preemption, limit: float = 0.0) -> Iterator[list[FrameType | None]]:
     """The stacks of greenlets that computed for longer than `limit`."""
-    before, stuck = signal.getsignal(signal.SIGALRM), list[FrameType | None]()
+    before, stuck = signal.getsignal(signal.SIGPROF), list[FrameType | None]()
     preemption.enable(limit, stuck.append)
     try:
         yield stuck
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def until_set(event: Event, seconds: float = PATIENCE) -> bool:

@@ -32,6 +32,7 @@ class HeavyWorker(Worker):
         with suppress(OSError):  # not Linux
             Path("/proc/self/comm").write_text(HEAVY_NAME)
         os.nice(BESIDE)
+        PREEMPTION.enable(self.cfg.timeout, self._end_stuck_request)
         super().init_process()
 
     def keep_channel(self) -> None:
@@ -45,7 +46,6 @@ class HeavyWorker(Worker):
         assert self.role.channel is not None
         # A request takes four: its caller's, its worker's, its body's and its upstream's.
         file_descriptors.raise_limit(2 * self.worker_connections)
-        PREEMPTION.enable(self.cfg.timeout, self._end_stuck_request)
         addresses = [sock.getsockname() for sock in self.sockets]
         for sock in self.sockets:
             sock.close()  # so that the address refuses connections when no worker is left
