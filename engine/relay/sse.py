@@ -52,6 +52,8 @@ class NotAnEvent(Exception):
 class _PartialEvent:
     """The bytes of an event that is not complete. They are not copied when it is."""
 
+    __slots__ = ("_bytes", "_ends_line")
+
     def __init__(self) -> None:
         self._bytes = io.BytesIO()
         self._ends_line = False
