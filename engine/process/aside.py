@@ -24,9 +24,6 @@ Result = TypeVar("Result")
 
 SECONDS = 60.0
 """How long a child may compute."""
-BESIDE = 5
-"""Added to the niceness of a process for large requests or answers: while processors are scarce it
-gets a third of the time that one for small requests gets."""
 
 _MOST = 2
 _PIECE = 65_536
@@ -45,7 +42,7 @@ def aside(
     Raises ChildFailed if it raises, if it takes longer, or if there can be no child.
     """
     with _places:
-        child, pipe = fork(function, partial(_prepare, seconds), is_alone=True, keep=keep)
+        child, pipe = fork(function, partial(bounded, seconds, MEMORY), is_alone=True, keep=keep)
         try:
             data = _read(pipe, seconds)
         finally:
@@ -55,11 +52,6 @@ def aside(
             status = _wait(child)
     result: Result = result_of(data, status)
     return result
-
-
-def _prepare(seconds: float) -> None:
-    bounded(seconds, MEMORY)
-    os.nice(BESIDE)
 
 
 def _read(pipe: int, seconds: float) -> bytes:

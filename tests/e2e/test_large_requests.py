@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.process.aside import BESIDE
 from engine.telemetry.metrics.storage.folder import folder_of
 from tests.support.recording import (
     HttpAnswer,
@@ -105,12 +104,6 @@ def test_a_connection_carries_small_and_large_requests(
         answers = [wire.answer() for _ in range(4)]
     assert [(each.status, each.closed) for each in answers] == [(200, False)] * 4
     assert [len(each.body) > 2_000 for each in upstream.requests] == [False, True, False, True]
-
-
-def test_small_requests_come_first(running: Running) -> None:
-    (worker,) = running.workers()
-    priorities = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (worker, heavy_of(running))]
-    assert priorities[1] == min(priorities[0] + BESIDE, 19)
 
 
 def test_only_heavy_workers_are_interrupted_while_they_compute(running: Running) -> None:

@@ -10,7 +10,7 @@ import gevent
 import pytest
 from gevent.os import make_nonblocking, nb_read
 
-from engine.process.aside import BESIDE, aside
+from engine.process.aside import aside
 from engine.process.child_process import ChildFailed
 from tests.support.waiting import PATIENCE
 
@@ -23,13 +23,6 @@ def test_it_is_computed_in_another_process() -> None:
     changed: list[int] = []
     assert aside(lambda: (changed.append(1), os.getpid())[1]) != os.getpid()
     assert changed == []
-
-
-def test_small_requests_come_first() -> None:
-    def priority() -> int:
-        return os.getpriority(os.PRIO_PROCESS, 0)
-
-    assert aside(priority) == min(priority() + BESIDE, 19)
 
 
 def test_the_event_loop_goes_on() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,7 +12,6 @@ from gevent.pool import Pool
 from gunicorn.errors import AppImportError
 
 from engine.process import file_descriptors
-from engine.process.aside import BESIDE
 from engine.process.preemption import PREEMPTION
 from engine.server.connection_handler import ConnectionHandler
 from engine.server.heavy.listener import HeavyListener
@@ -31,7 +29,6 @@ class HeavyWorker(Worker):
     def init_process(self) -> None:
         with suppress(OSError):  # not Linux
             Path("/proc/self/comm").write_text(HEAVY_NAME)
-        os.nice(BESIDE)
         PREEMPTION.enable(self.cfg.timeout, self._end_stuck_request)
         super().init_process()
 
