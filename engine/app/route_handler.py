@@ -67,7 +67,7 @@ def handler_of(
         *_receiving_stages(route, checks, parts),
         *shared.policies(guards.models),
         *shared.validate_body(checks),
-        *_written_stages(route, parts),
+        *map(shared.in_parts, _written_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
         *shared.end_turn(),

@@ -21,7 +21,7 @@ from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.receive import receive
 from engine.stages.report import report_responses
-from engine.stages.turn import Watch, end_turn, take_turn
+from engine.stages.turn import Watch, end_turn, in_parts, take_turn
 from engine.stages.validate import Checks, validate_body, validate_parameters
 from engine.values.build_cache import BuildCache
 
@@ -72,12 +72,18 @@ class StageCache:
     ) -> Stage:
         """Reads and parses the body."""
         settings = checks.bodies, checks.mode, check_large
-        return self.once("receive", settings, lambda: receive(checks, check_large))
+        return self.in_parts(self.once("receive", settings, lambda: receive(checks, check_large)))
 
     def take_turn(self, watch: Watch) -> list[Stage]:
         """Waits for the turn of the request, in a process that serves large requests only."""
         turns = self._services.turns
         return [] if turns is None else [self.once("turn", (), lambda: take_turn(turns, watch))]
+
+    def in_parts(self, stage: Stage) -> Stage:
+        """A stage that only computes, as it is for the requests of this process."""
+        if self._services.turns is None:
+            return stage
+        return self.once("in parts", stage, lambda: in_parts(stage))
 
     def end_turn(self) -> list[Stage]:
         """Ends that turn."""
@@ -92,7 +98,7 @@ class StageCache:
     def validate_body(self, checks: Checks) -> list[Stage]:
         """Checks the bodies of requests against their schemas."""
         settings = checks._replace(parameters=())
-        return self.once("validate", settings, lambda: validate_body(checks))
+        return [*map(self.in_parts, self.once("validate", settings, lambda: validate_body(checks)))]
 
     def meter(self, route: Route) -> Stage:
         """Reads usage and cost."""

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+MAX_PIECE = 262_144
+"""Bytes of a piece as the server gets it, which copies each behind its head."""
+
 Step = Callable[[bytes], bytes]
 """Returns the piece to send instead of a piece; b"" drops it."""
 
 
 class Blocked(Exception):
-    """The socket did not accept a whole piece: yield b"" so that the server sends the rest."""
+    """The socket did not accept a whole piece, or it is too large for that: yield it, or b"", so
+    that the server sends the rest."""
 
 
 class Pipeline:
@@ -49,8 +53,8 @@ def _identity(piece: bytes) -> bytes:
 
 class PushStream:
     """The pieces of a source, after the steps of `pipeline`. Between two pieces the source may send
-    others through the pipeline itself; after Blocked it yields b"" so that the server sends the
-    rest."""
+    others through the pipeline itself; after Blocked it yields what it could not send, or b"", so
+    that the server sends the rest."""
 
     __slots__ = ("_pieces", "pipeline")
 
@@ -62,4 +66,8 @@ class PushStream:
         transform = self.pipeline.transform
         for piece in self._pieces:
             if not piece or (piece := transform(piece)):
-                yield piece
+                if len(piece) <= MAX_PIECE:
+                    yield piece
+                else:
+                    for at in range(0, len(piece), MAX_PIECE):
+                        yield piece[at : at + MAX_PIECE]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -20,6 +19,7 @@ from engine.metering.estimate import (
 )
 from engine.metering.json_reader import near_end, type_of
 from engine.values.event_json import event_json
+from engine.values.events import split_events
 from engine.values.usage import Usage
 
 BUFFERED_EVENT = 65_536
@@ -57,7 +57,7 @@ class EventReader:
         size = len(data)
         self.size += size
         if size > BUFFERED_EVENT:
-            for event in _split(data):
+            for event in split_events(data):
                 if len(event) > BUFFERED_EVENT:
                     self._take_long(event)
                 else:
@@ -95,8 +95,10 @@ class EventReader:
         self._unsampled += len(event)
         sample = event[:_LONG_SAMPLE]
         self._long_output += output_bytes(sample, self._output) * len(event) // len(sample)
-        at = event.find(self._key)
-        if at >= 0 and self._nonempty.search(event, at) is not None:
+        at = event.rfind(self._key)  # which takes half the time of `find`
+        if at < 0:
+            return
+        if self._nonempty.search(event, at) or self._nonempty.search(event, event.find(self._key)):
             self._last = b""
             self._tally.take(self._reduced(event.removesuffix(b"\n\n")))
 
@@ -138,19 +140,8 @@ class EventReader:
             return sample
         return b"".join(
             event if repeats.search(event) is None else b" " * len(event)
-            for event in _split(sample)
+            for event in split_events(sample)
         )
-
-
-def _split(data: bytes) -> Iterator[bytes]:
-    """The events one by one. `bytes.find` is far quicker for one byte than for two."""
-    start = at = 0
-    while (at := data.find(b"\n", at) + 1) > 0:
-        if data[at : at + 1] == b"\n":
-            yield data[start : at + 1]
-            start = at = at + 1
-    if start < len(data):
-        yield data[start:]
 
 
 def _event_at(data: bytes, at: int) -> tuple[int, bytes]:

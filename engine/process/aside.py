@@ -10,7 +10,7 @@ import contextlib
 import os
 import posix  # gevent replaces parts of os by functions that wait for its loop
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TypeVar
 
@@ -33,11 +33,11 @@ _places = BoundedSemaphore(_MOST)
 
 
 def aside(
-    function: Callable[[], Result], seconds: float = SECONDS, *, keep: int | None = None
+    function: Callable[[], Result], seconds: float = SECONDS, *, keep: Collection[int] = ()
 ) -> Result:
     """What a function returns, computed in a child process. Its changes of objects stay there; it
-    must not wait for anything, and its result must be small, and one that can be pickled. `keep` is
-    a descriptor that it needs.
+    must not wait for anything, and its result must be small, and one that can be pickled. `keep`
+    are the descriptors that it needs.
 
     Raises ChildFailed if it raises, if it takes longer, or if there can be no child.
     """

@@ -21,7 +21,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -108,7 +108,7 @@ def fork(
     prepare: Callable[[], None] = _nothing,
     *,
     is_alone: bool = False,
-    keep: int | None = None,
+    keep: Collection[int] = (),
 ) -> tuple[int, int]:
     """A child that calls `prepare` and then the function: its process id, and the pipe with what
     the function returned or raised. With `is_alone` it has no other descriptor of this process than
@@ -123,7 +123,7 @@ def fork(
     if child == 0:
         posix.close(read_end)
         if is_alone:
-            _close_all_but({write_end} if keep is None else {write_end, keep})
+            _close_all_but({write_end, *keep})
         _work(function, write_end, prepare)
     posix.close(write_end)
     return child, read_end

@@ -8,6 +8,7 @@ unchanged.
 
 from __future__ import annotations
 
+import io
 import re
 from functools import cache
 
@@ -15,11 +16,14 @@ from engine.dialects.interface.streams import DEFAULT_RULES, END_MARKER, StreamR
 from engine.relay.filter import Filter
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import json_or_none
+from engine.values.events import LONG_EVENT
 
 MAX_EVENT = 16_000_000
 """The most bytes of one event; images are sent as events of several megabytes."""
 
 _MAX_LINES = 10_000
+_BEGINNING = 1_024
+"""Bytes of events by whose lines a long one is known to be clean."""
 _FIELD = re.compile(rb"[A-Za-z][\w-]*:")
 _FIELD_START = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
@@ -45,6 +49,40 @@ class NotAnEvent(Exception):
         return type(self), (self.text,)
 
 
+class _PartialEvent:
+    """The bytes of an event that is not complete. They are not copied when it is."""
+
+    __slots__ = ("_bytes", "_ends_line")
+
+    def __init__(self) -> None:
+        self._bytes = io.BytesIO()
+        self._ends_line = False
+
+    def __len__(self) -> int:
+        return self._bytes.tell()
+
+    def completed_by(self, data: bytes) -> bytes:
+        """Add the next bytes. Returns all up to the end of the last event that is complete, `b""`
+        for none, and keeps the others."""
+        end = data.rfind(b"\n\n") + 2
+        if end < 2:
+            end = 1 if self._ends_line and data[:1] == b"\n" else 0
+        events = b""
+        if end:
+            self._bytes.write(data[:end])
+            events, data = self.take(), data[end:]
+        self._bytes.write(data)
+        if data:
+            self._ends_line = data[-1:] == b"\n"
+        return events
+
+    def take(self) -> bytes:
+        """All bytes, which are not kept."""
+        data = self._bytes.getvalue()
+        self._bytes, self._ends_line = io.BytesIO(), False
+        return data
+
+
 class Cleaner(Filter):
     """Takes bytes as they arrive and returns whole clean events.
 
@@ -57,8 +95,7 @@ class Cleaner(Filter):
     def __init__(self, rules: StreamRules = DEFAULT_RULES) -> None:
         self._rules = rules
         self._clean = _clean_events(rules)
-        self._buffer = bytearray()
-        self._searched = 0
+        self._buffer = _PartialEvent()
         self._skip_lf = False
         self._started = False
         self._is_at_event = False
@@ -82,19 +119,16 @@ class Cleaner(Filter):
         if not self._buffer and self._clean.fullmatch(data):
             self._unknown_lines = b""
             return data
-        self._buffer += data
-        end = self._buffer.rfind(b"\n\n", max(self._searched - 1, 0))
-        self._searched = len(self._buffer)
-        if end < 0:
-            if self._searched > MAX_EVENT:
-                raise EventTooLarge(f"an event of more than {MAX_EVENT} bytes")
-            return b""
-        events = bytes(self._buffer[: end + 2])
-        del self._buffer[: end + 2]
-        self._searched = 0
-        return self._events(events)
+        events = self._buffer.completed_by(data)
+        if not events and len(self._buffer) > MAX_EVENT:
+            raise EventTooLarge(f"an event of more than {MAX_EVENT} bytes")
+        return self._events(events) if events else b""
 
     def _events(self, data: bytes) -> bytes:
+        if len(data) > LONG_EVENT and self._is_clean(data):
+            self._unknown_lines = b""
+            self._started = True
+            return data
         events = []
         for block in data.split(b"\n\n"):
             event = self._event(block)
@@ -107,10 +141,16 @@ class Cleaner(Filter):
         self._started = not self._unknown_lines and self.failure is None
         return b"".join(events)
 
+    def _is_clean(self, data: bytes) -> bool:
+        """Whether all events are clean, of which the last one is long and begins near the start."""
+        if data.find(b"\n", _BEGINNING) != len(data) - 2:
+            return False
+        return self._clean.fullmatch(data[:_BEGINNING] + b"\n\n") is not None
+
     def finish(self) -> bytes:
         """The last event of a stream that ended without a blank line, completed; a truncated event
         is a failure."""
-        block, self._buffer = bytes(self._buffer), bytearray()
+        block = self._buffer.take()
         if self.failure is not None:
             return b""
         if not block.strip():
@@ -134,10 +174,9 @@ class Cleaner(Filter):
         return data
 
     def _without_bom(self, data: bytes) -> bytes:
-        data = bytes(self._buffer) + data
-        self._buffer.clear()
+        data = self._buffer.take() + data
         if len(data) < len(_BOM) and _BOM.startswith(data):
-            self._buffer += data
+            self._buffer.completed_by(data)
             return b""
         self._started = True
         return data.removeprefix(_BOM)

@@ -20,6 +20,7 @@ from engine.metering.estimate import expected_usage, with_characters
 from engine.metering.readers import Reader, reader, usage_in
 from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection, GatewayError
+from engine.values.events import LONG_EVENT, count_events
 from engine.values.media_types import essence
 from engine.values.usage import NO_USAGE, Takes, Usage
 
@@ -202,7 +203,7 @@ def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: Reques
         if now - last > longest:
             record.longest_gap = longest = now - last
         last = now
-        record.events += data.count(b"\n\n")
+        record.events += data.count(b"\n\n") if len(data) <= LONG_EVENT else count_events(data)
         feed(data)
         return data if hidden is None or data.find(key) < 0 else hidden.hide(data)
 

@@ -9,6 +9,7 @@ from engine.exchange.body import ReceivedBody
 from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.turns import Turns
+from engine.process.preemption import PREEMPTION
 
 Watch = Callable[[CallerConnection], AbstractContextManager[None]]
 """Raises AbortConnection within the context if the caller leaves."""
@@ -31,6 +32,24 @@ def take_turn(turns: Turns, watch: Watch) -> Stage:
             turns.end(exchange)
 
     return stage
+
+
+def in_parts(stage: Stage) -> Stage:
+    """A stage that only computes, for up to seconds: meanwhile the event loop goes on, so that
+    answers of other requests are sent. What follows is not interrupted."""
+
+    def computing(exchange: Exchange, following: Handler) -> Response:
+        def follow(exchange: Exchange) -> Response:
+            PREEMPTION.end()
+            return following(exchange)
+
+        PREEMPTION.begin()
+        try:
+            return stage(exchange, follow)
+        finally:
+            PREEMPTION.end()
+
+    return computing
 
 
 def end_turn(turns: Turns) -> Stage:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Sequence
 
 import orjson
 
 from engine.exchange.interfaces import Headers
-from engine.relay.filter import Filter, WholeBody
+from engine.relay.filter import Filter
+from engine.relay.whole_body import WholeBody
 from engine.transforms.places import TooDeep
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
@@ -106,26 +108,42 @@ class EventEditor(Filter):
 
     def __init__(self, editor: ResponseEditor) -> None:
         self._json = editor.json
-        self._partial_event = b""
+        self._partial_event = io.BytesIO()
+        self._last = b""  # bytes of it, with which an end may begin
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes. Raises EventTooLarge."""
-        searched = max(len(self._partial_event) - _MAX_END + 1, 0)
-        data = self._partial_event + data if self._partial_event else data
+        if self._last and _EVENT_END.search(last := self._last + data) is None:
+            return self._keep(data, last)
+        partial_event = self._take()
+        searched = max(len(partial_event) - _MAX_END + 1, 0)
+        data = partial_event + data if partial_event else data
         at = 0
         events = []
         for end in _EVENT_END.finditer(data, searched):
             events.append(self._event(data[at : end.end()]))
             at = end.end()
-        self._partial_event = data[at:]
-        if len(self._partial_event) > MAX_EDITED:
-            raise EventTooLarge(f"an event of more than {MAX_EDITED} bytes")
+        self._keep(data[at:], data[at:])
         return b"".join(events)
+
+    def _keep(self, data: bytes, last: bytes) -> bytes:
+        """Keep the next bytes of an event that is not complete. What has arrived is not copied."""
+        self._last = last[1 - _MAX_END :]
+        if self._partial_event.tell() + len(data) > MAX_EDITED:
+            raise EventTooLarge(f"an event of more than {MAX_EDITED} bytes")
+        self._partial_event.write(data)
+        return b""
+
+    def _take(self) -> bytes:
+        """The bytes that were kept."""
+        data = self._partial_event.getvalue()
+        if data:
+            self._partial_event = io.BytesIO()
+        return data
 
     def finish(self) -> bytes:
         """The bytes after the last complete event, edited if they are an event."""
-        rest, self._partial_event = self._partial_event, b""
-        return self._event(rest)
+        return self._event(self._take())
 
     def _event(self, event: bytes) -> bytes:
         lines = list(_DATA.finditer(event))

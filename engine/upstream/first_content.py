@@ -17,11 +17,11 @@ from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse
+from engine.values.events import LONG_EVENT, split_events
 from engine.values.media_types import essence
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
-_LARGE_EVENT = 1_000_000
 EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
 NO_CONTENT = {"message": "its stream ended before any content"}
@@ -138,13 +138,14 @@ def _open_stream(
         ended = not data
         arrived = events.feed(data) if data else events.finish()
         content.first += arrived
-        for event in arrived.split(b"\n\n"):
+        is_long = len(arrived) > LONG_EVENT
+        for event in split_events(arrived) if is_long else arrived.split(b"\n\n"):
             if not event:
                 continue
             count += 1
             if event.startswith(b":"):
                 continue  # a comment
-            if len(event) > _LARGE_EVENT:  # an image, say: no error is so long
+            if len(event) > LONG_EVENT:
                 return content
             document = event_document(event)
             if dialect.is_error_event(document):

@@ -39,12 +39,8 @@ from engine.upstream.stream_judge import (
     are_comments,
     error_class,
 )
-from engine.values.errors import (
-    AbortConnection,
-    AbortReason,
-    EventTooLarge,
-    GatewayError,
-)
+from engine.values.errors import AbortConnection, AbortReason, EventTooLarge, GatewayError
+from engine.values.events import LONG_EVENT
 
 _Failure = UpstreamFailure | EventTooLarge | NotAnEvent | ReportedError
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
@@ -160,6 +156,7 @@ class _EventStream:
         self._judge = StreamJudge(dialect, upstream.redaction)
         self._keep, self._send = self._judge.keep, self.pipeline.send
         self._is_translated = not isinstance(events, Cleaner)  # then they are our own
+        self._long = b""  # events to be sent in parts, which the server does
 
     def events(self, first: bytes) -> Iterator[bytes]:
         """The events to send: `first`, then those that the pipeline did not send itself."""
@@ -210,8 +207,8 @@ class _EventStream:
         return events
 
     def _following_events(self) -> Iterator[bytes]:
-        """The events that arrive, up to the end of the stream or its failure; `b""` while the
-        pipeline is blocked. Raises UpstreamFailure."""
+        """The events that arrive, up to the end of the stream or its failure; while the pipeline is
+        blocked, what it cannot send. Raises UpstreamFailure."""
         pipeline, clean = self.pipeline, self._clean
         relay_data = self._relay_translated if self._is_translated else self._relay
         quiet = 0.0  # seconds since the last bytes
@@ -222,7 +219,8 @@ class _EventStream:
                 data = self._watch.read(self._response, on_data, beat)
             except Blocked:
                 quiet = 0.0
-                yield b""
+                events, self._long = self._long, b""
+                yield events
                 continue
             except Silence as silence:
                 quiet = (quiet if silence.since_start else 0.0) + (beat or 0.0)
@@ -249,13 +247,16 @@ class _EventStream:
 
     def _relay_translated(self, events: bytes) -> None:
         """The same with events of our own: the end of a translation is judged by itself."""
-        if events.find(ERROR) < 0:
+        if len(events) <= LONG_EVENT and events.find(ERROR) < 0:
             self._send(events)
         else:
             self._relay_checked(events)
 
     def _relay_checked(self, events: bytes) -> None:
         if events := self._check(events):
+            if len(events) > LONG_EVENT:
+                self._long = events
+                raise Blocked
             self._send(events)
         if (failure := self._failure) is not None:
             raise failure

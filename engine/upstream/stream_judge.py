@@ -15,6 +15,7 @@ from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import ERROR, OTHER_SIGNS, event_document
 from engine.upstream import retry
 from engine.upstream.client.failures import Truncated
+from engine.values.events import LONG_EVENT, split_events
 from engine.values.redaction import Redaction
 
 _MAX_READS = 8
@@ -50,6 +51,8 @@ class StreamJudge:
     def check(self, events: bytes) -> bytes:
         """The events up to one that reports an error, which sets `failure`; without our credentials
         where they have the word `error`. Clean events are returned as the same object."""
+        if len(events) > LONG_EVENT:
+            return self._check_long(events)
         at = events.find(ERROR)
         if at < 0:
             return events
@@ -61,6 +64,15 @@ class StreamJudge:
                 return self._redaction.redact(events[:start])
             at = events.find(ERROR, end)
         return self._redaction.redact(events)
+
+    def _check_long(self, events: bytes) -> bytes:
+        """The same with a long event among them, which passes."""
+        passed: list[bytes] = []
+        for event in split_events(events):
+            passed.append(event if len(event) > LONG_EVENT else self.check(event))
+            if self.failure is not None:
+                break
+        return passed[0] if len(passed) == 1 else b"".join(passed)
 
     def _may_pass(self, event: bytes) -> bool:
         document = event_document(event)

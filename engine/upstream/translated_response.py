@@ -16,8 +16,9 @@ from engine.dialects.interface.rate_limits import translate_limits
 from engine.dialects.interface.streams import Framing
 from engine.exchange.interfaces import Headers
 from engine.metering.readers import Reader, reader
-from engine.relay.filter import UNDECODABLE, Filter, WholeBody, unreadable
+from engine.relay.filter import UNDECODABLE, Filter, unreadable
 from engine.relay.framing import framing_of
+from engine.relay.whole_body import WholeBody
 from engine.translations import AnyExchange
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource
 from engine.translations.translation import MAX_ANSWER
@@ -118,7 +119,7 @@ class _Answer(WholeBody):
             return self._exchange.answer(text, self._usage)
         except (BrokenAnswer, UpstreamError) as error:
             if isinstance(error, BrokenAnswer) and framing_of(text) is Framing.EVENTS:
-                self.failure = Misframed(bytes(self.received))
+                self.failure = Misframed(self.received)
             else:
                 self.failure = self._errors.failure(error)
         return b""

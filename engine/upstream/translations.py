@@ -9,6 +9,7 @@ from engine import translations
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
+from engine.process.preemption import PREEMPTION
 from engine.translations import AnyExchange, AnyTranslation
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
@@ -146,10 +147,13 @@ class TranslatedRequests:
         """Whether a target can get the request, unchanged or translated."""
         key = _key(target)
         if key not in self._translated and key not in self._errors:
+            PREEMPTION.begin()
             try:
                 self._translated[key] = self._translations.translate(self._exchange, target)
             except GatewayError as error:
                 self._errors[key] = error
+            finally:
+                PREEMPTION.end()
         return key in self._translated
 
     def refusal(self, targets: Sequence[Target]) -> GatewayError | None:

@@ -11,8 +11,10 @@ from engine.app.stage_cache import StageCache
 from engine.callers.limit_set import Part
 from engine.config.models import TargetConfig
 from engine.edge.gateway_origin import SameOrigin
+from engine.exchange.turns import Turns
 from engine.plan.route import Route
 from engine.spec.security import Carrier
+from engine.stages.validate import UNCHECKED
 from tests.support.rehearsing import planned
 from tests.support.upstreams import SERVICES
 
@@ -35,6 +37,17 @@ def test_equal_settings_share_a_stage(route: Route, shared: StageCache) -> None:
     assert shared.meter(route) is shared.meter(other)
     for part in (Part.HEAD, Part.MODEL):
         assert shared.limit(route, part) is shared.limit(other, part)
+
+
+def test_only_where_requests_take_turns_a_stage_is_interrupted(shared: StageCache) -> None:
+    heavy, checks = StageCache(replace(SERVICES, turns=Turns(1)), SameOrigin()), UNCHECKED
+    stages = [each.receive(checks) for each in (shared, shared, heavy, heavy)]
+    assert stages[0] is stages[1]
+    assert stages[2] is stages[3]
+    assert [stage.__qualname__.partition(".")[0] for stage in stages[1:3]] == [
+        "receive",
+        "in_parts",
+    ]
 
 
 def test_other_settings_have_a_stage_of_their_own(route: Route, shared: StageCache) -> None:

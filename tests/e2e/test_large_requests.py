@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -103,6 +104,20 @@ def test_a_connection_carries_small_and_large_requests(
         answers = [wire.answer() for _ in range(4)]
     assert [(each.status, each.closed) for each in answers] == [(200, False)] * 4
     assert [len(each.body) > 2_000 for each in upstream.requests] == [False, True, False, True]
+
+
+def test_only_heavy_workers_are_interrupted_while_they_compute(running: Running) -> None:
+    (worker,) = running.workers()
+
+    def is_interrupted(pid: int) -> bool:
+        (mask,) = re.findall(r"^SigCgt:\s*(\w+)$", status_of(pid), re.MULTILINE)
+        return bool(int(mask, 16) >> (signal.SIGPROF - 1) & 1)
+
+    assert [is_interrupted(pid) for pid in (worker, heavy_of(running))] == [False, True]
+
+
+def status_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/status").read_text()
 
 
 def test_a_large_request_waits_in_no_worker(running: Running, upstream: Recorder) -> None:

@@ -32,6 +32,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close
 RECORDS = 'stores: {records: "sqlite:///records.db"}'
 REQUESTS = 20
 MAX_BODY = 2_000_000
+LARGE = "x" * 200_000
 DENY = "[{deny: {if: {body: {/messages/0/content: {const: never}}}}}]"
 
 
@@ -56,16 +57,16 @@ class Stream:
 class Caller(threading.Thread):
     """The caller of a stream: what arrives, and whether it ended as it should."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, data: bytes) -> None:
         super().__init__(daemon=True)
-        self._port = port
+        self._port, self._data = port, data
         self.body = b""
         self.complete = False
 
     def run(self) -> None:
         with Wire(self._port) as wire:
             wire.sock.settimeout(PATIENCE)
-            wire.send(chat("chat", stream=True))
+            wire.send(self._data)
             assert wire.head()[0] == 200
             try:
                 for piece in wire.pieces():
@@ -113,9 +114,9 @@ def busy_processors() -> Iterator[None]:
             hog.wait()
 
 
-def stream_of(port: int) -> Caller:
+def stream_of(port: int, user: str = "") -> Caller:
     """The caller of a stream that has begun."""
-    caller = Caller(port)
+    caller = Caller(port, chat("chat", stream=True, user=user))
     caller.start()
     until(lambda: caller.body, "an event of the stream", PATIENCE)
     return caller
@@ -175,6 +176,29 @@ def test_a_stuck_worker_is_ended_after_its_streams_were_told(tmp_path: Path, how
         assert "SIGKILL" not in log
         assert "sesame" not in log
         assert ALL not in log
+
+
+@pytest.mark.timeout(4 * PATIENCE)
+def test_a_stuck_heavy_worker_is_ended_after_its_streams_were_told(tmp_path: Path) -> None:
+    with served(tmp_path, 3) as (running, _, stream):
+        (heavy,) = running.workers(heavy=True)
+        caller, small = stream_of(running.port, LARGE), stream_of(running.port)
+        with Wire(running.port) as wire:
+            body = json.dumps({"secret": "sesame", "user": LARGE}).encode()
+            wire.send(request("/stuck/heavy", body, token=ALL))
+            caller.join(PATIENCE)
+        last = caller.body.rpartition(b"data: ")[2]
+        assert json.loads(last)["error"]["code"] == "shutting_down"
+        until(lambda: Books(tmp_path).outcomes()["shutdown"] == 1, "its row", PATIENCE)
+        until(lambda: running.workers(heavy=True) not in ([], [heavy]), "another one", PATIENCE)
+        stream.over.set()
+        small.join(PATIENCE)
+        assert small.complete
+        log = running.output()
+        assert f"worker {heavy} is stuck and ends" in log
+        assert re.search(r"stuck_gateway\.py:\d+ loop\b", log)
+        assert "SIGKILL" not in log
+        assert "sesame" not in log
 
 
 @pytest.mark.timeout(4 * PATIENCE)

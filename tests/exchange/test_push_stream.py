@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.exchange.push_stream import Blocked, Pipeline, PushStream
+from engine.exchange.push_stream import MAX_PIECE, Blocked, Pipeline, PushStream
 
 
 def shorter(piece: bytes) -> bytes:
@@ -32,6 +32,18 @@ def test_a_piece_that_a_step_drops_is_not_yielded() -> None:
 
 def test_an_empty_piece_of_the_source_is_yielded() -> None:
     assert list(PushStream([b"ab", b""], pipeline(shorter))) == [b"b", b""]
+
+
+def test_a_large_piece_is_yielded_in_parts_behind_the_steps() -> None:
+    large = b"x" + bytes(range(256)) * (MAX_PIECE // 100)
+    pieces = list(PushStream([large, b"ab"], pipeline(shorter)))
+    assert b"".join(pieces) == large[1:] + b"b"
+    assert [len(piece) for piece in pieces] == [
+        MAX_PIECE,
+        MAX_PIECE,
+        len(large) - 1 - 2 * MAX_PIECE,
+        1,
+    ]
 
 
 def test_send_applies_the_steps() -> None:

@@ -27,7 +27,7 @@ def test_it_is_computed_in_another_process() -> None:
 
 def test_the_event_loop_goes_on() -> None:
     read, write = os.pipe()
-    computing = gevent.spawn(aside, lambda: os.read(read, 1), keep=read)
+    computing = gevent.spawn(aside, lambda: os.read(read, 1), keep=[read])
     gevent.sleep(0.01)
     assert not computing.ready()
     os.write(write, b"x")
@@ -39,7 +39,7 @@ def test_the_event_loop_goes_on() -> None:
 def test_a_connection_ends_although_a_child_computes() -> None:
     read, write = os.pipe()
     end, go = os.pipe()
-    computing = gevent.spawn(aside, lambda: os.read(end, 1), keep=end)
+    computing = gevent.spawn(aside, lambda: os.read(end, 1), keep=[end])
     gevent.sleep(0.01)
     os.close(write)
     make_nonblocking(read)
@@ -55,7 +55,7 @@ def test_a_connection_ends_although_a_child_computes() -> None:
 def test_two_compute_at_one_time() -> None:
     before, pipes = children(), [os.pipe() for _ in range(3)]
     computing = [
-        gevent.spawn(aside, lambda read=read: os.read(read, 1), keep=read) for read, _ in pipes
+        gevent.spawn(aside, lambda read=read: os.read(read, 1), keep=[read]) for read, _ in pipes
     ]
     gevent.sleep(0.05)
     assert len(children() - before) == 2
@@ -92,7 +92,7 @@ def test_a_child_that_does_not_end_is_ended() -> None:
 
 def test_a_child_ends_with_the_greenlet_that_waits_for_it() -> None:
     before, (read, write) = children(), os.pipe()
-    computing = gevent.spawn(aside, lambda: os.read(read, 1), keep=read)
+    computing = gevent.spawn(aside, lambda: os.read(read, 1), keep=[read])
     gevent.sleep(0.01)
     assert len(children() - before) == 1
     computing.kill()

@@ -1,5 +1,6 @@
 """Server-sent events: only what every official SDK takes passes (wire.md 1.5, as tables)."""
 
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from engine import dialects
 from engine.relay import sse
 from engine.relay.sse import Cleaner
 from engine.values.errors import EventTooLarge
+from engine.values.events import LONG_EVENT
 from tests.support.each import each
 
 KINDS = [dialects.get(name) for name in ("openai", "anthropic", "gemini")]
@@ -98,6 +100,36 @@ def test_byte_by_byte_gives_the_same(kind, stream):
 @each("kind", KINDS, ids=lambda kind: kind.name)
 def test_cleaning_twice_changes_nothing(kind, stream):
     assert through(kind, through(kind, stream)) == through(kind, stream)
+
+
+@each("stream", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
+@each("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_long_event_is_cleaned_like_any_other(kind, stream):
+    pieces = [*pieces_of(b'data: {"x":"' + b"y" * LONG_EVENT + b'"}\n\n'), stream]
+    assert through(kind, *pieces) == b"".join(pieces[:-1]) + through(kind, A + stream)[len(A) :]
+    pieces = pieces_of(stream + b'data: {"x":"' + b"y" * LONG_EVENT + b'"}\n\n')
+    assert through(kind, *pieces) == through(kind, b"".join(pieces))
+
+
+def pieces_of(stream):
+    return [stream[at : at + 65_536] for at in range(0, len(stream), 65_536)]
+
+
+@pytest.mark.parametrize("beginning", [b"data: ", b"event: response.completed\ndata: "])
+def test_a_long_event_is_not_copied(beginning):
+    *pieces, last = pieces_of(beginning + b'{"x":"' + b"y" * 4 * LONG_EVENT + b'"}\n\n')
+    given_to = cleaner("openai")
+    tracemalloc.start()
+    try:
+        assert b"".join(map(given_to.feed, pieces)) == b""
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        event = given_to.feed(last)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert event == b"".join([*pieces, last])
+    assert peak - before < LONG_EVENT
 
 
 LINES = st.sampled_from(

@@ -14,9 +14,11 @@ from engine.exchange.body import Body
 from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.turns import Turns
-from engine.stages.turn import end_turn, take_turn
+from engine.process.preemption import INTERVAL, Preemption
+from engine.stages.turn import end_turn, in_parts, take_turn
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.exchanges import BodySource, new_exchange
+from tests.support.preempting import interrupting, until_set
 from tests.support.waiting import PATIENCE
 
 
@@ -134,3 +136,43 @@ def test_a_request_beyond_those_that_may_wait_is_refused() -> None:
     stack.go.set()
     stack.answer.set()
     assert [each.get(timeout=PATIENCE).status for each in (first, second)] == [200, 200]
+
+
+def test_a_stage_in_parts_lets_others_go_on_until_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    preemption, running = Preemption(), list[bool]()
+    monkeypatch.setattr("engine.stages.turn.PREEMPTION", preemption)
+    others = gevent.event.Event()
+
+    def compute(exchange: Exchange, following: Handler) -> Response:
+        running.append(until_set(others))
+        return following(exchange)
+
+    def send(exchange: Exchange) -> Response:
+        others.clear()
+        gevent.spawn(others.set)
+        running.append(until_set(others, 10 * INTERVAL))
+        return Response(200, [])
+
+    with interrupting(preemption):
+        handler = compose([in_parts(compute)], send)
+        gevent.spawn(others.set)
+        assert gevent.spawn(handler, new_exchange(BodySource(b""))).get().status == 200
+    assert running == [True, False]
+
+
+def test_a_stage_in_parts_that_fails_is_interrupted_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    preemption, others = Preemption(), gevent.event.Event()
+    monkeypatch.setattr("engine.stages.turn.PREEMPTION", preemption)
+
+    def refuse(exchange: Exchange, following: Handler) -> Response:
+        raise GatewayError(400, "invalid_value", "No.")
+
+    with interrupting(preemption):
+        with pytest.raises(GatewayError):
+            in_parts(refuse)(new_exchange(BodySource(b"")), lambda exchange: Response(200, []))
+        gevent.spawn(others.set)
+        assert not until_set(others, 10 * INTERVAL)

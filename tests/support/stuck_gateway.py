@@ -3,19 +3,22 @@
     python -m tests.support.stuck_gateway SECONDS serve -c gateway.yaml
 
 A request for `/stuck/loop` computes without end, one for `/stuck/wait` waits outside of the event
-loop, one for `/stuck/native` computes in C code that heeds no signal.
+loop, one for `/stuck/native` computes in C code that heeds no signal. `/stuck/heavy` is the first
+of them in a heavy worker; it is not found elsewhere.
 """
 
 from __future__ import annotations
 
 import sys
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 from gevent.monkey import get_original
 
 from engine.server import connection_handler, gunicorn_application
 from engine.server.environ import Environ, request_environ
+from engine.server.heavy.worker import HEAVY_NAME
 from engine.server.http1.request import RequestHead
 from modelway import main
 
@@ -33,7 +36,12 @@ def native() -> None:
     all(repeat(True))
 
 
-_STUCK = {"/stuck/loop": loop, "/stuck/wait": wait, "/stuck/native": native}
+def heavy() -> None:
+    if Path("/proc/self/comm").read_text().strip() == HEAVY_NAME:
+        loop()
+
+
+_STUCK = {f"/stuck/{each.__name__}": each for each in (loop, wait, native, heavy)}
 
 
 def _request_environ(connection: Environ, head: RequestHead) -> Environ:

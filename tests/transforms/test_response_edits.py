@@ -1,5 +1,6 @@
 """Edits of responses: which bodies are edited, and events in any pieces."""
 
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -88,3 +89,17 @@ def test_an_event_passes_as_soon_as_it_is_complete():
     assert events.feed(b'data: {"a":1}\n\ndata: {') == b"data: {}\n\n"
     assert events.feed(b"}\n") == b""
     assert events.finish() == b"data: {}\n"
+
+
+def test_a_long_event_is_not_copied_with_each_part_of_it():
+    events, part = EventEditor(editor(REMOVE)), b"x" * 65_536
+    events.feed(b'data: {"b": "' + part * 30)
+    tracemalloc.start()
+    try:
+        for _ in range(100):
+            assert events.feed(part) == b""
+        after, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - after < 5 * len(part)
+    assert len(events.feed(b'"}\n\n')) == 13 + 130 * len(part) + 4

@@ -20,6 +20,7 @@ from engine.upstream.first_content import read_first_content
 from engine.upstream.relay_response import relay
 from engine.upstream.target import Target
 from engine.values.errors import AbortConnection, GatewayError
+from engine.values.events import LONG_EVENT
 from tests.support.documents import exchange
 from tests.support.upstreams import (
     EVENTS,
@@ -345,6 +346,14 @@ def test_the_server_sends_the_rest_of_an_event_to_a_slow_caller() -> None:
     sent_events, response = piped(FakeResponse(200, EVENTS, events), limit=2)
     assert list(response.body) == [events[0], b"", b"", events[5]]
     assert sent_events == events[1:5]
+
+
+def test_the_server_sends_a_long_event_in_its_parts() -> None:
+    half = b"x" * LONG_EVENT
+    events = [b"data: 1\n\n", b"data: " + half, half + b"\n\n", b"data: 3\n\n", b"data: 4\n\n"]
+    sent_events, response = piped(FakeResponse(200, EVENTS, events))
+    assert b"".join(response.body) == b"".join([*events[:3], events[4]])
+    assert sent_events == [events[3]]
 
 
 def test_an_event_that_is_too_large_for_the_pipeline_breaks_the_stream(

@@ -95,6 +95,16 @@ def test_an_error_after_content_is_no_complete_answer(
     assert "boom" in document["error"]["message"]
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_a_long_event_is_no_error_and_one_behind_it_is(together: bool) -> None:
+    long = event({"choices": [{"delta": {"content": "no error " * 200_000}}]})
+    pieces = [CONTENT["openai"], long, ERRORS["error"], DONE]
+    relayed = Relayed("openai", *([b"".join(pieces)] if together else pieces))
+    assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
+    assert relayed.data.startswith(CONTENT["openai"] + long)
+    assert b"boom" in relayed.data[-500:]
+
+
 WITHOUT_THE_WORD = {
     "vLLM": event({"choices": [{"index": 0, "delta": {}, "finish_reason": "abort"}]}),
     "DeepSeek": REASON.replace(b'"error"', b'"insufficient_system_resource"'),

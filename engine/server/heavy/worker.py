@@ -12,6 +12,7 @@ from gevent.pool import Pool
 from gunicorn.errors import AppImportError
 
 from engine.process import file_descriptors
+from engine.process.preemption import PREEMPTION
 from engine.server.connection_handler import ConnectionHandler
 from engine.server.heavy.listener import HeavyListener
 from engine.server.listener import Admission
@@ -28,6 +29,7 @@ class HeavyWorker(Worker):
     def init_process(self) -> None:
         with suppress(OSError):  # not Linux
             Path("/proc/self/comm").write_text(HEAVY_NAME)
+        PREEMPTION.enable(self.cfg.timeout, self._end_stuck_request)
         super().init_process()
 
     def keep_channel(self) -> None:
