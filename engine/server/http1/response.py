@@ -60,8 +60,7 @@ class ResponseWriter:
         self._status = status
         self._remaining = None
         fields = dict(headers)
-        _check_names(tuple(fields))
-        framing_headers = _CONNECTION_HEADERS.intersection(fields)
+        framing_headers = _framing_headers(tuple(fields))
         if framing_headers == _LENGTH and code >= 200 and code != 204:
             self._remaining = int(fields["content-length"])
         elif framing_headers:
@@ -125,10 +124,12 @@ def chunk(data: bytes) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _check_names(names: tuple[str, ...]) -> None:
-    """Raise ValueError for a name that is not a token in lower case."""
+def _framing_headers(names: tuple[str, ...]) -> frozenset[str]:
+    """Those of the names that are in _CONNECTION_HEADERS. Raises ValueError for a name that is not
+    a token in lower case."""
     if not all(map(_NAME.fullmatch, names)):
         raise ValueError(_INVALID)
+    return _CONNECTION_HEADERS.intersection(names)
 
 
 def _lines(headers: Headers) -> bytes:
