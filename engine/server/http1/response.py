@@ -110,12 +110,10 @@ class ResponseWriter:
         connection = "close" if self.close else "keep-alive"
         if self._upgrade:
             connection = "upgrade"
-        coding = "Transfer-Encoding: chunked\r\n" if self.chunked else ""
-        head = (
-            f"HTTP/1.{self._minor_version} {self._status}\r\nDate: {_date(int(time.time()))}\r\n"
-            f"Connection: {connection}\r\n{coding}"
+        start = _start(
+            self._minor_version, self._status, int(time.time()), connection, self.chunked
         )
-        return b"%b%b\r\n" % (head.encode("latin-1"), self._lines)
+        return b"%b%b\r\n" % (start, self._lines)
 
 
 def chunk(data: bytes) -> bytes:
@@ -143,6 +141,13 @@ def _lines(headers: Headers) -> bytes:
     return lines
 
 
-@lru_cache(maxsize=1)
-def _date(second: int) -> str:
-    return formatdate(second, usegmt=True)
+@lru_cache(maxsize=8)
+def _start(minor_version: int, status: str, second: int, connection: str, chunked: bool) -> bytes:
+    """The status line and the headers that this module writes: those of most responses that are
+    sent within a second are the same."""
+    date = formatdate(second, usegmt=True)
+    coding = "Transfer-Encoding: chunked\r\n" if chunked else ""
+    lines = (
+        f"HTTP/1.{minor_version} {status}\r\nDate: {date}\r\nConnection: {connection}\r\n{coding}"
+    )
+    return lines.encode("latin-1")
