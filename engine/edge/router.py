@@ -161,6 +161,15 @@ class Router:
         return entry
 
 
+class BareRequest(falcon.Request):
+    """What Falcon and this room need of a request: the exchange reads its query, headers and body
+    from the environ, as they were sent."""
+
+    def __init__(self, env: dict[str, Any], options: falcon.RequestOptions | None = None) -> None:
+        self.env, self.method, self.path = env, env["REQUEST_METHOD"], env["PATH_INFO"]
+        self.is_websocket = False  # one over ASGI
+
+
 class Application(falcon.App):  # type: ignore[type-arg]
     """Falcon's application, with the attributes and methods that a server needs.
 
@@ -251,7 +260,7 @@ def application(
     router: Any = Router(
         unmatched, pages=pages, cors=cors, hint=hint, choose=choose
     )  # Falcon wants its own type
-    app = Application(router=router)
+    app = Application(router=router, request_type=BareRequest)
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app

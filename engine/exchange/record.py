@@ -169,7 +169,7 @@ class RequestRecord:
         self.duration = now - self.start
         if self.outcome is _OPEN:
             self.outcome = Outcome.CALLER_LEFT
-        elif self.outcome is Outcome.COMPLETE and self.status >= 400:
+        elif self.status >= 400 and self.outcome is Outcome.COMPLETE:
             # An error response of an upstream, relayed completely.
             self.outcome = Outcome.of_status(self.status)
         if self.first_byte is not None:

@@ -13,10 +13,7 @@ from typing import Any
 
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import Exchange
-
-_ESCAPE = b"\\u00"
-_ESCAPED = re.compile(rb"\\u00[2-7]")
-"""An escaped ASCII character, as no encoder writes for the letters of a name."""
+from engine.values.json_edit import ESCAPE, ESCAPED_ASCII
 
 
 class MemberSearch:
@@ -45,7 +42,7 @@ class MemberSearch:
             is_alone = is_at_the_top and at == text.rfind(quoted)
             if not is_alone and len(self._members(text)) > is_at_the_top:  # not only values
                 return True
-        return text.find(_ESCAPE) >= 0 and _ESCAPED.search(text) is not None
+        return text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text) is not None
 
 
 @cache

@@ -30,9 +30,11 @@ _END_MARKER = END_MARKER.decode()
 _SMALL = 2_048
 _EMPTY = re.compile(
     rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp"|choices"\s*:\s*\[\s*\]'
-    rb'|success"\s*:\s*false)|\A\s*\{\s*"(?:code|detail|errors|message|msg|status)"'
+    rb'|success"\s*:\s*false)'
 )
-"""What a small answer has that reports an error behind other members, or in place of them."""
+_REPORT = re.compile(rb'\s*\{\s*"(?:code|detail|errors|message|msg|status)"')
+"""What a small answer has that reports an error behind other members (anywhere), or in place of
+them (at its start). One pattern of both would be tried at each byte, not only at each quote."""
 _FULL_MEMBERS = ("choices", "candidates")
 _ANSWER_MEMBERS = ("output", "content", "stop_reason", "promptFeedback", "prompt_feedback")
 """The members of which a chat's answer has one, in any format; the first ones are not empty."""
@@ -170,7 +172,7 @@ def _open_body(
         first = content.first = response.read()
     except NotAnEvent as error:  # of a translation
         raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
-    may_be_empty = len(first) <= _SMALL and _EMPTY.search(first)
+    may_be_empty = len(first) <= _SMALL and (_REPORT.match(first) or _EMPTY.search(first))
     if first[:1] != b"{":
         if not first and response.status == 200 and dialect.has_chat(chat_path):
             raise ErrorFirst(NO_ANSWER)

@@ -25,6 +25,10 @@ _OBJECT = re.compile(rb"\s*\{")
 _COLON = re.compile(rb"\s*:\s*")
 _SPACES = (b" ", b"\t", b"\r", b"\n")
 _UNCHANGED = object()
+ESCAPE = b"\\u00"
+ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
+"""An escaped ASCII character, as no encoder writes for the letters of a name. Python's escapes the
+letters of Latin-1 by default, `\\u00e9`, so that ESCAPE, which is found faster, does not tell."""
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + STRING + rb")", re.DOTALL)
 
 
@@ -108,7 +112,7 @@ def only_member(text: Buffer, name: str) -> tuple[int, int, int] | None:
         return None
     quoted = b'"' + name.encode() + b'"'
     begin = text.find(quoted)
-    if text.find(quoted, begin + 1) >= 0 or text.find(b"\\u00") >= 0:
+    if text.find(quoted, begin + 1) >= 0 or (text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text)):
         return None
     match = _COLON.match(text, begin + len(quoted))
     assert match is not None
@@ -198,11 +202,13 @@ def _only_mention(text: Buffer, quoted: bytes) -> tuple[int, int] | None:
     """The span of the string value after the only occurrence of a quoted key; None if only a full
     walk can decide.
 
-    If the key exists at the top level, occurs once, and no letter is escaped (`\\u00..`), then this
+    If the key exists at the top level, occurs once, and no ASCII character is escaped, then this
     occurrence is the key.
     """
     at = text.find(quoted)
-    if at < 0 or text.find(quoted, at + 1) >= 0 or text.find(b"\\u00") >= 0:
+    if at < 0 or text.find(quoted, at + 1) >= 0:
+        return None
+    if text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text):
         return None
     match = _VALUE_AFTER_KEY.match(text, at + len(quoted))
     return match.span(1) if match else None

@@ -20,7 +20,7 @@ _REQUEST_LINE = re.compile(
     # One empty line before it is allowed (RFC 9112 2.2).
     rf"(?:\r\n)?({METHOD}) ([!-~\x80-\xff]+) HTTP/1\.([01])\r\n"
 )
-_HEADER_LINES = re.compile(rf"(?:[{_NAME}]+:[\t -~\x80-\xff]*\r\n)*")
+_HEADER_LINES = re.compile(rf"(?:[{_NAME}]++:[\t -~\x80-\xff]*+\r\n)*")
 _HEADERS = re.compile(r"([^:]+):[\t ]*((?:[^\r]*[^\r\t ])?)[\t ]*\r\n")
 """Names and values of valid lines."""
 _CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|(?<!\r)\n|\r(?!\n|\Z)")

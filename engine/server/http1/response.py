@@ -60,8 +60,7 @@ class ResponseWriter:
         self._status = status
         self._remaining = None
         fields = dict(headers)
-        _check_names(tuple(fields))
-        framing_headers = _CONNECTION_HEADERS.intersection(fields)
+        framing_headers = _framing_headers(tuple(fields))
         if framing_headers == _LENGTH and code >= 200 and code != 204:
             self._remaining = int(fields["content-length"])
         elif framing_headers:
@@ -111,12 +110,10 @@ class ResponseWriter:
         connection = "close" if self.close else "keep-alive"
         if self._upgrade:
             connection = "upgrade"
-        coding = "Transfer-Encoding: chunked\r\n" if self.chunked else ""
-        head = (
-            f"HTTP/1.{self._minor_version} {self._status}\r\nDate: {_date(int(time.time()))}\r\n"
-            f"Connection: {connection}\r\n{coding}"
+        start = _start(
+            self._minor_version, self._status, int(time.time()), connection, self.chunked
         )
-        return b"%b%b\r\n" % (head.encode("latin-1"), self._lines)
+        return b"%b%b\r\n" % (start, self._lines)
 
 
 def chunk(data: bytes) -> bytes:
@@ -125,10 +122,12 @@ def chunk(data: bytes) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _check_names(names: tuple[str, ...]) -> None:
-    """Raise ValueError for a name that is not a token in lower case."""
+def _framing_headers(names: tuple[str, ...]) -> frozenset[str]:
+    """Those of the names that are in _CONNECTION_HEADERS. Raises ValueError for a name that is not
+    a token in lower case."""
     if not all(map(_NAME.fullmatch, names)):
         raise ValueError(_INVALID)
+    return _CONNECTION_HEADERS.intersection(names)
 
 
 def _lines(headers: Headers) -> bytes:
@@ -142,6 +141,13 @@ def _lines(headers: Headers) -> bytes:
     return lines
 
 
-@lru_cache(maxsize=1)
-def _date(second: int) -> str:
-    return formatdate(second, usegmt=True)
+@lru_cache(maxsize=8)
+def _start(minor_version: int, status: str, second: int, connection: str, chunked: bool) -> bytes:
+    """The status line and the headers that this module writes: those of most responses that are
+    sent within a second are the same."""
+    date = formatdate(second, usegmt=True)
+    coding = "Transfer-Encoding: chunked\r\n" if chunked else ""
+    lines = (
+        f"HTTP/1.{minor_version} {status}\r\nDate: {date}\r\nConnection: {connection}\r\n{coding}"
+    )
+    return lines.encode("latin-1")

@@ -17,7 +17,7 @@ from weakref import WeakSet, ref
 import gevent
 
 from engine.upstream.client.address import origin_of, proxy_of
-from engine.upstream.client.connection import Connection
+from engine.upstream.client.connection import Connection, without_gevent
 from engine.upstream.client.deadlines import Deadlines, Timeouts
 from engine.upstream.client.dial import dial
 from engine.upstream.client.dial_order import Address, FixedAddress, LookupStatus
@@ -142,7 +142,7 @@ class Client:
             if failure is ConnectTimeout:
                 raise
             raise failure from timeout
-        connection = Connection(sock, self._clock(), address)
+        connection = Connection(without_gevent(sock), self._clock(), address)
         if address is not None and address not in self.lookup.addresses:
             connection.retire()  # the answer changed meanwhile
         if self._connections is None:

@@ -27,9 +27,16 @@ not longer."""
 
 # gevent removes `poll` from the standard module; its own starts a watcher even for a timeout of 0.
 _poll = get_original("select", "poll")
+_os_socket = get_original("socket", "socket")
 _POLLIN = 1
 _READ = 1  # the flag of libev for a descriptor that can be read
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
+def without_gevent(sock: Socket) -> Socket:
+    """The socket of a new connection, one of Python's own if it is plain. A Connection waits by
+    itself, and gevent's `recv` and `send` are Python functions around these."""
+    return _os_socket(fileno=sock.detach()) if type(sock) is gevent.socket.socket else sock
 
 
 class Connection:
@@ -187,9 +194,11 @@ class Connection:
                 continue
 
     def detach(self) -> Socket:
-        """The socket, in blocking mode; the connection is not used any more."""
+        """The socket, one of gevent's in blocking mode; the connection is not used any more."""
         self._timer.close()
         self._arrival.close()
+        if isinstance(self.socket, _os_socket):
+            return gevent.socket.socket(fileno=self.socket.detach())
         self.socket.settimeout(None)
         return self.socket
 

@@ -141,8 +141,11 @@ class ResponseParser:
 
     def take(self) -> bytes:
         """The body bytes fed so far and not yet taken."""
-        body, self.body = self.body, []
-        return body[0] if len(body) == 1 else b"".join(body)
+        body = self.body
+        if len(body) == 1:
+            return body.pop()
+        self.body = []
+        return b"".join(body)
 
     def _poison(self) -> None:
         self.excess = True
