@@ -6,10 +6,14 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from engine.app.preload import preload
 from engine.app.telemetry import formatter_of
 from engine.cli.config_file import config_option, plan_of, result_or_exit
 from engine.config.config import Config
@@ -24,10 +28,12 @@ from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import try_out
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import PassedSockets
-from engine.server.reload import Gateway, Plans
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.listen_address import ListenAddress
 from engine.values.units import format_count
+
+if TYPE_CHECKING:
+    from engine.server.reload import Plans
 
 
 @click.command()
@@ -53,6 +59,8 @@ def command(config: ConfigFiles) -> None:
         raise click.ClickException(str(error)) from error
     master = os.getpid()
     try:
+        from engine.server.reload import Gateway
+
         formatter = formatter_of(plans.plan.config)
         Gateway(plans, folder, lambda: _announce(plans.plan), formatter, passed).run()
     finally:
@@ -69,13 +77,21 @@ def _start_on_trial(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
     passed, server = PassedSockets.from_environment(), first.plan.config.server
     addresses = listen_addresses(server.listen, first.plan.config.telemetry.address)
     exit_if_unavailable(addresses, passed, server.reuse_port)
-    trial = try_out(lambda: first, start)
+    trial = try_out(lambda: first, start, meanwhile=partial(_load, first.plan))
     if trial.error:
         raise click.ClickException(trial.error)
     if trial.warning:
         click.echo(f"modelway: {trial.warning}", err=True)
+    from engine.server.reload import Plans
+
     folder = runtime_directory(config.main, config.overlays)
     return Plans(first, lambda: plan_of(config), folder, start), passed
+
+
+def _load(plan: Plan) -> None:
+    """Load what the master and its workers need, while the config is tried."""
+    import_module("engine.server.reload")
+    preload(plan)
 
 
 def _announce(plan: Plan) -> None:

@@ -8,6 +8,13 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 
+# What gevent would import in each worker; those of one master share it.
+import gevent.events
+import gevent.select
+import gevent.selectors
+import gevent.signal
+import gevent.threading
+import gevent.time  # noqa: F401 - the name is that of all
 from gevent.monkey import MonkeyPatchWarning
 
 _PREFIX = "gevent."

@@ -3,6 +3,8 @@
 import os
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,19 @@ def test_the_folder_of_the_metrics_is_removed_at_the_end(masters, port):
     write(port)
     assert modelway("serve").exit_code == 0
     assert list(base().glob(f"modelway-metrics-*-{os.getpid()}-*")) == []
+
+
+def test_the_server_is_loaded_while_the_config_is_tried():
+    program = "import sys, engine.cli.serve; print(*sys.modules)"
+    output = subprocess.check_output([sys.executable, "-c", program], text=True)
+    assert {"engine.server.reload", "gunicorn.arbiter"} & set(output.split()) == set()
+
+
+def test_a_config_that_fails_on_trial_is_not_served_though_the_server_is_loaded(
+    masters, port, monkeypatch
+):
+    loaded = []
+    monkeypatch.setattr("engine.cli.serve.preload", loaded.append)
+    write(port, STORES % "shop.yaml/journal")
+    assert modelway("serve").exit_code == 1
+    assert (len(loaded), masters) == (1, [])
