@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import engine.server.serving  # noqa: F401 - what the child on trial and the workers both need
 from engine.app.preload import preload
 from engine.app.telemetry import formatter_of
 from engine.cli.config_file import config_option, plan_of, result_or_exit
@@ -20,14 +21,14 @@ from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.config.console import HOME
 from engine.config.telemetry import PUBLIC, READY
-from engine.offline.rehearsal.boot import boot
-from engine.plan.route import Plan
+from engine.plan.route import Plan, PlanResult
 from engine.process.child_process import return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import try_out
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import PassedSockets
+from engine.spec.schema_validator import compile_on_use
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.listen_address import ListenAddress
 from engine.values.units import format_count
@@ -71,7 +72,7 @@ def command(config: ConfigFiles) -> None:
 def _start_on_trial(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
     """Plan the config and start it on trial. Returns the plans, and the sockets that systemd
     passed. Exits with the errors of the config or of the trial."""
-    first = result_or_exit(plan_of(config))
+    first = result_or_exit(_plan(config))
     assert first.plan is not None
     # Before the trial, which migrates the database: a gateway that runs here may be using it.
     passed, server = PassedSockets.from_environment(), first.plan.config.server
@@ -85,7 +86,15 @@ def _start_on_trial(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
     from engine.server.reload import Plans
 
     folder = runtime_directory(config.main, config.overlays)
-    return Plans(first, lambda: plan_of(config), folder, start), passed
+    return Plans(first, lambda: _plan(config), folder, start), passed
+
+
+def _plan(config: ConfigFiles) -> PlanResult:
+    """The plan of a config. A schema that an earlier process has proven is compiled by the first
+    request of its operation: few of a document's operations are ever called, and all of the shipped
+    documents' schemas take 7 MB."""
+    with compile_on_use():
+        return plan_of(config)
 
 
 def _load(plan: Plan) -> None:
@@ -120,4 +129,6 @@ def _pages(config: Config) -> Iterator[str]:
 
 def start(plan: Plan, folder: Path) -> str:
     """Start a plan on trial and migrate the database; returns a warning, or ""."""
+    from engine.offline.rehearsal.boot import boot  # which only the child on trial needs
+
     return boot(plan, folder, migrate=True).warning
