@@ -1,4 +1,4 @@
-"""What serving costs: start to first answer, memory of a worker, CPU per request.
+"""What serving costs: memory of a worker, CPU per request (`benchmarks.start` has the start).
 
 Starts the mock upstream and the gateway with the shipped files on this machine and sends it small
 chat requests over one kept-alive connection. Linux only: it reads /proc.
@@ -106,16 +106,6 @@ def main(requests: int) -> None:
 
 
 def measure(config: Path, environ: dict[str, str], port: int, requests: int) -> None:
-    starts = []
-    for _ in range(5):
-        since = time.monotonic()
-        gateway = start("serve", "--config", str(config), environ=environ)
-        starts.append(first_answer(port, since))
-        gateway.terminate()
-        gateway.wait()
-    print(
-        f"start to first answer  {sorted(starts)[2]:.2f} s median of 5, worst {max(starts):.2f} s"
-    )
     gateway = start("serve", "--config", str(config), environ=environ)
     first_answer(port, time.monotonic())
     (worker,) = workers(gateway.pid)

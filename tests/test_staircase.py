@@ -247,6 +247,7 @@ ON_DEMAND = (
     "cli.check",
     "cli.demo.__init__",
     "cli.explain",
+    "cli.serve",
     "offline.cases.run",
     "offline.second_opinion.compare",
     "stores.database.migrate",
@@ -254,7 +255,7 @@ ON_DEMAND = (
 )
 """Modules that import a part of ours only where a config asks for it, or Alembic, openapi-core and
 jsonschema only where they have work to do: a tenth of a second at each start, a second, and 2 MB of
-each worker."""
+each worker; and the command `serve`, which imports the server while a child process works."""
 
 
 def test_no_import_of_ours_stands_in_a_function():

@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from engine import translations
 from engine.app.alternative_responders import AlternativeResponders
 from engine.app.machine_stores import open_shared
 from engine.app.own_pages import OwnPages
+from engine.app.preload import preload_models
 from engine.app.route_handler import outer_stages, responder_of
 from engine.app.worker_parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.worker_services import services_of
 from engine.callers.revocation import sweep
-from engine.config.config import Config
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder
@@ -80,15 +79,9 @@ def build(
     _add_collectors(parts)
     if parts.services.background:
         parts.health.start()
-        _preload(plan.config)
+        preload_models(plan.config)
         _end_revoked(parts)
     return app
-
-
-def _preload(config: Config) -> None:
-    """Read what the models of the config's targets accept."""
-    targets = (target for model in config.models.values() for target in model.to)
-    translations.preload({config.upstreams[target.upstream].dialect for target in targets})
 
 
 def _add_routes(app: Application, plan: Plan, parts: Parts) -> None:

@@ -6,28 +6,35 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+import engine.server.serving  # noqa: F401 - what the child on trial and the workers both need
+from engine.app.preload import preload
 from engine.app.telemetry import formatter_of
 from engine.cli.config_file import config_option, plan_of, result_or_exit
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.config.console import HOME
 from engine.config.telemetry import PUBLIC, READY
-from engine.offline.rehearsal.boot import boot
-from engine.plan.route import Plan
+from engine.plan.route import Plan, PlanResult
 from engine.process.child_process import return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import try_out
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import PassedSockets
-from engine.server.reload import Gateway, Plans
+from engine.spec.schema_validator import compile_on_use
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.listen_address import ListenAddress
 from engine.values.units import format_count
+
+if TYPE_CHECKING:
+    from engine.server.reload import Plans
 
 
 @click.command()
@@ -53,6 +60,8 @@ def command(config: ConfigFiles) -> None:
         raise click.ClickException(str(error)) from error
     master = os.getpid()
     try:
+        from engine.server.reload import Gateway
+
         formatter = formatter_of(plans.plan.config)
         Gateway(plans, folder, lambda: _announce(plans.plan), formatter, passed).run()
     finally:
@@ -63,19 +72,35 @@ def command(config: ConfigFiles) -> None:
 def _start_on_trial(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
     """Plan the config and start it on trial. Returns the plans, and the sockets that systemd
     passed. Exits with the errors of the config or of the trial."""
-    first = result_or_exit(plan_of(config))
+    first = result_or_exit(_plan(config))
     assert first.plan is not None
     # Before the trial, which migrates the database: a gateway that runs here may be using it.
     passed, server = PassedSockets.from_environment(), first.plan.config.server
     addresses = listen_addresses(server.listen, first.plan.config.telemetry.address)
     exit_if_unavailable(addresses, passed, server.reuse_port)
-    trial = try_out(lambda: first, start)
+    trial = try_out(lambda: first, start, meanwhile=partial(_load, first.plan))
     if trial.error:
         raise click.ClickException(trial.error)
     if trial.warning:
         click.echo(f"modelway: {trial.warning}", err=True)
+    from engine.server.reload import Plans
+
     folder = runtime_directory(config.main, config.overlays)
-    return Plans(first, lambda: plan_of(config), folder, start), passed
+    return Plans(first, lambda: _plan(config), folder, start), passed
+
+
+def _plan(config: ConfigFiles) -> PlanResult:
+    """The plan of a config. A schema that an earlier process has proven is compiled by the first
+    request of its operation: few of a document's operations are ever called, and all of the shipped
+    documents' schemas take 7 MB."""
+    with compile_on_use():
+        return plan_of(config)
+
+
+def _load(plan: Plan) -> None:
+    """Load what the master and its workers need, while the config is tried."""
+    import_module("engine.server.reload")
+    preload(plan)
 
 
 def _announce(plan: Plan) -> None:
@@ -104,4 +129,6 @@ def _pages(config: Config) -> Iterator[str]:
 
 def start(plan: Plan, folder: Path) -> str:
     """Start a plan on trial and migrate the database; returns a warning, or ""."""
+    from engine.offline.rehearsal.boot import boot  # which only the child on trial needs
+
     return boot(plan, folder, migrate=True).warning

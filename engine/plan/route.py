@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Choice, TargetConfig
+from engine.config.providers import free_texts
 from engine.config.routes import Hedge, Policy, WebSocket
 from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
@@ -116,8 +117,9 @@ class Plan:
     def served(self) -> Plan:
         """The plan for a gateway. Its config has no routes: they are the operations' now. This plan
         loses the texts and positions of the files, which only problems need; the schema of the
-        config is freed."""
+        config and the texts of the providers are freed."""
         free_schema()
+        free_texts()
         self.config.source.free_positions()
         self.config.source.value = None
         for specification in self.specifications.values():

@@ -52,7 +52,7 @@ def _never() -> bool:
 
 
 def _nothing() -> None:
-    """No preparation."""
+    """Nothing to do."""
 
 
 def run(
@@ -61,14 +61,18 @@ def run(
     seconds: float,
     memory: int = MEMORY,
     stop: Callable[[], bool] = _never,
+    meanwhile: Callable[[], None] = _nothing,
 ) -> Result:
-    """Run a function in a child process with bounded time and memory, and return its result.
+    """Run a function in a child process with bounded time and memory, and return its result. This
+    process calls `meanwhile` before it waits.
 
     Raises ChildFailed, also soon after `stop` returns True.
     """
+    deadline = time.monotonic() + seconds
     child, pipe = fork(function, partial(bounded, seconds, memory))
     try:
-        data = _read(pipe, time.monotonic() + seconds, stop)
+        meanwhile()
+        data = _read(pipe, deadline, stop)
     finally:
         posix.close(pipe)
         with contextlib.suppress(ProcessLookupError):

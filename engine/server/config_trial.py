@@ -52,9 +52,11 @@ def try_out(
     seconds: float = SECONDS,
     current_digest: str = "",
     stop: Callable[[], bool] = lambda: False,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Trial:
     """Plan a config with `make`, and start it with `boot` unless its hash is `current_digest`. No
-    other thread may run. Ends soon after `stop` returns True."""
+    other thread may run. Ends soon after `stop` returns True. `meanwhile` is called in this
+    process, beside the child."""
     try:
         with (
             _exit_on_signals(),
@@ -64,7 +66,10 @@ def try_out(
         ):
             folder = Path(name)
             return run(
-                lambda: _try_out(make, boot, current_digest, folder), seconds=seconds, stop=stop
+                lambda: _try_out(make, boot, current_digest, folder),
+                seconds=seconds,
+                stop=stop,
+                meanwhile=meanwhile,
             )
     except OSError as error:
         return Trial(error=f"the config cannot be tried: {error}")

@@ -19,6 +19,7 @@ from engine.edge.router import Application
 from engine.plan.route import CannotServe
 from engine.process import runtime_dir
 from engine.server.boot_pipe import BootPipe
+from engine.server.gevent_patches import gevent_plugins
 from engine.server.heavy.crew import ALONE
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
@@ -57,6 +58,7 @@ class GunicornApplication(BaseApplication):
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
         exit_if_unavailable(self.addresses(), self._passed, self.server.reuse_port)
         runtime_dir.use_for_temporary_files()
+        gevent_plugins()
         Master(self).run()
 
     def addresses(self) -> dict[str, str]:

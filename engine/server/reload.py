@@ -34,6 +34,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from engine.app.preload import preload
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
 from engine.process.child_process import release_memory, return_memory
@@ -132,6 +133,8 @@ class Plans:
         calls `confirm` or `revert`; if not, the reason is logged."""
         with no_collection(keep=True):  # new workers share the memory of the plan
             result, error = self._try_and_plan()
+            if result is not None and result.plan is not None:
+                preload(result.plan)
         now = time.time()
         if result is None or result.plan is None:
             self._refuse(error, now)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +14,10 @@ from engine.edge.router import Application
 from engine.exchange.turns import Turns
 from engine.plan.route import Plan
 from engine.process.gc_pause import no_collection
+from engine.process.idle_collection import IdleCollection
 from engine.telemetry.health import ConfigStatus
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.storage.folder import folder_of
-
-_GARBAGE = (10_000, 10, 30)
-"""Thresholds of the garbage collector. Requests leave almost no reference cycles, and a collection
-over the objects of 5,000 streams would stop the worker."""
 
 
 def metrics_folder(plan: Plan, master: int) -> Path | None:
@@ -50,6 +46,8 @@ def serving(
         services = services_of(plan, telemetry, ended)
         if is_heavy:
             services = replace(services, turns=Turns(plan.config.server.heavy_queue))
+        collection = IdleCollection()
+        services.closing.append(collection.stop)
         app = build(plan, services)
-    gc.set_threshold(*_GARBAGE)
+    collection.start()
     return app

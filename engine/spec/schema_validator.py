@@ -62,7 +62,7 @@ class SchemaPart(NamedTuple):
 @contextmanager
 def compile_on_use() -> Iterator[None]:
     """In a `with` block, schemas that are known not to be broken are compiled when they are used:
-    for commands that answer few requests or none."""
+    for commands that answer few requests or none, and where few of the operations are called."""
     before = _on_use.set(True)
     try:
         yield

@@ -3,16 +3,30 @@
 import os
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from engine.process.runtime_dir import base, runtime_directory
+from engine.spec.document.cache import MIN_SIZE
+from engine.spec.schema_validator import SchemaValidator
 from tests.support.commands import GOOD, assert_refused, modelway
 from tests.support.each import each
 from tests.support.masters import start_in_process
 
 CONFIG = Path("gateway.yaml")
+WITH_SCHEMA = """openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths:
+  /items:
+    post:
+      operationId: add
+      requestBody: {content: {application/json: {schema: {maxProperties: 93571}}}}
+      responses: {}
+"""
+"""No other test has this number: equal schemas share a validator."""
 STORES = "stores: {records: 'sqlite:///records.db', journal: %s}\n"
 
 
@@ -126,3 +140,44 @@ def test_the_folder_of_the_metrics_is_removed_at_the_end(masters, port):
     write(port)
     assert modelway("serve").exit_code == 0
     assert list(base().glob(f"modelway-metrics-*-{os.getpid()}-*")) == []
+
+
+def loaded_by(program):
+    """The modules that a program has imported."""
+    return set(subprocess.check_output([sys.executable, "-c", program], text=True).split())
+
+
+def test_the_server_is_loaded_while_the_config_is_tried():
+    loaded = loaded_by("import sys, engine.cli.serve; print(*sys.modules)")
+    assert {"engine.server.reload", "gunicorn.arbiter"} & loaded == set()
+    assert "engine.app.build" in loaded  # for both
+
+
+def test_what_only_a_trial_needs_is_loaded_by_the_trial():
+    loaded = loaded_by("import sys, engine.cli.serve, engine.server.reload; print(*sys.modules)")
+    rooms = ("engine.offline", "engine.mock", "sqlalchemy", "alembic")
+    assert {name for name in loaded if name.startswith(rooms)} == set()
+
+
+def test_no_schema_is_compiled_that_an_earlier_process_has_proven(masters, port, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", os.path.abspath("cache"))
+    write(port)
+    Path("shop.yaml").write_text(WITH_SCHEMA + "# large\n" * (MIN_SIZE // 8))
+    subprocess.run([sys.executable, "-m", "engine", "check"], check=True, capture_output=True)
+    compiled = []
+    compile_schema = SchemaValidator.compile
+    monkeypatch.setattr(
+        SchemaValidator, "compile", lambda self: compiled.append(1) or compile_schema(self)
+    )
+    assert modelway("serve").exit_code == 0
+    assert compiled == []
+
+
+def test_a_config_that_fails_on_trial_is_not_served_though_the_server_is_loaded(
+    masters, port, monkeypatch
+):
+    loaded = []
+    monkeypatch.setattr("engine.cli.serve.preload", loaded.append)
+    write(port, STORES % "shop.yaml/journal")
+    assert modelway("serve").exit_code == 1
+    assert (len(loaded), masters) == (1, [])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.process.child_process import MEMORY, ChildFailed, release_memory, run, run_in_child
+from tests.support.waiting import until
 
 LARGE = 40_000_000
 
@@ -120,6 +121,35 @@ def hang() -> None:
 
 def test_the_result_comes_back() -> None:
     assert run(lambda: {"pid": os.getpid()}, seconds=5)["pid"] != os.getpid()
+
+
+def test_this_process_does_something_meanwhile() -> None:
+    here, there = os.pipe()
+    result = run(
+        lambda: os.read(here, 9), seconds=10, meanwhile=lambda: void(os.write(there, b"it"))
+    )
+    assert result == b"it"
+    os.close(here)
+    os.close(there)
+
+
+def void(_: object) -> None:
+    """No result."""
+
+
+def test_a_child_ends_if_what_happens_meanwhile_fails(tmp_path: Path) -> None:
+    def hang() -> None:
+        (tmp_path / "pid").write_text(str(os.getpid()))
+        threading.Event().wait()
+
+    def fail() -> None:
+        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(hang, seconds=60, meanwhile=fail)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_a_large_result_is_complete() -> None:

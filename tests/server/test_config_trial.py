@@ -121,3 +121,9 @@ def test_a_trial_does_not_wait_for_threads_that_only_its_parent_has(shop):
         raise CannotServe("it went on")
 
     assert try_out(shop.make, use_threads).error == "it went on"
+
+
+def test_this_process_does_something_beside_the_child(shop):
+    calls = []
+    assert try_out(shop.make, lambda plan, folder: "", meanwhile=lambda: calls.append(1)).hash
+    assert calls == [1]

@@ -5,6 +5,7 @@ not supported."""
 from __future__ import annotations
 
 import base64
+from functools import cache
 from mimetypes import MimeTypes
 from typing import TypeGuard
 from urllib.parse import unquote_to_bytes
@@ -30,10 +31,13 @@ from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.translations.neutral.request_json import JsonObject
 from engine.values.trees import Json
 
-_TYPES = MimeTypes()
-"""The media types by the ends of file names."""
-
 _PDF, _PDF_BEGIN = "application/pdf", "JVBERi0"
+
+
+@cache
+def _types() -> MimeTypes:
+    """The media types by the ends of file names: read for the first file, as they take 0.4 MB."""
+    return MimeTypes()
 
 
 class RefusalPart(JsonObject, tag="refusal"):
@@ -109,7 +113,7 @@ def read_file_data(data: str, name: str, place: str) -> Inline:
     tells its type. Raises WrongType."""
     if data[:5].lower() == "data:":
         return read_data_url(data, place)
-    media_type = _PDF if data.startswith(_PDF_BEGIN) else _TYPES.guess_type(name)[0]
+    media_type = _PDF if data.startswith(_PDF_BEGIN) else _types().guess_type(name)[0]
     if media_type is None or not data:
         raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
     return Inline(media_type, checked_base64(data, place))

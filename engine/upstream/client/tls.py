@@ -84,6 +84,13 @@ def _shared_context(verify: bool) -> ssl.SSLContext:
     return tls_context(None, None, verify)
 
 
+def read_authorities() -> None:
+    """Read the system's certificate authorities, for this process and those that it forks later.
+    They have changed, perhaps, since they were read last."""
+    _shared_context.cache_clear()
+    _shared_context(True)
+
+
 def _no_password() -> str:
     """The password callback for an encrypted key; without it OpenSSL prompts on the terminal."""
     raise OSError("the private key is encrypted")

@@ -19,6 +19,7 @@ from engine.spec import schema_validator
 from engine.spec.document import cache, overlay, unreadable_parts
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.spec import Specification, read
+from tests.support.paths import ROOT
 
 DOCUMENT = """openapi: 3.1.0
 info: {{title: T, version: "{version}"}}
@@ -108,6 +109,16 @@ def test_a_document_is_large_by_all_its_files(
     assert not (folder / "cache").exists()
     (folder / "parts.yaml").write_text(PARTS + "# more\n" * 500)
     assert [once(folder)[2], once(folder)[2]] == [3, 0]
+
+
+def test_the_shipped_documents_are_cached_but_the_smallest(tmp_path: Path) -> None:
+    files = sorted((ROOT / "openapi").glob("*.yaml"))
+    for file in files:
+        specification = read("api", file, file.name, (), Findings(), (), tmp_path / "cache")
+        assert specification is not None
+        specification.finish_compiling()
+    large = [file for file in files if file.stat().st_size > cache.MIN_SIZE]
+    assert len(list((tmp_path / "cache").iterdir())) == len(large) >= len(files) - 1
 
 
 def test_a_document_is_read_again_when_its_missing_file_appears(folder: Path) -> None:

@@ -1,0 +1,34 @@
+"""What a master loads for its workers, which share its memory."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from engine import translations
+from engine.app.plan_needs import is_limited
+from engine.config.config import Config
+from engine.plan.route import Plan
+from engine.upstream.client.tls import read_authorities
+
+_METRICS = "engine.telemetry.metrics.recorder"
+_COUNTERS = "engine.stores.counters.memory"
+
+
+def preload(plan: Plan) -> None:
+    """Import the modules that the workers of a plan need and others do not, and read the system's
+    certificate authorities and what models accept. What is not loaded here, each worker loads
+    itself."""
+    config = plan.config
+    if config.telemetry.metrics:
+        import_module(_METRICS)
+    if is_limited(plan) and config.stores.counters == "memory":
+        import_module(_COUNTERS)
+    if any(upstream.url.startswith("https:") for upstream in config.upstreams.values()):
+        read_authorities()
+    preload_models(config)
+
+
+def preload_models(config: Config) -> None:
+    """Read what the models of the config's targets accept."""
+    targets = (target for model in config.models.values() for target in model.to)
+    translations.preload({config.upstreams[target.upstream].dialect for target in targets})

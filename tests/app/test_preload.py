@@ -1,0 +1,81 @@
+"""What a master loads, so that none of its workers has to."""
+
+import os
+import subprocess
+import sys
+
+from engine.app import preload
+from engine.plan.make_plan import make_plan
+from engine.upstream.client import tls
+from engine.upstream.client.tls import TlsFiles
+from tests.support.each import each
+from tests.support.paths import ROOT
+
+WORKER = """
+import os, sys, tempfile
+from pathlib import Path
+import engine.cli.serve, engine.server.reload
+from engine.app.preload import preload
+from engine.plan.make_plan import make_plan
+from engine.server.gevent_patches import gevent_plugins, patching
+plan = make_plan(Path("gateway.yaml"), os.environ).plan.served()
+preload(plan)
+gevent_plugins()
+loaded = set(sys.modules)
+from gevent import monkey
+with patching():
+    monkey.patch_all()
+from engine.server.serving import serving
+from engine.telemetry.health import ConfigStatus
+folder = Path(tempfile.mkdtemp())
+serving(plan, folder, ConfigStatus()).close()
+print(*sorted(set(sys.modules) - loaded))
+"""
+OF_LIBRARIES = ("_threading_local", "gevent.monkey._patch_thread_", "cachetools._cached")
+"""How the names begin of what libraries import within a function."""
+
+
+def test_a_worker_of_the_shipped_config_imports_nothing_that_workers_could_share():
+    keys = {f"{vendor}_API_KEY": "example" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI")}
+    command = [sys.executable, "-c", WORKER]
+    result = subprocess.run(
+        command, cwd=ROOT, env=os.environ | keys, capture_output=True, text=True, check=True
+    )
+    assert [name for name in result.stdout.split() if not name.startswith(OF_LIBRARIES)] == []
+
+
+def plan_with(upstream, tmp_path):
+    (tmp_path / "api.yaml").write_text(
+        "openapi: 3.1.0\ninfo: {title: A, version: '1'}\n"
+        "paths: {/a: {get: {operationId: a, responses: {}}}}\n"
+    )
+    config = tmp_path / "gateway.yaml"
+    config.write_text(
+        "version: 1\nspecs: {api: {document: api.yaml}}\n"
+        f"upstreams: {{up: {upstream}}}\nroutes: [{{operations: api.*, to: [{{upstream: up}}]}}]\n"
+    )
+    plan = make_plan(config, {}).plan
+    assert plan is not None
+    return plan
+
+
+@each(
+    ("upstream", "count"),
+    [("{url: 'https://127.0.0.1:9'}", 1), ("{url: 'http://127.0.0.1:9'}", 0)],
+)
+def test_authorities_are_read_where_an_upstream_is_asked_over_tls(
+    tmp_path, monkeypatch, upstream, count
+):
+    reads = []
+    monkeypatch.setattr(preload, "read_authorities", lambda: reads.append(1))
+    preload.preload(plan_with(upstream, tmp_path))
+    assert len(reads) == count
+
+
+def test_upstreams_share_the_authorities_that_were_read_last():
+    first = TlsFiles(None, None, verify=True).context()
+    assert TlsFiles(None, None, verify=True).context() is first
+    tls.read_authorities()
+    second = TlsFiles(None, None, verify=True).context()
+    assert second is not first
+    assert TlsFiles(None, None, verify=True).context() is second
