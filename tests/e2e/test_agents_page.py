@@ -18,6 +18,7 @@ from tests.support.agent_page import MODELS, sections, serving
 from tests.support.agents import AGENTS, FOLDER, Agent
 from tests.support.recording import Recorder, recorder
 from tests.support.running import Running
+from tests.support.waiting import under_load
 
 SDKS = {
     "Anthropic's tool runner in Python": "",
@@ -104,7 +105,7 @@ def test_a_program_works_as_it_stands(
         env=agents.environment(tmp_path),
         capture_output=True,
         text=True,
-        timeout=agents.TIMEOUT,
+        timeout=under_load(agents.TIMEOUT),
         check=False,
     )
     assert (result.returncode, result.stdout) == (0, "Done 0.\n"), result.stderr
