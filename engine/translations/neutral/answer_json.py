@@ -26,6 +26,7 @@ from engine.translations.neutral.json_members import (
     WrongType,
     wrong_type,
 )
+from engine.values.event_json import amended_json
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -188,6 +189,11 @@ class Surrogates:
     """Joins the halves of one stream: the first half of a pair waits for the second."""
 
     _first = b""
+
+    def amended(self, text: bytes) -> bytes:
+        """A text that no reader accepts as one that they accept; itself without such a one."""
+        joined = self.joined(text)
+        return amended_json(text) if joined == text else joined
 
     def joined(self, text: bytes) -> bytes:
         """The text with whole pairs. A half without its other is U+FFFD; a first one at the end of
