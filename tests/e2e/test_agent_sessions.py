@@ -186,6 +186,28 @@ def plan(agent: Agent, image: Path) -> dict[int, list[list[Call]]]:
     }
 
 
+@pytest.mark.parametrize("model", MODELS.values())
+def test_a_deferred_tool_of_claude_code_is_called(
+    model: str, running: Running, upstream: Recorder, tmp_path: Path
+) -> None:
+    if missing := agents.CLAUDE.missing():
+        pytest.skip(missing)
+    upstream.reset()
+    search = ("ToolSearch", {"query": "select:CronList,TaskStop", "max_results": 5})
+    upstream.speak = AgentModel({0: [[search], [("CronList", {})]]})
+    result = agents.CLAUDE.run("List the jobs.", running.url, model, tmp_path)
+    assert (result.code, result.output.strip()) == (0, "Done 0."), result.errors
+    assert (
+        model.startswith("claude-") or "context window of 1m" in result.errors
+    )  # as the page says
+    first, second, last = [json.loads(each.body) for each in upstream.requests if each.body]
+    assert "CronList" not in json.dumps(first["tools"])
+    assert "CronList" in json.dumps(second["tools"])
+    [named, listed] = tool_results(last)
+    assert "CronList" in json.dumps(named)
+    assert "No scheduled jobs" in json.dumps(listed)
+
+
 @pytest.mark.parametrize(
     ("session", "model"),
     [
