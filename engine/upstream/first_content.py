@@ -30,7 +30,8 @@ _END_MARKER = END_MARKER.decode()
 _SMALL = 2_048
 _EMPTY = re.compile(
     rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp"|choices"\s*:\s*\[\s*\]'
-    rb'|success"\s*:\s*false)|\A\s*\{\s*"(?:code|detail|errors|message|msg|status)"'
+    rb'|success"\s*:\s*false)|\A\s*\{\s*"(?:code|detail|error_\w+|errors|fault|header|message|msg'
+    rb'|Response|ret|status\w*)"'
 )
 """What a small answer has that reports an error behind other members, or in place of them."""
 _FULL_MEMBERS = ("choices", "candidates")
