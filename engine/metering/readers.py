@@ -15,7 +15,7 @@ from engine.exchange.interfaces import UsageReader
 from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.metering.json_reader import PARSED_BODY, JsonReader
 from engine.metering.sse_reader import EventReader
-from engine.values.content_coding import DecodeError, Decoder, decoder
+from engine.values.content_coding import DecodeError, Decoder, coding_of, decoder
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import json_or_none
 from engine.values.usage import Usage
@@ -40,7 +40,7 @@ def reader(
     """The reader for an answer of that media type (lower case, without parameters) and that
     Content-Encoding; one that cannot be decoded is estimated by its size. `clean` repairs the
     events of a stream that is encoded."""
-    if encoding and encoding.strip().lower() != "identity":
+    if encoding and coding_of(encoding):
         decoding = decoder(encoding)
         if decoding is None:
             return SizeReader(text=meter is not None and _is_metered(media_type))

@@ -155,5 +155,7 @@ def _event_at(data: bytes, at: int) -> tuple[int, bytes]:
 
 @cache
 def _nonempty(key: str) -> re.Pattern[bytes]:
-    """The key with an object that has members; most events have `"usage":null`."""
-    return re.compile(rb'"' + re.escape(key.encode()) + rb'"\s*+:\s*+\{\s*+"')
+    """The key with an object that has members; most events have `"usage":null`. It may stand on
+    several lines of the data."""
+    blank = rb"(?:\ndata: |\s)*+"
+    return re.compile(rb'"%b"%b:%b\{%b"' % (re.escape(key.encode()), blank, blank, blank))

@@ -129,8 +129,8 @@ class TranslatedExchange(Struct, frozen=True):
                 text = on_one_line(text)
             return output.add(self.translation.target.read_answer(text), len(body)) + output.end()
         except UNREADABLE as error:
-            if (joined := Surrogates().joined(body)) != body:
-                return self.answer(joined, usage)
+            if (amended := Surrogates().amended(body)) != body:
+                return self.answer(amended, usage)
             raise unreadable_answer(error) from error
 
     def for_answer(self) -> TranslatedExchange:
@@ -179,8 +179,8 @@ class StreamTranslator:
                 data.decode()  # as `check_text` does, without a call for each event
             return self._add(self._read(data), len(data))
         except UNREADABLE as error:
-            if (joined := self._surrogates.joined(data)) != data:
-                return self.take() + self.event(joined)
+            if (amended := self._surrogates.amended(data)) != data:
+                return self.take() + self.event(amended)
             raise unreadable_answer(error) from error
 
     def end(self) -> bytes:

@@ -32,7 +32,9 @@ _EMPTY = re.compile(
     rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp"|choices"\s*:\s*\[\s*\]'
     rb'|success"\s*:\s*false)'
 )
-_REPORT = re.compile(rb'\s*\{\s*"(?:code|detail|errors|message|msg|status)"')
+_REPORT = re.compile(
+    rb'\s*\{\s*"(?:code|detail|error_\w+|errors|fault|header|message|msg|Response|ret|status\w*)"'
+)
 """What a small answer has that reports an error behind other members (anywhere), or in place of
 them (at its start). One pattern of both would be tried at each byte, not only at each quote."""
 _FULL_MEMBERS = ("choices", "candidates")

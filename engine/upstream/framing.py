@@ -26,7 +26,7 @@ from engine.upstream.filtered_response import FilteredResponse
 from engine.upstream.first_content import EVENT_STREAM, JSON, FirstContent, media_type
 from engine.upstream.judged_stream import EventArray, JudgedStream
 from engine.upstream.target import Target
-from engine.values.content_coding import decoder
+from engine.values.content_coding import coding_of, decoder
 from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 
@@ -62,7 +62,9 @@ def framed_for(
         return response
     response = received
     if not dialect.amazon_streams:
-        response = framed(received, wanted, content, beat)
+        is_misnamed = media_type(received) not in (JSON, EVENT_STREAM)
+        look = is_misnamed and dialect.has_chat(exchange.path)
+        response = framed(received, wanted, content, beat, look=look)
         if not dialect.array_streams:
             return _in_events(response, wanted, dialect)
     stream = _with_judge(response, wanted(), dialect, upstream.redaction)
@@ -101,11 +103,13 @@ def framed(
             return received
     response: IncomingResponse = received
     if encoding := received.header("content-encoding"):
-        decoding = decoder(encoding)
-        if decoding is None or trusts_headers:
+        if not coding_of(encoding):
+            received.headers = [o for o in received.headers if o[0] != "content-encoding"]
+        elif trusts_headers or (decoding := decoder(encoding)) is None:
             return received
-        headers = [pair for pair in received.headers if not pair[0].startswith(_ENCODED)]
-        response = FilteredResponse(received, headers, Decoding(decoding))
+        else:
+            headers = [pair for pair in received.headers if not pair[0].startswith(_ENCODED)]
+            response = FilteredResponse(received, headers, Decoding(decoding))
     try:
         framing = _first_framing(response, beat if kind == EVENT_STREAM else None)
     except Silence:

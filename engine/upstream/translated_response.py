@@ -27,7 +27,7 @@ from engine.upstream.error_response import error_code
 from engine.upstream.filtered_response import FilteredResponse
 from engine.upstream.first_content import EVENT_STREAM, JSON, Misframed, media_type
 from engine.upstream.translated_events import ArrayOfEvents, TranslatedErrors, TranslatedEvents
-from engine.values.content_coding import decode_body
+from engine.values.content_coding import coding_of, decode_body
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 
@@ -66,7 +66,7 @@ def translated_response(
     usage = usage_reader.usage
     usage = partial(_once_in_the_cache, usage) if cache_counted_twice else usage
     body: Filter
-    if is_stream and encoding.strip().lower() not in ("", "identity"):
+    if is_stream and coding_of(encoding):
         body = unreadable(UNDECODABLE)
     elif is_stream:
         heartbeat = dialect.heartbeat if sends_events else b""

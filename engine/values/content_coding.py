@@ -19,6 +19,8 @@ _ZLIB = 15
 _RAW = -15
 _MEMBER = b"\x1f"  # the first byte of a gzip member (RFC 1952 2.3.1)
 _FRAMES = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
+_PLAIN = ("", "identity", "none", "utf-8", "utf8", "binary", "8bit")
+"""No coding, also by the names of others' charsets and transfer encodings, which servers write."""
 
 
 class DecodeError(ValueError):
@@ -76,15 +78,21 @@ class Decoder:
         return piece
 
 
+def coding_of(encoding: str) -> str:
+    """The coding that the value of a Content-Encoding header names, "" for none."""
+    names = [each.strip() for each in encoding.lower().split(",")]
+    return ", ".join(name for name in names if name not in _PLAIN)
+
+
 def decoder(encoding: str) -> Decoder | None:
     """A decoder for the value of a Content-Encoding header; None for an unsupported coding."""
-    coding = encoding.strip().lower()
+    coding = coding_of(encoding)
     return Decoder(coding) if coding in _FRAMES else None
 
 
 def decode_body(encoding: str, data: bytes) -> bytes | None:
     """Decode a complete body; None if it cannot be decoded or is truncated."""
-    if encoding.strip().lower() in ("", "identity"):
+    if not coding_of(encoding):
         return data
     reader = decoder(encoding)
     if reader is None:

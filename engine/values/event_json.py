@@ -9,13 +9,28 @@ import orjson
 
 _DATA = re.compile(rb"^data: (.*)", re.MULTILINE)
 
+_BOM = b"\xef\xbb\xbf"
+_NUMBERS = (b"NaN", b"Infinity")
+_STRING_OR_NUMBER = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|NaN|-?Infinity', re.DOTALL)
+
 
 def json_or_none(text: bytes) -> Any:
-    """The value of a JSON text; None for a text that is not JSON."""
+    """The value of a JSON text, also of one that needs `amended_json`; None for any other text."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        return None
+        amended = amended_json(text)
+        return None if amended == text else json_or_none(amended)
+
+
+def amended_json(text: bytes) -> bytes:
+    """A text that a reader of JSON has refused, without what JSON does not have and many readers
+    accept: a byte order mark, as servers in .NET write it, and numbers that are none, as Python's
+    `json` writes them, which become null."""
+    text = text.removeprefix(_BOM)
+    if not any(each in text for each in _NUMBERS):
+        return text
+    return _STRING_OR_NUMBER.sub(lambda m: m[0] if m[0][:1] == b'"' else b"null", text)
 
 
 def event_json(event: bytes) -> Any:

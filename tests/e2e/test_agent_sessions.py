@@ -30,7 +30,7 @@ from tests.support.recording import Recorder, recorder
 from tests.support.running import Running
 from tests.support.sdk_features import PIXEL
 from tests.support.sdk_types import check_request
-from tests.support.waiting import until
+from tests.support.waiting import under_load, until
 
 pytestmark = [
     pytest.mark.skipif("MODELWAY_SESSIONS" not in os.environ, reason="`tox -e agents` runs it"),
@@ -142,7 +142,7 @@ class Driver:
             try:
                 until(lambda: model.hangs == [number], "the answer has begun", agents.TIMEOUT)
                 agents.end(process, signal.SIGINT)
-                process.communicate(timeout=20)
+                process.communicate(timeout=under_load(20))
             finally:
                 agents.end(process)
         until(lambda: len(self.log()) > before, "the end of the request", 30)
@@ -154,7 +154,9 @@ class Driver:
         return max((body for body in bodies if body.get("tools")), key=position)
 
     def results(self) -> str:
-        return json.dumps(tool_results(self.last()))
+        """The results in the order of their calls, by the ids that the model has given if its API
+        has some: agents may send first what was ready first."""
+        return json.dumps(sorted(tool_results(self.last()), key=_id_of_call))
 
     def judge(self) -> None:
         """The requests that were translated are such as the vendor's SDK could send."""
@@ -163,6 +165,11 @@ class Driver:
             language = next((each for each in languages() if each.speaks(path)), None)
             if language is not None and language.name != self.agent.language:
                 check_request(language.name, each.body)
+
+
+def _id_of_call(result: Mapping[str, Any]) -> str:
+    names = ("tool_use_id", "tool_call_id", "call_id")
+    return next((result[name] for name in names if name in result), "")
 
 
 def plan(agent: Agent, image: Path) -> dict[int, list[list[Call]]]:
@@ -177,6 +184,28 @@ def plan(agent: Agent, image: Path) -> dict[int, list[list[Call]]]:
         5: [[shell("echo f''ive")], [shell("echo s''ix")]],
         7: [[shell("echo se''ven")]],
     }
+
+
+@pytest.mark.parametrize("model", MODELS.values())
+def test_a_deferred_tool_of_claude_code_is_called(
+    model: str, running: Running, upstream: Recorder, tmp_path: Path
+) -> None:
+    if missing := agents.CLAUDE.missing():
+        pytest.skip(missing)
+    upstream.reset()
+    search = ("ToolSearch", {"query": "select:CronList,TaskStop", "max_results": 5})
+    upstream.speak = AgentModel({0: [[search], [("CronList", {})]]})
+    result = agents.CLAUDE.run("List the jobs.", running.url, model, tmp_path)
+    assert (result.code, result.output.strip()) == (0, "Done 0."), result.errors
+    assert (
+        model.startswith("claude-") or "context window of 1m" in result.errors
+    )  # as the page says
+    first, second, last = [json.loads(each.body) for each in upstream.requests if each.body]
+    assert "CronList" not in json.dumps(first["tools"])
+    assert "CronList" in json.dumps(second["tools"])
+    [named, listed] = tool_results(last)
+    assert "CronList" in json.dumps(named)
+    assert "No scheduled jobs" in json.dumps(listed)
 
 
 @pytest.mark.parametrize(

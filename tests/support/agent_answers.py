@@ -4,6 +4,7 @@ with thoughts and the signatures that their vendors want back.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -178,7 +179,8 @@ class _GenerateContent(Answer):
         parts: list[Json] = [
             {"functionCall": {"name": name, "args": arguments}} for name, arguments in self.calls
         ]
-        parts[0]["thoughtSignature"] = f"CiQBjz1rX7A{self.number:04}="
+        unique = base64.b64encode(f"{self.number:06}".encode()).decode()  # the SDK decodes it
+        parts[0]["thoughtSignature"] = f"CiQBjz1rX7A0{unique}"
         return parts
 
     def _with(self, parts: list[Json], **more: Any) -> Json:

@@ -20,11 +20,12 @@ from typing import Any
 
 from tests.support.agent_page import sections
 from tests.support.running import ALL
+from tests.support.waiting import under_load
 
 CASES = Path(__file__).parent.parent / "cases" / "agents"
 
 TIMEOUT = 100.0
-"""Seconds for a whole conversation, on a busy machine."""
+"""Seconds for a whole conversation, on a machine at rest."""
 
 _NODE = 20
 """The oldest node that most of them accept."""
@@ -85,7 +86,9 @@ class Agent:
             home.mkdir()
             section.write(home)
         (folder / "project").mkdir(exist_ok=True)
-        return ["bash", "-ec", f"{section.script().rstrip()} {shlex.join(arguments)}"]
+        script = f"{section.script().rstrip()} {shlex.join(arguments)}"
+        # What a shell has put into the background ignores SIGINT, and so do its children.
+        return ["env", "--default-signal=INT", "bash", "-ec", script]
 
     def run(
         self,
@@ -100,7 +103,7 @@ class Agent:
         command = self.command(url, model, folder, arguments)
         with self.start(command, folder) as process:
             try:
-                output, errors = process.communicate(timeout=TIMEOUT)
+                output, errors = process.communicate(timeout=under_load(TIMEOUT))
             finally:
                 end(process)
         return AgentResult(process.returncode, output, errors, folder / "project")

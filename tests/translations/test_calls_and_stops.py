@@ -117,6 +117,7 @@ FOREIGN_STOPS = {
     "max_tokens": "length",
     "MAX_TOKENS": "length",
     "model_context_window_exceeded": "length",
+    "max_new_tokens": "length",
     "content_filter": "filter",
     "sensitive": "filter",
     "stop": "end",
@@ -138,7 +139,7 @@ def test_the_words_of_other_vendors_say_why_an_answer_ended(target: str) -> None
 
 @pytest.mark.parametrize("target", OWN_STOPS)
 def test_a_foreign_word_for_tools_without_a_call_is_no_answer(target: str) -> None:
-    for reason in ("tool_calls", "tool_use", "function_call"):
+    for reason in ("tool_calls", "tool_call", "tool_use", "function_call", "toolUse"):
         body = (OWN_STOPS[target] % reason).encode()
         with pytest.raises(BrokenAnswer, match="ends for tool calls, but it has none"):
             translated([body], "chat_completions", target, from_stream=False, stream=False)

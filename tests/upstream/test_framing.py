@@ -259,7 +259,8 @@ def test_usage_is_read_below_the_edits_of_a_translated_answer() -> None:
 
 def test_text_that_looks_like_events_is_text_where_no_stream_was_asked_for() -> None:
     text = [("content-type", "text/plain")]
-    answered = Answered("openai", text, b"data: it was said", body={"model": "whisper"})
+    speech = {"body": {"model": "whisper"}, "path": "/v1/audio/transcriptions"}
+    answered = Answered("openai", text, b"data: it was said", **speech)
     assert (answered.kind, answered.data) == ("text/plain", b"data: it was said")
 
 
@@ -291,6 +292,27 @@ def test_an_encoded_answer_in_one_piece_passes_as_it_is() -> None:
     answered = Answered("openai", encoded, data, body={"model": "m"})
     assert (answered.data, answered.headers["content-encoding"]) == (data, "gzip")
     assert answered.usage.output == 50
+
+
+@each("headers", [*KINDS, [("content-type", "text/html")]])
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_a_json_text_of_any_name_is_one_where_none_but_it_was_asked_for(
+    size: int, headers: Any
+) -> None:
+    answered = Answered("openai", headers, *split(ANSWER, size), body={"model": "m"})
+    assert (answered.kind.partition(";")[0], answered.data) == ("application/json", ANSWER)
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert (answered.usage.source, answered.outcome) == ("upstream", Outcome.COMPLETE)
+
+
+@each("coding", ["none", "utf-8", "identity"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_coding_that_is_none_keeps_nobody_from_reading(stream: bool, coding: str) -> None:
+    headers = [*(EVENTS if stream else JSON), ("content-encoding", coding)]
+    pieces = CHAT if stream else [ANSWER]
+    answered = Answered("openai", headers, *pieces, body={"model": "m", "stream": stream})
+    assert stream == ("content-encoding" not in answered.headers)  # one JSON text is relayed as is
+    assert (answered.usage.output, answered.usage.source) == (50, "upstream")
 
 
 # Translated.

@@ -195,6 +195,7 @@ def test_the_message_of_another_error_is_quoted(dialect: Any, document: Any) -> 
     [
         (b"upstream  connect\nerror", "upstream connect error"),
         (b"<html><h1>502 Bad <b>Gateway</b></h1></html>", "502 Bad Gateway"),
+        (b"<?xml version='1.0'?><Error><Message>No room &lt;1</Message></Error>", "No room <1"),
         (b"<!doctype html><title>Web server is down &amp; out</title>", "Web server is down & out"),
         (b'[{"error": {"msg": "Unknown name"}}]', "Unknown name"),
         (

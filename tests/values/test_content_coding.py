@@ -50,7 +50,7 @@ def test_several_members_and_padding() -> None:
     assert decode_body("gzip", packed + b"\0" * 10) == b"one two"
 
 
-@pytest.mark.parametrize("encoding", ["", "identity"])
+@pytest.mark.parametrize("encoding", ["", "identity", "none", "UTF-8", "utf8, identity"])
 def test_a_body_that_is_not_encoded_is_unchanged(encoding: str) -> None:
     assert decode_body(encoding, b"x") == b"x"
 

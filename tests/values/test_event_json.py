@@ -27,3 +27,19 @@ def test_an_event_has_a_json_value(text: bytes, document: Any) -> None:
 def test_a_text_that_is_not_json_has_no_value() -> None:
     assert json_or_none(b'{"a":1}') == {"a": 1}
     assert json_or_none(b"<html>") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "document"),
+    [
+        (b'\xef\xbb\xbf{"a":1}', {"a": 1}),
+        (b'{"a":NaN,"b":[-Infinity,Infinity]}', {"a": None, "b": [None, None]}),
+        (rb'{"a":NaN,"b":"NaN, \"-Infinity\""}', {"a": None, "b": 'NaN, "-Infinity"'}),
+        (b'\xef\xbb\xbf{"a":NaN}', {"a": None}),
+        (b'{"a":NaNs}', None),
+        (b"\xef\xbb\xbf", None),
+        (b'{"a":NaN', None),
+    ],
+)
+def test_what_other_readers_of_json_accept_is_read(text: bytes, document: Any) -> None:
+    assert json_or_none(text) == document

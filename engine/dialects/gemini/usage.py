@@ -65,6 +65,8 @@ def usage_of(document: object) -> Usage | None:
         output += thoughts
     if prompt is None and total is not None:
         input_tokens = max(input_tokens, total - output)
+    elif answer is None and total is not None:
+        output = max(output, total - input_tokens)
     audio, image = _media(holder, "promptTokensDetails", "toolUsePromptTokensDetails")
     cached_audio, cached_image = _media(holder, "cacheTokensDetails")
     of_input = TokenParts(

@@ -20,6 +20,8 @@ MAX_TEXT = 500
 
 _ERROR_NAME = b"event: error\n"
 _MEMBERS = ("message", "msg", "type", "param", "code", "status")
+_WORDED = frozenset({"errors", "error_msg", "error_message"})
+"""Members of an error that is an event; answers of other operations have them too."""
 _SIGNS = frozenset({"error", "object", "code", "base_resp", "x_groq"})
 """One of these members is in every error that its type does not tell."""
 _SUCCESS = (0, "0", 200, "200", "ok", "OK", "success", "Success")
@@ -73,7 +75,10 @@ _TEXTS = (
 )
 """The members with the text of an error, in order of precedence."""
 _SEARCHED = 8_192
-_TITLE = re.compile(r"(?is)<title[^>]{0,99}>([^<]{1,300})|<h1[^>]{0,99}>(.{1,300}?)</h1")
+_TITLE = re.compile(
+    r"(?is)<(?:title|message|faultstring)(?:\s[^>]{0,99})?>([^<]{1,300})"
+    r"|<h1[^>]{0,99}>(.{1,300}?)</h1"
+)
 _TAG = re.compile(r"<[^>]*>")
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 EVENT_STARTS = (b"data:", b"event:")
@@ -92,9 +97,19 @@ def event_document(event: bytes) -> object:
             return document
         data = event.partition(b"data: ")[2].decode("utf-8", "replace").strip()
         return {"error": document if isinstance(document, dict) else {"message": data}}
+    if words := worded_error(document):
+        return {"error": words}
     if document is None and event.rstrip().endswith(b"data: " + END_MARKER):
         return END_MARKER.decode()
     return document
+
+
+def worded_error(document: object) -> str:
+    """The text of an error that is an event of a stream in a form of its own, `errors` or
+    `error_msg` beside no answer; "" for any other event."""
+    if not isinstance(document, dict) or _WORDED.isdisjoint(document) or _has_answer(document):
+        return ""
+    return error_text({name: document[name] for name in _TEXTS if name in _WORDED & set(document)})
 
 
 def reported_error(document: object) -> Json | None:
@@ -128,7 +143,11 @@ def reported_error(document: object) -> Json | None:
     text = document.get("message") or document.get("msg")
     if not code or code in _SUCCESS or not isinstance(text, str):
         return None
-    return None if any(document.get(name) for name in _ANSWER_MEMBERS) else _members(document)
+    return None if _has_answer(document) else _members(document)
+
+
+def _has_answer(document: Json) -> bool:
+    return any(document.get(name) for name in _ANSWER_MEMBERS)
 
 
 def _text_error(document: Json) -> Json:
@@ -222,8 +241,8 @@ def error_document(body: bytes) -> object:
 
 
 def plain_text(body: bytes) -> str:
-    """The text of an error that is no JSON, or the title of an HTML page; "" if there is none. At
-    most MAX_TEXT characters."""
+    """The text of an error that is no JSON, the title of an HTML page, or the message in XML; "" if
+    there is none. At most MAX_TEXT characters."""
     text = body[:_SEARCHED].decode("utf-8", "replace").strip()
     if text.startswith("<"):
         title = _TITLE.search(text)

@@ -128,9 +128,10 @@ def _token_usage(holder: Json, medium: str, images: int) -> Usage | None:
     of_input = _input_parts(holder, counts)
     if total is not None and total - prompt - output == of_input.cached + of_input.cache_write > 0:
         prompt = total - output  # relays of Claude exclude the cache from the prompt
-    elif total is not None and completion is not None and total > prompt + completion:
+    elif total is not None and total > prompt + output:
         output = total - prompt
-        parts = replace(parts, reasoning=max(parts.reasoning, output - completion))
+        if completion is not None:
+            parts = replace(parts, reasoning=max(parts.reasoning, output - completion))
     if medium and not parts.audio and not parts.image:
         parts = replace(parts, **{medium: output})
     return token_usage(prompt, output, of_input, parts, images)

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct, field
 
 from engine.translations.neutral.answer_json import Shape
 from engine.translations.neutral.content import Citation, Media
-from engine.translations.neutral.events import Cite, Finish, Stop
+from engine.translations.neutral.events import Cite, Finish, Stop, foreign_stop
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import Token, UrlCitation, read_citation, read_url
 from engine.values.trees import Json
@@ -26,8 +26,9 @@ class Function(Struct):
     arguments: str | None = None
 
 
-class Call(Struct):
-    """Gemini adds `extra_content`, with a signature."""
+class Call(Function):
+    """Gemini adds `extra_content`, with a signature. Some servers write the members of the function
+    into the call itself."""
 
     index: int | None = None
     id: str | None = None
@@ -137,11 +138,12 @@ _KEPT = frozenset(
 """Members that an answer is given without if they are not well formed (`Shape`)."""
 
 _JSON_TEXTS = frozenset({"arguments"})
+_PARTS = frozenset({"content"})
 
-CHUNK = Shape(Chunk, _KEPT, _JSON_TEXTS)
-COMPLETION = Shape(Completion, _KEPT, _JSON_TEXTS)
+CHUNK = Shape(Chunk, _KEPT, _JSON_TEXTS, _PARTS)
+COMPLETION = Shape(Completion, _KEPT, _JSON_TEXTS, _PARTS)
 HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
-MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
+MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS, _PARTS)
 TEXT = Shape(str, _KEPT, _JSON_TEXTS)
 ANNOTATIONS = Shape(list[Annotation | None] | None, {""})
 
@@ -168,6 +170,11 @@ _REASONS: dict[Stop, str] = {
     "tool_calls": "tool_calls",
     "filter": "content_filter",
 }
+
+
+def why_stopped(reason: str) -> Stop:
+    """Why a choice ended, by its finish reason."""
+    return STOPS.get(reason) or foreign_stop(reason) or "end"
 
 
 def write_counts(usage: Usage) -> Json:
@@ -209,8 +216,9 @@ def said_otherwise(delta: Message) -> str:
     return delta.text if isinstance(delta.text, str) else ""
 
 
-def read_thinking(thinking: list[TextPart] | str) -> str:
+def read_thinking(part: ContentPart) -> str:
     """The thoughts in a part of a content."""
+    thinking = part.thinking or part.text or ""
     if isinstance(thinking, str):
         return thinking
     return "".join(each.text or "" for each in thinking)

@@ -18,9 +18,10 @@ from engine.translations.chat_completions.answer_fields import (
     Completion,
     Logprobs,
     Message,
+    why_stopped,
 )
 from engine.translations.chat_completions.choice_reader import ChoiceReader
-from engine.translations.neutral.answer_json import is_blank
+from engine.translations.neutral.answer_json import is_blank, is_end_marker
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -36,6 +37,9 @@ from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
 _NO_USAGE = (b"", b"null", b"{}")
+_NO_MESSAGE = (b"", b"null")
+_WITHOUT_CONTENT = ("length", "filter")
+"""Why a choice may end that has no message: Azure's filter leaves it out."""
 
 
 def read_answer(body: bytes) -> Iterable[Event]:
@@ -45,6 +49,8 @@ def read_answer(body: bytes) -> Iterable[Event]:
     events = reader.read_chunk(completion, body)
     if not completion.choices:
         ERRORS.refuse_whole(body)
+    if any(map(_lacks_message, completion.choices or ())):
+        raise BrokenAnswer("the upstream's answer has a choice without a message")
     return chain(events, reader.finish(Finish(stop="end")))
 
 
@@ -53,7 +59,8 @@ class Reader:
 
     A stream is complete when each choice has a finish reason: the end marker may be missing, but
     proves nothing, since some servers write it after a failure. Chunks after it are passed over.
-    Some servers give no reason: they are complete with the end marker behind a chunk with usage.
+    Some servers give no reason: they are complete with the end marker behind a chunk with usage, or
+    behind a reason that is an empty text.
     """
 
     _started = _ended = False
@@ -70,10 +77,9 @@ class Reader:
         try:
             chunk = CHUNK.read(data)
         except WrongType:
-            if data.strip() != b"[DONE]":
+            if not is_end_marker(data):
                 raise
-            is_counted = self._last is not None and bytes(self._last.usage) not in _NO_USAGE
-            return self.finish(Finish(stop="end") if is_counted else None)
+            return self.finish(Finish(stop="end") if self._seems_complete() else None)
         return self.read_chunk(chunk, data)
 
     def end(self) -> Iterable[Event]:
@@ -93,6 +99,13 @@ class Reader:
             raise BrokenAnswer("the upstream's answer has no choices")
         self._ended = True
         yield End(finishes=finishes)
+
+    def _seems_complete(self) -> bool:
+        """Whether the last chunk has usage, or an empty reason and no content."""
+        if self._last is None or bytes(self._last.usage) not in _NO_USAGE:
+            return self._last is not None
+        choices = self._last.choices or ()
+        return all(each.finish_reason == "" and _says_nothing(each) for each in choices)
 
     def read_chunk(self, chunk: Chunk | Completion, data: bytes) -> Iterable[Event]:
         """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
@@ -139,6 +152,20 @@ class Reader:
         except (BrokenAnswer, WrongType) as error:
             return interrupted(events, error)
         return events
+
+
+def _says_nothing(choice: Choice) -> bool:
+    delta = choice.delta
+    return delta is None or not (delta.content or delta.tool_calls)
+
+
+def _lacks_message(choice: Choice) -> bool:
+    """Whether a choice of an answer in one piece says nothing, and no reason why."""
+    if choice.delta is not None or choice.error:
+        return False
+    if not {bytes(choice.message), bytes(choice.text)} <= {*_NO_MESSAGE}:
+        return False
+    return why_stopped(choice.finish_reason or "") not in _WITHOUT_CONTENT
 
 
 def _read_other_form(reader: ChoiceReader, choice: Choice, events: list[Event]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from engine.translations.neutral.calls import unwrapped
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.json_members import OBJECT, value_of
@@ -84,7 +85,7 @@ class AnnouncedCalls:
             call = self.waiting[number] = ToolCall(id=call_id, name="")
         if name != call.name:  # some vendors repeat it
             call.name += name
-        if call.arguments or arguments != "null":  # some servers write it for none
+        if call.arguments or arguments.strip() not in ("", "null"):  # some write these for none
             call.arguments += arguments
         return bool(call.name and call.arguments)
 
@@ -94,7 +95,7 @@ class AnnouncedCalls:
         for number in [*self.waiting]:
             call = self.waiting.pop(number)
             self._names[number] = call.name
-            arguments, call.arguments = call.arguments, ""
+            arguments, call.arguments = unwrapped(call.arguments), ""
             yield number, call, arguments
             if number == last:
                 return

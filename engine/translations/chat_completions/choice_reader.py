@@ -16,21 +16,20 @@ from engine.dialects.interface.error_forms import FAILED_REASONS
 from engine.translations.chat_completions.answer_fields import (
     NAME,
     REASONING_MEMBERS,
-    STOPS,
     Call,
     ContentPart,
-    Function,
     Message,
     citations_in,
     read_annotations,
     read_image,
     read_thinking,
     said_otherwise,
+    why_stopped,
 )
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral.answer_json import is_blank
-from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id
+from engine.translations.neutral.calls import MAX_ARGUMENTS, CallIds
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -50,7 +49,6 @@ from engine.translations.neutral.events import (
     Finish,
     Open,
     Sign,
-    foreign_stop,
     uncarried,
 )
 from engine.translations.neutral.json_members import Members
@@ -63,6 +61,7 @@ _REFUSAL: Key = ("refusal", 0)
 _DETAIL, _SIGNATURE = "reasoning_details", "signature"
 """The kinds of thoughts that are an entry of this member, and a signature of what follows."""
 
+_THOUGHTS = ("thinking", "reasoning")
 _EMPTY_PARTS = ("text", "thinking", "reference", "tool_reference")
 """The parts that say nothing more to the caller."""
 
@@ -84,6 +83,7 @@ class ChoiceReader:
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._announced = AnnouncedCalls()
         self._calls = CallNumbers()
+        self._ids = CallIds()
         self._citations: list[Citation] = []
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
@@ -123,7 +123,7 @@ class ChoiceReader:
         if reason in FAILED_REASONS:
             raise BrokenAnswer(f"the upstream's answer was aborted: {reason}")
         if self.finish is None:
-            stop = STOPS.get(reason) or foreign_stop(reason) or "end"
+            stop = why_stopped(reason)
             self.finish = Finish(stop=stop, native=reason)
             if stop == "end" and sequence and isinstance(sequence, str):
                 self.finish.stop, self.finish.sequence = "stop_sequence", sequence
@@ -174,8 +174,8 @@ class ChoiceReader:
         """A content that is a list: its thoughts, texts and images, each in its place. References
         name sources, and say nothing without the request. Raises BrokenAnswer for other content."""
         for part in parts:
-            if part.thinking:
-                if thoughts := read_thinking(part.thinking):
+            if part.thinking or part.type in _THOUGHTS:
+                if thoughts := read_thinking(part):
                     self._add(events, ("thinking", 0), Reasoning, thoughts)
             elif part.text:
                 self._add(events, _TEXT, Text, part.text)
@@ -204,7 +204,7 @@ class ChoiceReader:
         self._add(events, key, partial(replace, image))
 
     def _read_call(self, fragment: Call, events: list[Event]) -> None:
-        vendor_id, function = fragment.id or "", fragment.function or Function()
+        vendor_id, function = fragment.id or "", fragment.function or fragment
         name, arguments = function.name or "", function.arguments or ""
         number = self._calls.number(fragment.index, vendor_id, name, self._has_partial_call)
         if self._is_behind(number, name, arguments):
@@ -221,7 +221,7 @@ class ChoiceReader:
                 self._add(events, ("call", number), call, arguments)
             return
         self._count(len(name) + len(arguments) + _EVENT_SIZE)
-        own_id = vendor_id or call_id(f"{self._answer_id}:{number}")
+        own_id = self._ids.unique(number, vendor_id, f"{self._answer_id}:{number}")
         if self._announced.add(number, own_id, name, arguments):
             self._begin_calls(events, number)
 

@@ -89,7 +89,7 @@ _KEPT = frozenset(
 )
 """Members that an answer is given without if they are not well formed (`Shape`)."""
 
-ANSWER = Shape(Answer, _KEPT)
+ANSWER = Shape(Answer, _KEPT, parts=("parts",))
 HEAD = Shape(Head, _KEPT)
 
 _ITEMS = Decoder(list[Raw])

@@ -35,9 +35,10 @@ _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
 
 def read_answer(body: bytes) -> Iterable[Event]:
-    """The events of an answer in one piece. Raises WrongType, BrokenAnswer or UpstreamError."""
+    """The events of an answer in one piece, which is complete even if it has no finish reason.
+    Raises WrongType, BrokenAnswer or UpstreamError."""
     reader = Reader()
-    return chain(reader.read(body), reader.end())
+    return chain(reader.read(body), reader.end("STOP"))
 
 
 class Reader:
@@ -72,13 +73,14 @@ class Reader:
             return self._read_candidate(0, candidates[0], text)
         return self._read_candidates(candidates, text)
 
-    def end(self) -> Iterator[Event]:
-        """The last events. Raises BrokenAnswer for an answer that is not complete."""
+    def end(self, missing: str = "") -> Iterator[Event]:
+        """The last events. `missing`: why a candidate with content ended that does not say so, ""
+        if it must. Raises BrokenAnswer for an answer that is not complete."""
         if self._ended:
             return
         finishes: dict[int, Finish] = {}
         for index, candidate in self._candidates.items():
-            finishes[index] = candidate.finish()
+            finishes[index] = candidate.finish(missing)
             yield from candidate.end()
         if not finishes and self._blocked is not None:
             finishes[0] = self._blocked

@@ -26,7 +26,7 @@ from engine.translations.generate_content.part_fields import (
 )
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.answer_json import is_blank, raw_at
-from engine.translations.neutral.calls import arguments_of, call_id
+from engine.translations.neutral.calls import CallIds, arguments_of
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -72,6 +72,7 @@ class CandidateReader:
         self._index = index
         self._answer = answer
         self._citations = CitationReader(index)
+        self._ids = CallIds()
 
     def read(self, candidate: Candidate, position: int, data: bytes) -> Iterable[Event]:
         """The events of one piece, which stands at a position in the candidates of an answer;
@@ -102,11 +103,13 @@ class CandidateReader:
         self._close(events)
         return events
 
-    def finish(self) -> Finish:
-        """Why the candidate ended. Raises BrokenAnswer if it has not, or went wrong."""
+    def finish(self, missing: str) -> Finish:
+        """Why the candidate ended, `missing` if it has content and does not say so. Raises
+        BrokenAnswer if it has not, or went wrong."""
         if self._partial is not None:
             raise BrokenAnswer("the upstream's answer ended inside a tool call")
-        return read_finish(self._reason, self._explanation, content=self._has_content)
+        reason = self._reason or (missing if self._has_content else "")
+        return read_finish(reason, self._explanation, content=self._has_content)
 
     def _read_citations(self, candidate: Candidate, position: int, events: list[Event]) -> None:
         is_open = self._open is Text
@@ -193,8 +196,9 @@ class CandidateReader:
         self._has_content = True
         if not call.name:
             raise BrokenAnswer("the upstream's answer has a tool call without a name")
-        position = call_id(f"call_{self._answer}_{self._index}_{self._calls}", 40)
-        self._begin(ToolCall(id=call.id or position, name=call.name), events)
+        position = f"call_{self._answer}_{self._index}_{self._calls}"
+        own_id = self._ids.unique(self._calls, call.id or "", position, 40)
+        self._begin(ToolCall(id=own_id, name=call.name), events)
 
     def _begin(self, block: Block, events: list[Event]) -> None:
         self._close(events)

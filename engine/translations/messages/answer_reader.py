@@ -24,13 +24,15 @@ from engine.translations.messages.answer_fields import (
     read_finish,
 )
 from engine.translations.messages.block_reader import BlockReader
+from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader
 from engine.translations.neutral.refusals import is_error
+from engine.values.event_json import json_or_none
 
-_ERROR = Raw(b'"error"')
+_ERROR, _MESSAGE = Raw(b'"error"'), Raw(b'"message"')
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
@@ -40,6 +42,8 @@ def read_answer(body: bytes) -> Iterator[Event]:
         raise ERRORS.inside(msgspec.json.decode(body))
     if message.content is None:
         ERRORS.refuse_whole(body)
+        if message.type not in (NULL, _MESSAGE):  # of an API before this one
+            raise BrokenAnswer("the upstream's answer has no content")
     name = name_of_answer(message.id, body)
     yield Start(id=message.id or "", model=message.model or "")
     for index, raw in enumerate(_blocks(message)):
@@ -55,8 +59,16 @@ def _blocks(message: Message) -> list[Raw]:
     """The blocks of a message; some servers write a text in their place, as requests may."""
     content = message.content or []
     if isinstance(content, str):
-        return [Raw(msgspec.json.encode({"type": "text", "text": content}))]
-    return content
+        return [_text_block(content)]
+    return [
+        raw if bytes(raw)[:1] != b'"' else _text_block(json_or_none(bytes(raw)))
+        for raw in content
+        if raw != NULL
+    ]
+
+
+def _text_block(text: str) -> Raw:
+    return Raw(msgspec.json.encode({"type": "text", "text": text}))
 
 
 class Reader(MessageReader[BlockReader]):
@@ -69,7 +81,12 @@ class Reader(MessageReader[BlockReader]):
         """The events of one event of the stream."""
         if self._ended:
             return ()
-        event = STREAM_EVENT.read(data)
+        try:
+            event = STREAM_EVENT.read(data)
+        except WrongType:
+            if not is_end_marker(data):
+                raise
+            return ()
         blocks, is_delta = self._blocks, event.type == "content_block_delta"
         if is_delta and event.index == blocks.index and blocks.current is not None:
             return blocks.current.delta(event.delta, "delta")  # nearly every event

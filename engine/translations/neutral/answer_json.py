@@ -21,15 +21,16 @@ from engine.translations.neutral.json_members import (
     NOT_OF_TYPE,
     NULL,
     PLACE,
-    TYPE,
     WHOLE_TEXT,
     WrongType,
     wrong_type,
 )
+from engine.values.event_json import amended_json
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
+_KINDS = re.compile(r"Expected `([^`]*)`")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _MEMBERS: Decoder[dict[str | int, Raw]] = Decoder(dict[str, Raw])
 _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
@@ -52,25 +53,38 @@ class Shape(Generic[_T]):
 
     A value of another type is read as what it says: a number as a text and the other way round, an
     object as the text of its JSON where a text is that of an object (`json_texts`), and as the only
-    item where a list belongs. An empty one of any type counts as absent.
+    item where a list belongs, and a text as a part with it in a list of `parts`. An empty one of
+    any type counts as absent.
     """
 
     @overload
     def __init__(
-        self, kind: type[_T], kept: Collection[str] = (), json_texts: Collection[str] = ()
+        self,
+        kind: type[_T],
+        kept: Collection[str] = (),
+        json_texts: Collection[str] = (),
+        parts: Collection[str] = (),
     ) -> None: ...
 
     @overload
     def __init__(
-        self: Shape[Any], kind: object, kept: Collection[str] = (), json_texts: Collection[str] = ()
+        self: Shape[Any],
+        kind: object,
+        kept: Collection[str] = (),
+        json_texts: Collection[str] = (),
+        parts: Collection[str] = (),
     ) -> None: ...
 
     def __init__(
-        self, kind: object, kept: Collection[str] = (), json_texts: Collection[str] = ()
+        self,
+        kind: object,
+        kept: Collection[str] = (),
+        json_texts: Collection[str] = (),
+        parts: Collection[str] = (),
     ) -> None:
         decode: Callable[[bytes | Raw], _T] = Decoder(kind).decode
         self._decode = decode
-        self._kept, self._json_texts = kept, json_texts
+        self._kept, self._json_texts, self._parts = kept, json_texts, parts
 
         def read(text: bytes | Raw, place: str = "") -> _T:
             try:
@@ -84,11 +98,11 @@ class Shape(Generic[_T]):
 
     def _read_odd(self, text: Raw, place: str, error: msgspec.ValidationError) -> _T:
         for _ in range(MAX_READ // (len(bytes(text)) + 1)):
-            path, kind = PLACE.search(str(error)), TYPE.match(str(error))
+            path, kinds = PLACE.search(str(error)), _KINDS.match(str(error))
             names = _STEP.findall("" if path is None else path[1])
             steps = [int(index) if index else name for index, name in names]
             try:
-                text = self._amend(text, steps, "" if kind is None else kind[1])
+                text = self._amend(text, steps, ("" if kinds is None else kinds[1]).split(" | "))
                 return self._decode(text)
             except msgspec.ValidationError as another:
                 error = another
@@ -96,11 +110,19 @@ class Shape(Generic[_T]):
                 break
         raise wrong_type(str(error), place) from error
 
-    def _amend(self, text: Raw, steps: Sequence[str | int], kind: str) -> Raw:
-        """The text with the value at `steps` as one of a kind, or without it."""
+    def _amend(self, text: Raw, steps: Sequence[str | int], kinds: Sequence[str]) -> Raw:
+        """The text with the value at `steps` as one of these kinds, or without it."""
         is_json = bool(steps) and steps[-1] in self._json_texts
+        names = [step for step in steps[-2:] if isinstance(step, str)]
+        is_part = bool(names) and names[-1] in self._parts
+
+        def change(raw: Raw) -> Raw | None:
+            return (_part_with(raw, kinds) if is_part else None) or _convert(
+                raw, kinds, is_json=is_json
+            )
+
         try:
-            return _with_change(text, steps, lambda raw: _convert(raw, kind, is_json=is_json))
+            return _with_change(text, steps, change)
         except _CannotAmend:
             kept = next((at for at, step in enumerate(("", *steps)) if step in self._kept), None)
             if kept is None:
@@ -128,17 +150,28 @@ def _with_change(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], R
     return Raw(msgspec.json.encode(holder))
 
 
-def _convert(raw: Raw, kind: str, *, is_json: bool) -> Raw | None:
-    """A value as one of a kind; None for a blank one. Raises _CannotAmend."""
+def _part_with(raw: Raw, kinds: Sequence[str]) -> Raw | None:
+    """A text as a part of a content, or as the list of one; None for another value."""
     value = msgspec.json.decode(raw)
+    if not isinstance(value, str) or not value or kinds[0] not in ("object", "array"):
+        return None
+    part = {"text": value}
+    return Raw(msgspec.json.encode(part if kinds[0] == "object" else [part]))
+
+
+def _convert(raw: Raw, kinds: Sequence[str], *, is_json: bool) -> Raw | None:
+    """A value as one of these kinds; None for a blank one. Raises _CannotAmend."""
+    value, kind = msgspec.json.decode(raw), kinds[0]
     if kind == "str" and type(value) in (int, float):
         return Raw(b'"%b"' % bytes(raw))
     if is_blank(value):
         return Raw(b"0") if kind in ("int", "float") and type(value) is float else None
     if kind == "str" and is_json and isinstance(value, dict):
         return Raw(msgspec.json.encode(bytes(raw).decode()))
-    if kind == "array" and isinstance(value, dict):
+    if "array" in kinds and isinstance(value, dict) and (kind == "array" or "text" in value):
         return Raw(b"[%b]" % bytes(raw))
+    if kind == "object" and isinstance(value, list) and len(value) == 1:
+        return _ITEMS.decode(raw)[0]
     if kind in ("int", "float"):
         return Raw(msgspec.json.encode(_number(value, kind)))
     if kind == "bool" and str(value).lower() in ("true", "false", "1"):
@@ -176,6 +209,11 @@ def is_blank(value: object) -> bool:
     return not value
 
 
+def is_end_marker(data: bytes) -> bool:
+    """Whether the data of an event is `[DONE]`, as servers write it."""
+    return data.strip(b' "[]\t\r').upper() == b"DONE"
+
+
 _ESCAPE = re.compile(
     rb"\\(?:(?P<first>u[dD][89abAB][0-9a-fA-F]{2})(?P<pair>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
     rb"|(?P<second>u[dD][c-fC-F][0-9a-fA-F]{2})|.)",
@@ -188,6 +226,11 @@ class Surrogates:
     """Joins the halves of one stream: the first half of a pair waits for the second."""
 
     _first = b""
+
+    def amended(self, text: bytes) -> bytes:
+        """A text that no reader accepts as one that they accept; itself without such a one."""
+        joined = self.joined(text)
+        return amended_json(text) if joined == text else joined
 
     def joined(self, text: bytes) -> bytes:
         """The text with whole pairs. A half without its other is U+FFFD; a first one at the end of

@@ -21,7 +21,7 @@ from msgspec import Raw
 
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
-from engine.translations.neutral.json_members import OBJECT, WrongType, decode
+from engine.translations.neutral.json_members import OBJECT, WrongType, decode, value_of
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import ChatRequest, Tool
@@ -44,6 +44,20 @@ def call_id(text: str, longest: int = 64) -> str:
     if text and len(text) <= longest and not _ILLEGAL.search(text):
         return text
     return f"call_{blake2s(text.encode(), digest_size=12).hexdigest()}"
+
+
+class CallIds:
+    """The ids of the calls of one answer, by their numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def unique(self, number: int, vendor_id: str, name: str, longest: int = 64) -> str:
+        """The vendor's id of a call, or one made of `name` where it has none, or that of another
+        call: SDKs refuse two calls of one id, and their results could not be told apart."""
+        if not vendor_id or self._numbers.setdefault(vendor_id, number) != number:
+            return call_id(name, longest)
+        return vendor_id
 
 
 def name_of_answer(vendor_id: str | None, beginning: bytes) -> str:
@@ -82,6 +96,7 @@ class ToolNames:
         return short
 
 
+_STRING = msgspec.json.Decoder(str)
 _NOTHING = (b"", b"null", b"{}", b"[]")
 
 MAX_ARGUMENTS = 4_000_000
@@ -96,6 +111,14 @@ def are_object(text: str) -> bool:
     except (msgspec.DecodeError, RecursionError):
         return not text.strip()
     return True
+
+
+def unwrapped(arguments: str) -> str:
+    """Arguments as the text of an object: some servers write that text as a string of JSON."""
+    if arguments[:1] != '"':
+        return arguments
+    text = value_of(_STRING, arguments)
+    return arguments if text is None or value_of(OBJECT, text) is None else text
 
 
 def arguments_of(raw: Raw) -> str:

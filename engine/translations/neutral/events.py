@@ -25,12 +25,15 @@ _FOREIGN_STOPS: dict[str, Stop] = {
     **dict.fromkeys(
         (
             *("length", "max_tokens", "max_output_tokens", "model_length"),
+            *("max_length", "max_new_tokens"),
             *("context_length_exceeded", "model_context_window_exceeded"),
         ),
         "length",
     ),
     **dict.fromkeys(("content_filter", "content_filtered", "safety", "sensitive"), "filter"),
-    **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
+    **dict.fromkeys(
+        ("tool_calls", "tool_call", "tool_use", "tooluse", "function_call"), "tool_calls"
+    ),
 }
 
 

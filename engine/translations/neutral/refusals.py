@@ -14,7 +14,12 @@ from typing import Any
 from msgspec import Raw
 
 from engine import dialects
-from engine.dialects.interface.error_forms import error_text, reported_error, wait_in
+from engine.dialects.interface.error_forms import (
+    error_text,
+    reported_error,
+    wait_in,
+    worded_error,
+)
 from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
@@ -228,7 +233,7 @@ class AnswerErrors:
     def refuse(self, data: bytes) -> None:
         """Raise UpstreamError if an event, or an answer, without content reports an error."""
         document = json_or_none(data)
-        if reported_error(document) is not None:
+        if reported_error(document) is not None or worded_error(document):
             raise self.inside(document)
 
     def refuse_whole(self, data: bytes) -> None:

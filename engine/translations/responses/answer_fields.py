@@ -141,13 +141,14 @@ _KEPT = frozenset(
 """Members that an answer is given without if they are not well formed (`Shape`)."""
 
 _JSON_TEXTS = frozenset({"arguments", "delta"})
+_PARTS = frozenset({"content", "summary"})
 
 ANNOTATIONS = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)
 KIND = Shape(Kind | None, _KEPT, _JSON_TEXTS)
 ITEM = Shape(Item, _KEPT, _JSON_TEXTS)
 IMAGE_CALL = Shape(ImageCall, _KEPT, _JSON_TEXTS)
-MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
-THOUGHTS = Shape(Thoughts, _KEPT, _JSON_TEXTS)
+MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS, _PARTS)
+THOUGHTS = Shape(Thoughts, _KEPT, _JSON_TEXTS, _PARTS)
 HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
 INCOMPLETE_DETAILS = Shape(IncompleteDetails | None, _KEPT, _JSON_TEXTS)
 RESPONSE = Shape(Response, _KEPT, _JSON_TEXTS)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.calls import call_id, name_of_answer
+from engine.translations.neutral.calls import call_id, name_of_answer, unwrapped
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -62,6 +62,7 @@ FUNCTION_CALL = "function_call"
 PARTS = ("output_text", "refusal", "reasoning_text", "summary_text", "text")
 """The kinds of parts that are read."""
 
+_COMPLETED = ("completed", "complete", "done", "success", "succeeded", "finished", "stop")
 _IMAGE = "image_generation_call"
 _READ = ("message", FUNCTION_CALL, "reasoning", _IMAGE)
 _OMISSIBLE = (
@@ -99,8 +100,9 @@ def read_answer(body: bytes) -> Iterator[Event]:
 def read_items(response: Response) -> Iterator[tuple[str, Raw, str]]:
     """The items of an answer: their kinds, JSON texts and places."""
     for index, raw in enumerate(response.output or ()):
-        place = f"output[{index}]"
-        yield item_kind(raw, place), raw, place
+        if raw != NULL:
+            place = f"output[{index}]"
+            yield item_kind(raw, place), raw, place
 
 
 def item_kind(raw: Raw, place: str) -> str:
@@ -130,7 +132,7 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         return [event for part in parts for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = CALL.read(raw, place)
-        delta: list[Event] = [Delta(call.arguments)] if call.arguments else []
+        delta: list[Event] = [Delta(unwrapped(call.arguments))] if call.arguments else []
         return [Open(read_call(call, name, place)), *delta, Close()]
     if kind == "reasoning":
         return _read_reasoning(THOUGHTS.read(raw, place))
@@ -195,7 +197,7 @@ def read_end(response: Response) -> End:
     status = response.status or "completed"
     if status == "failed" or is_error(response.error):
         raise ERRORS.inside({"error": msgspec.json.decode(response.error)})
-    if status == "completed":
+    if status in _COMPLETED:
         finish = Finish(stop="end", native=status)
     elif status == "incomplete":
         details = INCOMPLETE_DETAILS.read(response.incomplete_details, "incomplete_details")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Raw
 
+from engine.translations.neutral.calls import MAX_ARGUMENTS
 from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -60,7 +61,15 @@ class OpenItem(Part):
     _arguments = ""
     """Those that came with the beginning of a call: they count unless others follow."""
 
-    _cited = _parts = 0
+    _is_unnamed = False
+    """Whether it is a call whose name comes with the end of the item."""
+
+    _cited = _parts = _size = 0
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._pieces: list[str] = []
+        """The arguments of a call without a name."""
 
     def added(self, data: bytes) -> Iterable[Event]:
         """The item begins."""
@@ -69,7 +78,8 @@ class OpenItem(Part):
         if kind == FUNCTION_CALL:
             call = CALL.read(raw, _ITEM)
             self._arguments = call.arguments or ""
-            return self._open(read_call(call, self._name, _ITEM))
+            self._is_unnamed = not call.name
+            return () if self._is_unnamed else self._open(read_call(call, self._name, _ITEM))
         if kind == "reasoning":
             return self._open(Reasoning())
         return ()
@@ -93,6 +103,9 @@ class OpenItem(Part):
         """More of a block of a type."""
         events: list[Event] = []
         if not isinstance(self._block, block_type):
+            if self._is_unnamed and block_type is ToolCall:
+                self._keep(event.delta or "")
+                return events
             if self._block is not None or block_type not in (Text, Refusal):
                 raise BrokenAnswer("the upstream's answer has text outside of its item")
             self.kind = self.kind or "message"
@@ -103,6 +116,15 @@ class OpenItem(Part):
         if event.logprobs:
             events.append(Tokens(read_logprobs(event.logprobs)))
         return events
+
+    def _keep(self, arguments: str) -> None:
+        """Keep arguments until the name is known. Raises BrokenAnswer for too many."""
+        self._pieces.append(arguments)
+        self._size += len(arguments)
+        if self._size > MAX_ARGUMENTS:
+            raise BrokenAnswer(
+                f"the upstream's answer has over {MAX_ARGUMENTS} bytes that must be buffered"
+            )
 
     def summary_added(self, data: bytes) -> Iterable[Event]:
         """A part of a summary begins: a paragraph."""
@@ -167,7 +189,11 @@ class OpenItem(Part):
     def rest(self, raw: Raw) -> Iterable[Event]:
         """What has not come of the whole item."""
         if not self.opened:
-            return read_item(self.kind, raw, _ITEM, self._name)
+            events = read_item(self.kind, raw, _ITEM, self._name)
+            if self._pieces and not any(isinstance(each, Delta) for each in events):
+                events.insert(1, Delta("".join(self._pieces)))
+            self._is_unnamed = False
+            return events
         if item_kind(raw, _ITEM) != self.kind:
             return self.end()
         if isinstance(self._block, Reasoning):
@@ -187,7 +213,9 @@ class OpenItem(Part):
         return self.end()
 
     def end(self) -> Iterable[Event]:
-        """The end of an item that is not done."""
+        """The end of an item that is not done. Raises BrokenAnswer for a call without a name."""
+        if self._is_unnamed:
+            raise BrokenAnswer("the upstream's answer has a tool call without a name")
         return () if self._block is None else [*self._missing(self._arguments), *self._close()]
 
     def _missing(self, text: str) -> tuple[Event, ...]:

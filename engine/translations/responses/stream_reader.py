@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Event
@@ -62,7 +63,7 @@ class Reader:
         try:
             event = STREAM_EVENT.read(data)
         except WrongType:
-            if data.strip() != b"[DONE]":
+            if not is_end_marker(data):
                 raise
             return ()
         kind, items = event.type or "", self._items

@@ -8,6 +8,7 @@ from engine.dialects.interface.error_forms import (
     message_in,
     reported_error,
     reports_error,
+    worded_error,
 )
 
 
@@ -33,6 +34,7 @@ from engine.dialects.interface.error_forms import (
         ({"id": "1", "choices": None, "error": {"message": "x"}}, True),
         ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, True),
         ({"choices": [{}], "base_resp": {"status_code": 0, "status_msg": "success"}}, False),
+        ({"errors": [{"message": "x"}], "success": False}, False),
         ({"type": "message"}, False),
         (["error"], False),
         (None, False),
@@ -40,6 +42,21 @@ from engine.dialects.interface.error_forms import (
 )
 def test_a_document_reports_an_error(document, reports):
     assert reports_error(document) is reports
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        ({"errors": [{"message": "x"}], "success": False}, "x"),
+        ({"error_code": 17, "error_msg": "x"}, "x"),
+        ({"errors": [], "result": "x"}, ""),
+        ({"errors": ["x"], "choices": [{}]}, ""),
+        ({"errors": None, "error_msg": ""}, ""),
+        (["errors"], ""),
+    ],
+)
+def test_an_event_may_be_an_error_in_words(document, text):
+    assert worded_error(document) == text
 
 
 @pytest.mark.parametrize("error", [{}, {"message": ""}, {"message": None}, {"message": 7}])

@@ -215,3 +215,28 @@ def test_an_answer_without_a_reason_is_complete_with_its_usage_and_the_end_marke
     for broken in (chunks, [chunks[0], b"[DONE]"], [chunks[1], chunks[0], b"[DONE]"]):
         with pytest.raises(BrokenAnswer, match="without a finish reason"):
             read(broken)
+
+
+@each(
+    "choice",
+    [
+        {"index": 0, "finish_reason": "stop"},
+        {"message": None, "text": None},
+        {"messages": [{"role": "assistant", "content": "Hi"}], "finish_reason": "stop"},
+    ],
+)
+def test_a_choice_without_a_message_is_no_answer(choice: Json) -> None:
+    with pytest.raises(BrokenAnswer, match="without a message"):
+        collect(read_answer(json.dumps({**HEAD, "choices": [choice]}).encode()))
+
+
+def test_a_filter_may_leave_the_message_out() -> None:
+    choice = {"index": 0, "finish_reason": "content_filter", "content_filter_results": {}}
+    answer = collect(read_answer(json.dumps({**HEAD, "choices": [choice]}).encode()))
+    (candidate,) = answer.candidates
+    assert (candidate.blocks, candidate.finish.stop) == ([], "filter")
+
+
+def test_a_reason_that_is_empty_is_none_where_text_comes_with_it() -> None:
+    with pytest.raises(BrokenAnswer, match="without a finish reason"):
+        read([chunk(text("Hi", finish_reason="")), b"[DONE]"])

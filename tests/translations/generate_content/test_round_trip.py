@@ -240,6 +240,16 @@ GROUPS = st.one_of(
     THOUGHTS.map(lambda block: [block]),
 )
 STOPS = [("length", "MAX_TOKENS"), ("filter", "SAFETY")]
+
+
+def _with_own_ids(blocks: list[Any]) -> list[Any]:
+    """The blocks, each call with an id that no other one has."""
+    for number, block in enumerate(blocks):
+        if isinstance(block, ToolCall):
+            block.id = f"c{number}"
+    return blocks
+
+
 ANSWERS = st.builds(
     Answer,
     id=st.just("r1"),
@@ -248,7 +258,7 @@ ANSWERS = st.builds(
     candidates=st.builds(
         lambda groups, stop: [
             Candidate(
-                [deepcopy(block) for group in groups for block in group],
+                _with_own_ids([deepcopy(block) for group in groups for block in group]),
                 Finish(stop=stop[0], native=stop[1]),
             )
         ],
@@ -277,7 +287,7 @@ def events_of(answer: Answer, size: int) -> list[Event]:
     events: list[Event] = [Start(id=answer.id, model=answer.model)]
     for block in candidate.blocks:
         text = block.arguments if isinstance(block, ToolCall) else getattr(block, "text", "")
-        empty: Any = ToolCall(id="c", name="f") if isinstance(block, ToolCall) else type(block)
+        empty: Any = ToolCall(id=block.id, name="f") if isinstance(block, ToolCall) else type(block)
         opened = (
             block if isinstance(block, Media) else empty if isinstance(block, ToolCall) else empty()
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.translations.messages.answer_reader import Reader
+from engine.translations.messages.answer_reader import Reader, read_answer
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WrongType
@@ -188,3 +188,9 @@ def test_what_is_not_asked_for_may_have_any_value() -> None:
         START, odd, new, TEXT, text("a"), delta(type="new_delta", data=[]), STOP, END, LAST
     )
     assert answer.candidates[0].blocks == [Text(text="a")]
+
+
+def test_an_answer_of_an_older_api_is_none() -> None:
+    body = {"type": "completion", "completion": "Hi", "stop_reason": "stop_sequence"}
+    with pytest.raises(BrokenAnswer, match="has no content"):
+        list(read_answer(json.dumps(body).encode()))

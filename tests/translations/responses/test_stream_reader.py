@@ -270,7 +270,7 @@ def test_citations_and_log_probabilities() -> None:
         ([CREATED, added(**CALL), delta("output_text", "a")], "text outside of its item"),
         ([CREATED, delta("function_call_arguments", "a")], "text outside of its item"),
         ([CREATED, added(**THOUGHT), added(**CALL)], "parts out of order"),
-        ([CREATED, added(type="function_call", id="fc_1")], "without a name"),
+        ([CREATED, added(type="function_call", id="fc_1"), COMPLETED], "without a name"),
     ],
 )
 def test_broken_streams(documents: list[Json], message: str) -> None:
