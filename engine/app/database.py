@@ -86,10 +86,13 @@ def ledger(config: Config, url: str, telemetry: WorkerTelemetry) -> Observer:
         raise CannotConnect(str(error)) from error
     database = open_database(url)
     table = UsageTable(database, partial(upgrade, database))
-    shipper = Shipper(journal, table, retention=config.stores.retention)
+    shipper = Shipper(journal.folder, table, retention=config.stores.retention)
+    telemetry.closing.append(database.close)
     if telemetry.background:
         shipper.start()
-    telemetry.closing += [database.close, shipper.close if telemetry.background else journal.close]
+        journal.start()
+        telemetry.closing.append(shipper.close)
+    telemetry.closing.append(journal.close)
     telemetry.collectors.append(ledger_collector(journal, shipper))
 
     def write_entries(exchange: Exchange) -> None:
