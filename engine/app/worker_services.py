@@ -18,6 +18,7 @@ from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
 from engine.plan.route import Plan
+from engine.process.channel import Channel
 from engine.values.price import Prices
 
 if TYPE_CHECKING:
@@ -41,21 +42,21 @@ def services_of(
     plan: Plan,
     telemetry: WorkerTelemetry | None = None,
     ended: RemovedTokens = dict,
+    recorder: Channel | None = None,
 ) -> Services:
     """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
 
     `telemetry` has the logs and metrics of the worker; the stores add to it. `ended` returns the
-    tokens of the config that have been removed from its files since.
+    tokens of the config that have been removed from its files since. `recorder` is the channel to
+    the process that uses the database; None: this one does.
     """
     config, telemetry = plan.config, telemetry or WorkerTelemetry()
     tokens: Lookup = config.tokens
-    recorded: TokenCache | None = None
-    observers, closing = telemetry.observers, telemetry.closing
+    cache: TokenCache | None = None
     if config.stores.records is not None:
-        from engine.app import database
+        from engine.app.records import recorded
 
-        tokens = recorded = database.token_cache(config, config.stores.records, telemetry)
-        observers.append(database.ledger(config, config.stores.records, telemetry))
+        tokens = cache = recorded(config, config.stores.records, telemetry, recorder)
     begin: Observer | None = None
     if config.telemetry.traces is not None:
         from engine.app.tracing import tracing
@@ -67,9 +68,9 @@ def services_of(
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=Prices(config.prices, default_prices(config)),
         currency=config.currency,
-        token_validity=_token_validity(config, recorded, ended),
+        token_validity=_token_validity(config, cache, ended),
         begin=begin,
-        observers=observers,
+        observers=telemetry.observers,
         proxies=config.server.trusted_proxies,
         collectors=telemetry.collectors,
         page=telemetry.page,
@@ -77,7 +78,7 @@ def services_of(
         queues=admission_queues(plan, telemetry),
         machine=machine_state(config, telemetry),
         background=telemetry.background,
-        closing=closing,
+        closing=telemetry.closing,
     )
 
 

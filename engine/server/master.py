@@ -10,7 +10,7 @@ from types import FrameType
 
 from gunicorn.sock import BaseSocket
 
-from engine.server.heavy.crew import Crew
+from engine.server.crew import Crew
 from engine.server.reloadable_app import ReloadableApp
 from engine.server.shutdown import SIGNALS, in_order
 from engine.server.supervisor import Supervisor
@@ -22,6 +22,10 @@ class _Interrupted(Exception):
 
 BOOT_SECONDS = 60.0
 """How long new workers may take to boot on a reload."""
+
+RECORDER_SECONDS = 7.0
+"""How long the recorder may take to ship the rest when the workers have ended: it has 3 s to end a
+round, and 3 s for another."""
 
 _KILL_SECONDS = 10.0
 """How long the master may take to end when the grace is over."""
@@ -95,9 +99,10 @@ class Master(Supervisor):
             if self.cfg.address != addresses:
                 self.LISTENERS = self.app.listen(listeners, self.log)
             self.old_listeners = [old for old in listeners if old not in self.LISTENERS]
-            self._old_crew, self._crew = self._crew, Crew(self.app.server, last)
+            self._old_crew, self._crew = self._crew, self._new_crew(last)
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
+            self.keep_recorder()
             self._await_boot(last)
         except _Interrupted:
             self.LISTENERS = [*self.LISTENERS, *self.old_listeners]  # all are closed with the rest
@@ -209,6 +214,8 @@ class Master(Supervisor):
             graceful = self._await_delay()
         self.app.sockets.remove_files(addresses)
         super().stop(graceful)
+        for recorder in self.recorders:  # no worker is left
+            recorder.await_end(RECORDER_SECONDS)
 
     def _await_delay(self) -> bool:
         """Wait while workers accept connections. False if a signal ends the delay."""

@@ -13,14 +13,12 @@ import math
 import os
 import signal
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import ClassVar, NoReturn
 
 import gevent
 from gevent.event import Event
-from gevent.monkey import MonkeyPatchWarning
 from gevent.pool import Pool
 from gunicorn.sock import BaseSocket, ssl_context
 from gunicorn.workers.ggevent import GeventWorker
@@ -35,11 +33,12 @@ from engine.server.connection_handler import (
     closing,
     ip_address,
 )
+from engine.server.crew import ALONE, Role
 from engine.server.environ import SchemeHeaders, worker_environ
-from engine.server.heavy.crew import ALONE, Role
 from engine.server.heavy.passing import Passing
 from engine.server.http1.request import Limits
 from engine.server.listener import Accepting, Admission, IdleConnections, Listener
+from engine.server.patch_warnings import no_patch_warning
 from engine.server.shutdown import (
     DUMP_SIGNAL,
     MIN_GRACE,
@@ -57,8 +56,6 @@ _LAST_REQUEST = 1.0
 _MIN_CUT = 1.0
 """The least time in seconds for callers to receive the end of their response."""
 _KILL_TIMEOUT = 0.5
-_UNUSED = r".*\(NOT patched\): \['redis\.asyncio\.connection \([^']*\)'\]"
-"""gevent's warning that only this module is not patched."""
 _NEVER = ShutdownDeadlines(math.inf, math.inf)
 
 
@@ -93,6 +90,8 @@ class Worker(GeventWorker):
     def init_process(self) -> None:
         Worker.serves_this_process = True
         self.keep_channel()
+        if self.role.recorder is not None:
+            self.role.recorder.keep_sending()
         cfg, limits = self.cfg, Limits()
         self._settings = HTTPSettings(
             Limits(
@@ -118,8 +117,7 @@ class Worker(GeventWorker):
 
     def patch(self) -> None:
         """Apply gevent's patches, without its warning about redis-py's unused asyncio module."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", _UNUSED, MonkeyPatchWarning)
+        with no_patch_warning():
             super().patch()
 
     def load_wsgi(self) -> None:

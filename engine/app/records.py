@@ -1,0 +1,74 @@
+"""What a worker does with the records of a config: finds callers by their tokens, and writes the
+ledger's journal. It opens no database: the recorder does (`recorder.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.app.telemetry import WorkerTelemetry
+from engine.callers.cache import TokenCache
+from engine.callers.metrics import lookup_collector
+from engine.callers.records import Records, RemoteRecords
+from engine.config.config import Config
+from engine.exchange.exchange import Exchange, Observer
+from engine.plan.route import CannotConnect
+from engine.process.channel import Channel
+from engine.stores.ledger.journal import Journal, JournalError
+from engine.stores.ledger.metrics import ledger_collector
+from engine.stores.ledger_entry import cancelled_entries, entry_of
+from engine.telemetry.health import StoreCheck
+
+if TYPE_CHECKING:
+    from engine.stores.ledger.shipper import Shipper  # it imports SQLAlchemy
+
+
+def recorded(
+    config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
+) -> TokenCache:
+    """The lookup of tokens; `telemetry` gets the ledger's observer. Without a `recorder`, as in a
+    trial and under another server, this process uses the database itself. Raises CannotConnect."""
+    shipper: Shipper | None = None
+    if recorder is not None:
+        records: Records = RemoteRecords(recorder)
+    else:
+        from engine.app import database
+
+        records = database.DatabaseRecords(config, url)
+        if telemetry.background:
+            shipper = database.start_shipper(config, url, telemetry)
+    telemetry.closing.append(records.close)
+    telemetry.observers.append(_ledger(config, telemetry, shipper))
+    return _token_cache(config, records, telemetry)
+
+
+def _token_cache(config: Config, records: Records, telemetry: WorkerTelemetry) -> TokenCache:
+    """The lookup of tokens, in the config and in the records."""
+    cache = TokenCache(config.tokens, records.look_up, ttl=config.stores.token_ttl)
+    telemetry.collectors.append(lookup_collector(cache))
+    # Until the first success, only the tokens of the config work.
+    telemetry.health.checks["records"] = StoreCheck(
+        records.ping, lambda connected: not connected and cache.lookups == cache.failed
+    )
+    return cache
+
+
+def _ledger(config: Config, telemetry: WorkerTelemetry, shipper: Shipper | None) -> Observer:
+    """The observer that writes the ledger entries of each request to the journal."""
+    try:
+        journal = Journal(config.stores.journal)
+    except JournalError as error:
+        raise CannotConnect(str(error)) from error
+    if telemetry.background:
+        journal.start()
+    telemetry.closing.append(journal.close)
+    telemetry.collectors.append(ledger_collector(journal, shipper))
+
+    def write_entries(exchange: Exchange) -> None:
+        if exchange.operation:
+            journal.append(entry_of(exchange, config.currency))
+            if exchange.record.attempt_count > 1:
+                for entry in cancelled_entries(exchange, config.currency):
+                    journal.append(entry)
+
+    return write_entries
