@@ -55,11 +55,10 @@ class DatabaseRecords:
         self._database.close()
 
 
-def start_shipper(config: Config, url: str, telemetry: WorkerTelemetry) -> Shipper:
-    """Ship the journal's files to the database, from now on until `telemetry` is closed."""
+def open_shipper(config: Config, url: str, telemetry: WorkerTelemetry) -> Shipper:
+    """What ships the journal's files to the database, until `telemetry` is closed."""
     database = open_database(url)
     table = UsageTable(database, partial(upgrade, database))
     shipper = Shipper(config.stores.journal, table, retention=config.stores.retention)
-    shipper.start()
     telemetry.closing += [database.close, shipper.close]
     return shipper

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import gevent
 
-from engine.app.database import DatabaseRecords, start_shipper
+from engine.app.database import DatabaseRecords, open_shipper
 from engine.app.telemetry import recorder_telemetry
 from engine.callers.records import RecordService
 from engine.config.config import Config
@@ -25,10 +25,11 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
     assert url is not None
     telemetry = recorder_telemetry(config, folder)
     with closing(Services(closing=telemetry.closing)):
-        shipper = start_shipper(config, url, telemetry)
+        shipper = open_shipper(config, url, telemetry)
         telemetry.collectors.append(ledger_collector(shipper=shipper))
         records = DatabaseRecords(config, url)
         telemetry.closing.append(records.close)
+        shipper.start()
         service = RecordService(records)
         while (descriptors := channel.receive()) is not None:
             for descriptor in descriptors:

@@ -1,5 +1,5 @@
 """What a worker does with the records of a config: finds callers by their tokens, and writes the
-ledger's journal. It opens no database: the recorder does (`recorder.py`).
+ledger's journal. It imports no database: the recorder does (`recorder.py`).
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from engine.app.telemetry import WorkerTelemetry
 from engine.callers.cache import TokenCache
 from engine.callers.metrics import lookup_collector
-from engine.callers.records import Records, RemoteRecords
+from engine.callers.records import Records
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
 from engine.plan.route import CannotConnect
-from engine.process.channel import Channel
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger_entry import cancelled_entries, entry_of
@@ -24,19 +23,10 @@ if TYPE_CHECKING:
 
 
 def recorded(
-    config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
+    config: Config, telemetry: WorkerTelemetry, records: Records, shipper: Shipper | None = None
 ) -> TokenCache:
-    """The lookup of tokens; `telemetry` gets the ledger's observer. Without a `recorder`, as in a
-    trial and under another server, this process uses the database itself. Raises CannotConnect."""
-    shipper: Shipper | None = None
-    if recorder is not None:
-        records: Records = RemoteRecords(recorder)
-    else:
-        from engine.app import database
-
-        records = database.DatabaseRecords(config, url)
-        if telemetry.background:
-            shipper = database.start_shipper(config, url, telemetry)
+    """The lookup of tokens; `telemetry` gets the ledger's observer. `shipper` is that of a process
+    that uses the database itself. Raises CannotConnect."""
     telemetry.closing.append(records.close)
     telemetry.observers.append(_ledger(config, telemetry, shipper))
     return _token_cache(config, records, telemetry)
@@ -61,6 +51,8 @@ def _ledger(config: Config, telemetry: WorkerTelemetry, shipper: Shipper | None)
         raise CannotConnect(str(error)) from error
     if telemetry.background:
         journal.start()
+        if shipper is not None:
+            shipper.start()
     telemetry.closing.append(journal.close)
     telemetry.collectors.append(ledger_collector(journal, shipper))
 

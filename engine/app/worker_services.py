@@ -6,6 +6,7 @@ Modules that a deployment does not use are not imported.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.app.limit_counters import counters_of
@@ -54,9 +55,7 @@ def services_of(
     tokens: Lookup = config.tokens
     cache: TokenCache | None = None
     if config.stores.records is not None:
-        from engine.app.records import recorded
-
-        tokens = cache = recorded(config, config.stores.records, telemetry, recorder)
+        tokens = cache = _recorded(config, config.stores.records, telemetry, recorder)
     begin: Observer | None = None
     if config.telemetry.traces is not None:
         from engine.app.tracing import tracing
@@ -80,6 +79,30 @@ def services_of(
         background=telemetry.background,
         closing=telemetry.closing,
     )
+
+
+def record(config: Config, folder: Path | None, channel: Channel) -> None:
+    """Be the recorder of a config with a database, see `recorder.py`."""
+    from engine.app import recorder
+
+    recorder.record(config, folder, channel)
+
+
+def _recorded(
+    config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
+) -> TokenCache:
+    """The lookup of tokens; `telemetry` gets the ledger. Without a recorder, as in a trial and
+    under another server, this process uses the database itself."""
+    from engine.app import records
+
+    if recorder is not None:
+        from engine.callers.records import RemoteRecords
+
+        return records.recorded(config, telemetry, RemoteRecords(recorder))
+    from engine.app import database
+
+    shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
+    return records.recorded(config, telemetry, database.DatabaseRecords(config, url), shipper)
 
 
 def _token_validity(

@@ -26,10 +26,10 @@ log = logging.getLogger("modelway")
 Callers = Mapping[str, Caller | ValueError]
 """The caller of each digest that exists, or a ValueError if its record is invalid."""
 
-_LOOKUP_SECONDS = 2.0
+LOOKUP_SECONDS = 2.0
 """The timeout of a query in the recorder: less than that of a cache, which then has the reason."""
-_PING_SECONDS = 1.0
-_MARGIN = 0.5
+PING_SECONDS = 1.0
+PING_MARGIN = 0.5
 """Seconds that a worker waits longer for the answer to a ping than the recorder for the ping."""
 _PING: tuple[str, ...] = ()
 """The question whether the database answers; any other consists of digests."""
@@ -58,7 +58,7 @@ class RemoteRecords:
 
     def ping(self) -> str:
         try:
-            error: str = within(_PING_SECONDS + _MARGIN, partial(self._ask, _PING))
+            error: str = within(PING_SECONDS + PING_MARGIN, partial(self._ask, _PING))
         except DatabaseError as failure:
             return f"the recorder, which asks the database: {failure}"
         return error
@@ -109,7 +109,7 @@ class RecordService:
         look_up: Callable[[Sequence[str]], Callers] = records.look_up
         self._ping = records.ping
         self._batches: Batches[Caller | ValueError] = Batches(
-            lambda digests: within(_LOOKUP_SECONDS, partial(look_up, digests))
+            lambda digests: within(LOOKUP_SECONDS, partial(look_up, digests))
         )
 
     def serve(self, descriptor: int) -> None:
@@ -139,7 +139,7 @@ class RecordService:
 def ping_within(query: Callable[[], object]) -> str:
     """Why a database does not answer a query in time, or ""."""
     try:
-        within(_PING_SECONDS, query)
+        within(PING_SECONDS, query)
     except DatabaseError as error:
         return str(error)
     return ""

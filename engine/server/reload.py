@@ -32,11 +32,12 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from engine.app.worker_services import record
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
-from engine.process.channel import Channel
 from engine.process.child_process import release_memory, return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.log_throttle import LogThrottle
@@ -286,12 +287,7 @@ class Gateway(GunicornApplication):
         if config.stores.records is None:
             return None
 
-        def run(channel: Channel) -> None:
-            from engine.app.recorder import record  # with SQLAlchemy
-
-            record(config, self._folder, channel)
-
-        return run
+        return partial(record, config, self._folder)
 
     @property
     def config(self) -> str:

@@ -206,7 +206,7 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_another(
 def test_a_query_that_hangs_ends_in_the_recorder_too(
     recorder: None, remote: RemoteRecords, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.callers.records._LOOKUP_SECONDS", 0.01)
+    monkeypatch.setattr("engine.callers.records.LOOKUP_SECONDS", 0.01)
     database.before = lambda: gevent.sleep(PATIENCE)
     with pytest.raises(DatabaseAway, match="no answer within"):
         remote.look_up(["a"])
@@ -241,8 +241,8 @@ def test_the_database_is_pinged_by_the_recorder(
 def test_a_recorder_that_does_not_answer_is_no_database(
     remote: RemoteRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.callers.records._PING_SECONDS", 0.01)
-    monkeypatch.setattr("engine.callers.records._MARGIN", 0.0)
+    monkeypatch.setattr("engine.callers.records.PING_SECONDS", 0.01)
+    monkeypatch.setattr("engine.callers.records.PING_MARGIN", 0.0)
     assert remote.ping() == "the recorder, which asks the database: no answer within 0.01 s"
 
 

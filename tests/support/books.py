@@ -47,7 +47,7 @@ class Books:
         the two is found in at least one of them.
         """
         rows = {row["id"]: row for row in self._journal_rows()}
-        entries = (Entry._make(row)._asdict() for row in self._select(", ".join(Entry._fields)))
+        entries = (Entry(*row)._asdict() for row in self._select(", ".join(Entry._fields)))
         return rows | {row["id"]: row for row in entries}
 
     def rows_of(self, work: Callable[[], Any], count: int = 1) -> list[Row]:
