@@ -41,6 +41,7 @@ class Master(Supervisor):
     """
 
     _ending = False
+    _stopping = False
 
     def __init__(self, app: ReloadableApp, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(app, clock)
@@ -76,8 +77,11 @@ class Master(Supervisor):
             self.handle_hup()
 
     def reap_workers(self) -> None:
-        """A reload calls this again and again while it waits for workers."""
+        """A reload calls this again and again while it waits for workers, and so does a stop, in
+        which the recorder may die as well."""
         self._reap()
+        if self._stopping:
+            self.keep_recorder()
         if self._reloading and self._ending:
             raise _Interrupted
 
@@ -204,9 +208,10 @@ class Master(Supervisor):
         addresses = [listener.cfg_addr for listener in listeners]
         # Workers detect this, and know that they have no successor (`shutdown.master_listens`).
         self.app.sockets.close(listeners)
-        for crew in (self._crew, self._old_crew):
-            if crew is not None:
-                crew.close()
+        crews = [crew for crew in (self._crew, self._old_crew) if crew is not None]
+        for crew in crews:
+            crew.close_heavy_channel()
+        self._stopping = True
         self._service_manager.stopping(self.cfg.graceful_timeout + _KILL_SECONDS)
         self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
         self._report()
@@ -214,7 +219,9 @@ class Master(Supervisor):
             graceful = self._await_delay()
         self.app.sockets.remove_files(addresses)
         super().stop(graceful)
-        for recorder in self.recorders:  # no worker is left
+        for crew in crews:
+            crew.close()  # no worker is left: the recorders ship the rest
+        for recorder in self.recorders:
             recorder.await_end(RECORDER_SECONDS)
 
     def _await_delay(self) -> bool:

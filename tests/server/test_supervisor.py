@@ -212,3 +212,24 @@ def test_a_config_without_a_database_has_no_recorder(supervisor: Any) -> None:
     supervisor.manage_workers()
     assert supervisor.recorders == []
     assert supervisor.app.next_role.recorder is None
+
+
+def test_a_recorder_that_dies_while_workers_end_is_replaced(
+    recording: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody has to ship their last rows."""
+    recording.manage_workers()
+    (recorder,) = recording.recorders
+    first = recorder.pid
+
+    def wait(self: Any, graceful: bool) -> None:
+        os.kill(first, SIGKILL)
+        until(lambda: not recorder.lives(), "its end")
+        self.reap_workers()
+
+    monkeypatch.setattr(Arbiter, "stop", wait)
+    monkeypatch.setattr(Arbiter, "reap_workers", lambda self: os.waitpid(first, 0))
+    recording.stop(False)
+    assert recorder.pid != first
+    assert os.waitstatus_to_exitcode(os.waitpid(recorder.pid, 0)[1]) == 0
+    monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)
