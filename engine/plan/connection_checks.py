@@ -9,13 +9,13 @@ import ipaddress
 import os
 import sys
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path as FilePath
 
 from engine.config.config import Config
 from engine.config.stores import RedisTls, Stores
 from engine.config.upstreams import Resolve, Tls, UpstreamConfig
-from engine.process.child_process import ChildFailed, run
+from engine.process.child_process import run_in_child
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path, place_of
 from engine.upstream.addresses.source import dns_server
@@ -26,8 +26,6 @@ _TLS_FILES = {
     "ca": "it has no certificate in PEM format",
     "certificate": "it is not a certificate in PEM format with its key, or the key is encrypted",
 }
-_CHECK_SECONDS = 60.0
-"""How long a child process may take to import SQLAlchemy and read a URL."""
 _NOT_READ = frozenset({os.strerror(errno.EACCES), os.strerror(errno.EISDIR)})
 _HINTS = {
     "query": "a fixed parameter goes to credential: {query: api-version, value: ...}, and the key "
@@ -152,12 +150,8 @@ def _store_problems(stores: Stores) -> list[tuple[Path, str]]:
 @lru_cache(maxsize=8)
 def _records_problem(url: str) -> str:
     """In a child process: the master, from which workers are forked, needs no SQLAlchemy."""
-    if "sqlalchemy" in sys.modules:
-        return _url_problem(url)
-    try:
-        return run(partial(_url_problem, url), seconds=_CHECK_SECONDS)
-    except ChildFailed as failure:
-        return f"the check of this URL in a child process {failure}"
+    is_imported = "sqlalchemy" in sys.modules
+    return _url_problem(url) if is_imported else run_in_child(_url_problem, url)
 
 
 def _url_problem(url: str) -> str:
