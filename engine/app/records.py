@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.stores.ledger.shipper import Shipper  # it imports SQLAlchemy
 
 
-def recorded(
+def open_records(
     config: Config, telemetry: WorkerTelemetry, records: Records, shipper: Shipper | None = None
 ) -> TokenCache:
     """The lookup of tokens; `telemetry` gets the ledger's observer. `shipper` is that of a process

@@ -55,7 +55,7 @@ def services_of(
     tokens: Lookup = config.tokens
     cache: TokenCache | None = None
     if config.stores.records is not None:
-        tokens = cache = _recorded(config, config.stores.records, telemetry, recorder)
+        tokens = cache = _open_records(config, config.stores.records, telemetry, recorder)
     begin: Observer | None = None
     if config.telemetry.traces is not None:
         from engine.app.tracing import tracing
@@ -88,7 +88,7 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
     recorder.record(config, folder, channel)
 
 
-def _recorded(
+def _open_records(
     config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
 ) -> TokenCache:
     """The lookup of tokens; `telemetry` gets the ledger. Without a recorder, as in a trial and
@@ -98,11 +98,11 @@ def _recorded(
     if recorder is not None:
         from engine.callers.records import RemoteRecords
 
-        return records.recorded(config, telemetry, RemoteRecords(recorder))
+        return records.open_records(config, telemetry, RemoteRecords(recorder))
     from engine.app import database
 
     shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
-    return records.recorded(config, telemetry, database.DatabaseRecords(config, url), shipper)
+    return records.open_records(config, telemetry, database.DatabaseRecords(config, url), shipper)
 
 
 def _token_validity(
