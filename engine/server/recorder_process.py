@@ -40,7 +40,8 @@ Run = Callable[[Channel], None]
 
 
 class RecorderProcess:
-    """Keeps one process alive that runs `run`. Workers reach it over `channel`.
+    """Keeps one process alive that runs `run`. Workers reach it over `channel`. `last_beat` is when
+    it last said that it goes on.
 
     `limit` is after how many seconds without progress it is killed (0: never), as the `Watchdog`
     counts them. The first that ends is replaced at once, further ones after pauses; those are
@@ -56,7 +57,7 @@ class RecorderProcess:
         self._clock = clock
         self._watchdog = Watchdog(limit, clock)
         self._life: socket.socket | None = None
-        self._started = self._last_beat = self._next_start = -1e300
+        self._started = self.last_beat = self._next_start = -1e300
         self._failures = -1
 
     def keep(self, release: Callable[[], None]) -> None:
@@ -64,7 +65,7 @@ class RecorderProcess:
         the new process, to close what belongs to others."""
         now = self._clock()
         if self.lives():
-            if self._watchdog.check(self.pid, self._last_beat) is not None:
+            if self._watchdog.check(self.pid, self.last_beat) is not None:
                 log.critical("the recorder, process %s, is stuck and is killed", self.pid)
                 self._kill()
             return
@@ -80,7 +81,7 @@ class RecorderProcess:
             return False
         try:
             while self._life.recv(4096):
-                self._last_beat = self._clock()
+                self.last_beat = self._clock()
         except BlockingIOError:
             return True
         except ConnectionResetError:  # as the end of the stream
@@ -123,7 +124,7 @@ class RecorderProcess:
                 _become(self._run, self.channel, beat, release)
             life.setblocking(False)
             self.pid, self._life = pid, life
-            self._started = self._last_beat = now
+            self._started = self.last_beat = now
         finally:
             beat.close()
 
