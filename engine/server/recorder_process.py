@@ -21,7 +21,7 @@ import gevent
 from gevent import monkey
 
 from engine.process.channel import Channel
-from engine.server.patch_warnings import no_patch_warning
+from engine.server.gevent_patches import patching
 from engine.server.shutdown import DUMP_SIGNAL
 from engine.server.watchdog import Watchdog
 
@@ -143,7 +143,7 @@ def _become(
             Path("/proc/self/comm").write_text(RECORDER_NAME)
         release()
         channel.keep_receiving()
-        with no_patch_warning():
+        with patching():
             monkey.patch_all()
         gevent.reinit()
         gevent.spawn(_beat, beat)

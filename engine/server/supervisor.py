@@ -11,6 +11,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
 from gunicorn.sock import BaseSocket
 
+from engine.server import gevent_patches
 from engine.server.boot_backoff import BootBackoff
 from engine.server.crew import ALONE, Crew, Role
 from engine.server.heavy.worker import HeavyWorker
@@ -49,6 +50,7 @@ class Supervisor(Arbiter):
         self._states = WorkerStates(time.time)
         self._service_manager = ServiceManager()
         self._watchdog = Watchdog(self.timeout, clock)
+        gevent_patches.entry_points()  # its processes inherit them
         self.recorders: list[RecorderProcess] = []
         self._crew = self._new_crew(0)
 

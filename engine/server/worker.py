@@ -35,10 +35,10 @@ from engine.server.connection_handler import (
 )
 from engine.server.crew import ALONE, Role
 from engine.server.environ import SchemeHeaders, worker_environ
+from engine.server.gevent_patches import patching
 from engine.server.heavy.passing import Passing
 from engine.server.http1.request import Limits
 from engine.server.listener import Accepting, Admission, IdleConnections, Listener
-from engine.server.patch_warnings import no_patch_warning
 from engine.server.shutdown import (
     DUMP_SIGNAL,
     MIN_GRACE,
@@ -116,8 +116,8 @@ class Worker(GeventWorker):
                 self._passing = Passing(channel, self.role.above)
 
     def patch(self) -> None:
-        """Apply gevent's patches, without its warning about redis-py's unused asyncio module."""
-        with no_patch_warning():
+        """Apply gevent's patches, see `gevent_patches.py`."""
+        with patching():
             super().patch()
 
     def load_wsgi(self) -> None:
