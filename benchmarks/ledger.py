@@ -83,10 +83,11 @@ def run(url: str, folder: Path) -> None:
     upgrade(database)
     database.write(lambda c: c.execute(text("DELETE FROM usage")))
     journal = Journal(folder)
-    shipper = Shipper(journal, UsageTable(database))
+    shipper = Shipper(folder, UsageTable(database))
     start = time.perf_counter()
     append_cpu = append_seconds(journal)
     append_wall = time.perf_counter() - start
+    journal.close()
     stop: list[bool] = []
     pause = gevent.spawn(longest_pause, stop)
     cpu, wall = time.process_time(), time.perf_counter()

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from engine.server.heavy.worker import HEAVY_NAME
+from engine.server.recorder_process import RECORDER_NAME
 from engine.values.caller import digest
 from tests.support.ports import free_port
 from tests.support.running import with_telemetry
@@ -67,14 +68,14 @@ def first_answer(port: int, since: float) -> float:
 
 
 def workers(master: int) -> list[int]:
-    """The process ids of a master's workers, without those for large requests."""
+    """The process ids of a master's workers, without the recorder and those for large requests."""
     text = Path(f"/proc/{master}/task/{master}/children").read_text()
-    return [int(pid) for pid in text.split() if not is_heavy(pid)]
+    return [int(pid) for pid in text.split() if accepts(pid)]
 
 
-def is_heavy(pid: int | str) -> bool:
-    """Whether a process serves large requests only."""
-    return Path(f"/proc/{pid}/comm").read_text().strip() == HEAVY_NAME
+def accepts(pid: int | str) -> bool:
+    """Whether a process accepts connections."""
+    return Path(f"/proc/{pid}/comm").read_text().strip() not in (HEAVY_NAME, RECORDER_NAME)
 
 
 def resident(pid: int) -> float:

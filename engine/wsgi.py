@@ -42,7 +42,8 @@ def load() -> Application | WSGIAdapter:
 
     A config with errors is printed with all of them, and nothing is served.
     """
-    os.register_at_fork(after_in_child=_refuse)
+    if not _is_worker():
+        os.register_at_fork(after_in_child=_refuse)
     _refuse_other_workers()
     config = ConfigFiles.parse(os.environ.get("MODELWAY_CONFIG", "gateway.yaml"))
     planned = make_plan(config.main, os.environ, overlays=config.overlays)
@@ -107,14 +108,18 @@ def _refuse() -> None:
     os._exit(_APP_LOAD_ERROR)
 
 
+def _is_worker() -> bool:
+    """Whether this is a worker of gunicorn, which has child processes of its own: workers handle
+    this signal; a master that preloads does not yet."""
+    return signal.getsignal(signal.SIGUSR1) != signal.SIG_DFL
+
+
 def _refuse_other_workers() -> None:
     """Refuse gunicorn's workers without gevent: a stream would block all other requests of its
     worker. Raises AppImportError."""
-    # Workers handle this signal; a master that preloads does not yet.
-    is_worker = signal.getsignal(signal.SIGUSR1) != signal.SIG_DFL
     if (
         "gunicorn.arbiter" in sys.modules
-        and is_worker
+        and _is_worker()
         and not all(map(monkey.is_module_patched, _PATCHED))
     ):
         line = shlex.join(["gunicorn", *sys.argv[1:], "-k", "gevent"])

@@ -28,12 +28,13 @@ EDGES = {
         "server",
         "cli.demo",
         "telemetry.sink",
+        "process.channel",
     ),
     "ssl": ("upstream.client", "relay.websocket", "credentials.fetchers"),
     "select": ("upstream.client", "process.child_process"),
     "gevent.socket": (
         *("upstream.client", "relay.websocket", "server.caller_socket", "server.heavy"),
-        "process.aside",
+        *("process.aside", "process.channel"),
     ),
     "gevent.ssl": ("upstream.client",),
     # The fetchers of tokens run in a process of their own.

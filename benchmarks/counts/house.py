@@ -18,6 +18,7 @@ from engine.process.runtime_dir import runtime_directory
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.serving import serving
 from engine.server.worker import Worker
+from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper
 from engine.telemetry import batch
 from engine.telemetry.health import ConfigStatus
@@ -75,9 +76,11 @@ class House:
         self._folders = [runtime_directory(file), folder_of(os.getpid())]
         prepare(planned.plan.config)
         self._shippers: list[Shipper] = []
+        self._journals: list[Journal] = []
         setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010
+        setattr(Journal, "start", lambda journal: self._journals.append(journal))  # noqa: B010
         for background in (MetricsRecorder, PeriodicTask):
-            setattr(background, "start", lambda task: None)  # noqa: B010
+            setattr(background, "start", lambda task, **options: None)  # noqa: B010
         batch.INTERVAL, batch.MAX_ITEMS = 1e9, BATCH
         plan = planned.plan
         gunicorn = GunicornApplication(
@@ -95,7 +98,9 @@ class House:
         return ours
 
     def ship(self) -> None:
-        """Enter what the ledger's journal holds into the database."""
+        """Enter what the ledger's journal holds into the database, as the recorder does."""
+        for journal in self._journals:
+            journal.release()
         for shipper in self._shippers:
             shipper.round()
 

@@ -1,6 +1,7 @@
-"""The database of tokens and usage of a config, and the journal of the ledger.
+"""The database of tokens and usage of a config, for the process that uses it: the recorder.
 
-Imported only if a config has `stores.records`: the import of SQLAlchemy takes a tenth of a second.
+Imported there only: SQLAlchemy takes a tenth of a second, and more memory than all requests of a
+worker.
 """
 
 from __future__ import annotations
@@ -8,27 +9,17 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import gevent
-
 from engine.app.telemetry import WorkerTelemetry
-from engine.callers.cache import TokenCache
-from engine.callers.metrics import lookup_collector
+from engine.callers.records import ping_within
 from engine.config.config import Config
-from engine.exchange.exchange import Exchange, Observer
 from engine.plan.route import CannotConnect
-from engine.stores.database.database import Database, open_database
+from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseError
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.tokens import caller_lookup
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, JournalError
-from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger.shipper import Shipper
-from engine.stores.ledger_entry import cancelled_entries, entry_of
-from engine.telemetry.health import StoreCheck
-
-_PING_TIMEOUT = 1.0
-"""The timeout of a store's health check, in seconds."""
 
 
 def prepare(url: str, journal: Path) -> str:
@@ -48,55 +39,26 @@ def prepare(url: str, journal: Path) -> str:
     return ""
 
 
-def token_cache(config: Config, url: str, telemetry: WorkerTelemetry) -> TokenCache:
-    """The lookup of tokens, in the config and in the database."""
-    database = open_database(url, busy=0.05)
-    telemetry.closing.append(database.close)
-    records = caller_lookup(database, config.currency)
-    cache = TokenCache(config.tokens, records, ttl=config.stores.token_ttl)
-    telemetry.collectors.append(lookup_collector(cache))
-    # Until the first success, only the tokens of the config work.
-    telemetry.health.checks["records"] = StoreCheck(
-        partial(_ping_database, database),
-        lambda connected: not connected and cache.lookups == cache.failed,
-    )
-    return cache
+class DatabaseRecords:
+    """The tokens of a database, asked by this process itself."""
+
+    def __init__(self, config: Config, url: str) -> None:
+        self._database = open_database(url, busy=0.05)
+        self.look_up = caller_lookup(self._database, config.currency)
+
+    def ping(self) -> str:
+        """Why the database cannot be reached, or ""."""
+        query = "SELECT 1"
+        return ping_within(lambda: self._database.read(lambda c: c.exec_driver_sql(query).scalar()))
+
+    def close(self) -> None:
+        self._database.close()
 
 
-def _ping_database(database: Database) -> str:
-    timeout = gevent.Timeout(_PING_TIMEOUT)
-    try:
-        with timeout:
-            database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
-    except DatabaseError as error:
-        return str(error)
-    except gevent.Timeout as error:
-        if error is not timeout:
-            raise
-        return f"{database.display_url} does not answer in {_PING_TIMEOUT:g} s"
-    return ""
-
-
-def ledger(config: Config, url: str, telemetry: WorkerTelemetry) -> Observer:
-    """The observer that writes the ledger entries of each request to the journal, which is shipped
-    to the database. Raises CannotConnect."""
-    try:
-        journal = Journal(config.stores.journal)
-    except JournalError as error:
-        raise CannotConnect(str(error)) from error
+def open_shipper(config: Config, url: str, telemetry: WorkerTelemetry) -> Shipper:
+    """What ships the journal's files to the database, until `telemetry` is closed."""
     database = open_database(url)
     table = UsageTable(database, partial(upgrade, database))
-    shipper = Shipper(journal, table, retention=config.stores.retention)
-    if telemetry.background:
-        shipper.start()
-    telemetry.closing += [database.close, shipper.close if telemetry.background else journal.close]
-    telemetry.collectors.append(ledger_collector(journal, shipper))
-
-    def write_entries(exchange: Exchange) -> None:
-        if exchange.operation:
-            journal.append(entry_of(exchange, config.currency))
-            if exchange.record.attempt_count > 1:
-                for entry in cancelled_entries(exchange, config.currency):
-                    journal.append(entry)
-
-    return write_entries
+    shipper = Shipper(config.stores.journal, table, retention=config.stores.retention)
+    telemetry.closing += [database.close, shipper.close]
+    return shipper

@@ -62,9 +62,8 @@ def telemetry_of(
     health = Health(status or ConfigStatus(), version=version())
     parts = WorkerTelemetry(health=health, background=background)
     sinks: list[Sink] = []
-    errors = Sink("stderr")
+    errors = _log(config, loggers)
     sinks.append(errors)
-    log.install(log.LineHandler(errors.write, formatter_of(config)), settings.log.level, loggers)
     batch: Batch[Exchange] = Batch()
     if settings.access_log.format != "off":
         sinks.append(_access_log(config, settings.access_log, batch, parts))
@@ -74,11 +73,34 @@ def telemetry_of(
     if batch.consumers:
         parts.observers.append(batch.add)
     parts.collectors += [
-        process_collector(parts.health.version, is_heavy=is_heavy),
+        process_collector(parts.health.version, is_worker=not is_heavy),
         config_collector(parts.health.config),
         log_collector(lambda: sum(sink.dropped for sink in sinks)),
     ]
     return parts
+
+
+def recorder_telemetry(config: Config, folder: Path | None) -> WorkerTelemetry:
+    """The log and metrics of the recorder, to be called in it, after the fork; `folder` as in
+    `telemetry_of`."""
+    parts = WorkerTelemetry()
+    errors = _log(config, log.LOGGERS)
+    parts.closing.append(errors.close)
+    if folder is not None and config.telemetry.metrics:
+        _metrics(config, folder, Batch(), parts, is_worker=False)
+    parts.collectors += [
+        process_collector(version(), is_worker=False),
+        log_collector(lambda: errors.dropped),
+    ]
+    return parts
+
+
+def _log(config: Config, loggers: Sequence[str]) -> Sink:
+    """The sink of the gateway's own log, from now on."""
+    errors = Sink("stderr")
+    level = config.telemetry.log.level
+    log.install(log.LineHandler(errors.write, formatter_of(config)), level, loggers)
+    return errors
 
 
 def _access_log(
@@ -99,7 +121,14 @@ def _access_log(
     return sink
 
 
-def _metrics(config: Config, folder: Path, batch: Batch[Exchange], parts: WorkerTelemetry) -> None:
+def _metrics(
+    config: Config,
+    folder: Path,
+    batch: Batch[Exchange],
+    parts: WorkerTelemetry,
+    *,
+    is_worker: bool = True,
+) -> None:
     from engine.telemetry.metrics.recorder import MetricsRecorder
 
     metrics = MetricsRecorder(
@@ -114,7 +143,7 @@ def _metrics(config: Config, folder: Path, batch: Batch[Exchange], parts: Worker
     parts.page = metrics.page
     parts.closing.append(metrics.close)
     if parts.background:
-        metrics.start()
+        metrics.start(watches_loop=is_worker)
 
 
 def version() -> str:

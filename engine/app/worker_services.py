@@ -6,6 +6,7 @@ Modules that a deployment does not use are not imported.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.app.limit_counters import counters_of
@@ -18,6 +19,7 @@ from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
 from engine.plan.route import Plan
+from engine.process.channel import Channel
 from engine.values.price import Prices
 
 if TYPE_CHECKING:
@@ -41,21 +43,19 @@ def services_of(
     plan: Plan,
     telemetry: WorkerTelemetry | None = None,
     ended: RemovedTokens = dict,
+    recorder: Channel | None = None,
 ) -> Services:
     """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
 
     `telemetry` has the logs and metrics of the worker; the stores add to it. `ended` returns the
-    tokens of the config that have been removed from its files since.
+    tokens of the config that have been removed from its files since. `recorder` is the channel to
+    the process that uses the database; None: this one does.
     """
     config, telemetry = plan.config, telemetry or WorkerTelemetry()
     tokens: Lookup = config.tokens
-    recorded: TokenCache | None = None
-    observers, closing = telemetry.observers, telemetry.closing
+    cache: TokenCache | None = None
     if config.stores.records is not None:
-        from engine.app import database
-
-        tokens = recorded = database.token_cache(config, config.stores.records, telemetry)
-        observers.append(database.ledger(config, config.stores.records, telemetry))
+        tokens = cache = _open_records(config, config.stores.records, telemetry, recorder)
     begin: Observer | None = None
     if config.telemetry.traces is not None:
         from engine.app.tracing import tracing
@@ -67,9 +67,9 @@ def services_of(
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=Prices(config.prices, default_prices(config)),
         currency=config.currency,
-        token_validity=_token_validity(config, recorded, ended),
+        token_validity=_token_validity(config, cache, ended),
         begin=begin,
-        observers=observers,
+        observers=telemetry.observers,
         proxies=config.server.trusted_proxies,
         collectors=telemetry.collectors,
         page=telemetry.page,
@@ -77,8 +77,32 @@ def services_of(
         queues=admission_queues(plan, telemetry),
         machine=machine_state(config, telemetry),
         background=telemetry.background,
-        closing=closing,
+        closing=telemetry.closing,
     )
+
+
+def record(config: Config, folder: Path | None, channel: Channel) -> None:
+    """Be the recorder of a config with a database, see `recorder.py`."""
+    from engine.app import recorder
+
+    recorder.record(config, folder, channel)
+
+
+def _open_records(
+    config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
+) -> TokenCache:
+    """The lookup of tokens; `telemetry` gets the ledger. Without a recorder, as in a trial and
+    under another server, this process uses the database itself."""
+    from engine.app import records
+
+    if recorder is not None:
+        from engine.callers.records import RemoteRecords
+
+        return records.open_records(config, telemetry, RemoteRecords(recorder))
+    from engine.app import database
+
+    shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
+    return records.open_records(config, telemetry, database.DatabaseRecords(config, url), shipper)
 
 
 def _token_validity(

@@ -11,12 +11,13 @@ import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-import gevent
 from cachetools import LRUCache
 
 from engine.callers.batch_lookup import Batches
-from engine.stores.database.failures import DatabaseAway, DatabaseError
+from engine.callers.time_limit import within
+from engine.stores.database.failures import DatabaseError
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 
@@ -141,23 +142,13 @@ class TokenCache:
             return {}
         self.lookups += len(digests)
         try:
-            callers = self._within_timeout(digests)
+            callers = within(self._timeout, partial(self._records, digests))
         except DatabaseError as error:
             self.failed += len(digests)
             self._backoff.lookup_failed(error)
             return {}
         self._backoff.lookup_succeeded()
         return {digest: self._store(digest, callers.get(digest)) for digest in digests}
-
-    def _within_timeout(self, digests: Sequence[str]) -> Mapping[str, Caller | ValueError]:
-        timeout = gevent.Timeout(self._timeout)
-        try:
-            with timeout:
-                return self._records(digests)
-        except gevent.Timeout as error:
-            if error is not timeout:
-                raise
-            raise DatabaseAway(f"no answer within {self._timeout} s") from error
 
     def _store(self, digest: str, result: Caller | ValueError | None) -> _Entry:
         if isinstance(result, ValueError):

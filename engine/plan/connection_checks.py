@@ -7,12 +7,15 @@ from __future__ import annotations
 import errno
 import ipaddress
 import os
+import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path as FilePath
 
 from engine.config.config import Config
 from engine.config.stores import RedisTls, Stores
 from engine.config.upstreams import Resolve, Tls, UpstreamConfig
+from engine.process.child_process import run_in_child
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path, place_of
 from engine.upstream.addresses.source import dns_server
@@ -144,7 +147,14 @@ def _store_problems(stores: Stores) -> list[tuple[Path, str]]:
     return problems
 
 
+@lru_cache(maxsize=8)
 def _records_problem(url: str) -> str:
+    """In a child process: the master, from which workers are forked, needs no SQLAlchemy."""
+    is_imported = "sqlalchemy" in sys.modules
+    return _url_problem(url) if is_imported else run_in_child(_url_problem, url)
+
+
+def _url_problem(url: str) -> str:
     from engine.stores.database.database import open_database
     from engine.stores.database.failures import BadUrl
 

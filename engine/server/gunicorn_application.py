@@ -19,11 +19,11 @@ from engine.edge.router import Application
 from engine.plan.route import CannotServe
 from engine.process import runtime_dir
 from engine.server.boot_pipe import BootPipe
-from engine.server.gevent_patches import gevent_plugins
-from engine.server.heavy.crew import ALONE
+from engine.server.crew import ALONE
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
 from engine.server.master import Master
+from engine.server.recorder_process import Run
 from engine.server.shutdown import MIN_GRACE
 from engine.server.worker_states import WorkerState
 
@@ -58,12 +58,16 @@ class GunicornApplication(BaseApplication):
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
         exit_if_unavailable(self.addresses(), self._passed, self.server.reuse_port)
         runtime_dir.use_for_temporary_files()
-        gevent_plugins()
         Master(self).run()
 
     def addresses(self) -> dict[str, str]:
         """The addresses to listen on, by their keys in the config."""
         return listen_addresses(self.server.listen, self.telemetry)
+
+    @property
+    def recorder(self) -> Run | None:
+        """What the recorder of the config does, None if the config needs none."""
+        return None
 
     @property
     def delay(self) -> float:

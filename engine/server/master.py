@@ -10,7 +10,7 @@ from types import FrameType
 
 from gunicorn.sock import BaseSocket
 
-from engine.server.heavy.crew import Crew
+from engine.server.crew import Crew
 from engine.server.reloadable_app import ReloadableApp
 from engine.server.shutdown import SIGNALS, in_order
 from engine.server.supervisor import Supervisor
@@ -22,6 +22,10 @@ class _Interrupted(Exception):
 
 BOOT_SECONDS = 60.0
 """How long new workers may take to boot on a reload."""
+
+RECORDER_SECONDS = 7.0
+"""How long the recorder may take to ship the rest when the workers have ended: it has 3 s to end a
+round, and 3 s for another."""
 
 _KILL_SECONDS = 10.0
 """How long the master may take to end when the grace is over."""
@@ -37,6 +41,7 @@ class Master(Supervisor):
     """
 
     _ending = False
+    _stopping = False
 
     def __init__(self, app: ReloadableApp, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(app, clock)
@@ -72,8 +77,11 @@ class Master(Supervisor):
             self.handle_hup()
 
     def reap_workers(self) -> None:
-        """A reload calls this again and again while it waits for workers."""
+        """A reload calls this again and again while it waits for workers, and so does a stop, in
+        which the recorder may die as well."""
         self._reap()
+        if self._stopping:
+            self.keep_recorder()
         if self._reloading and self._ending:
             raise _Interrupted
 
@@ -95,9 +103,10 @@ class Master(Supervisor):
             if self.cfg.address != addresses:
                 self.LISTENERS = self.app.listen(listeners, self.log)
             self.old_listeners = [old for old in listeners if old not in self.LISTENERS]
-            self._old_crew, self._crew = self._crew, Crew(self.app.server, last)
+            self._old_crew, self._crew = self._crew, self._new_crew(last)
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
+            self.keep_recorder()
             self._await_boot(last)
         except _Interrupted:
             self.LISTENERS = [*self.LISTENERS, *self.old_listeners]  # all are closed with the rest
@@ -199,9 +208,10 @@ class Master(Supervisor):
         addresses = [listener.cfg_addr for listener in listeners]
         # Workers detect this, and know that they have no successor (`shutdown.master_listens`).
         self.app.sockets.close(listeners)
-        for crew in (self._crew, self._old_crew):
-            if crew is not None:
-                crew.close()
+        crews = [crew for crew in (self._crew, self._old_crew) if crew is not None]
+        for crew in crews:
+            crew.close_heavy_channel()
+        self._stopping = True
         self._service_manager.stopping(self.cfg.graceful_timeout + _KILL_SECONDS)
         self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
         self._report()
@@ -209,6 +219,10 @@ class Master(Supervisor):
             graceful = self._await_delay()
         self.app.sockets.remove_files(addresses)
         super().stop(graceful)
+        for crew in crews:
+            crew.close()  # no worker is left: the recorders ship the rest
+        for recorder in self.recorders:
+            recorder.await_end(RECORDER_SECONDS)
 
     def _await_delay(self) -> bool:
         """Wait while workers accept connections. False if a signal ends the delay."""

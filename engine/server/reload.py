@@ -32,19 +32,23 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.app.preload import preload
+from engine.app.worker_services import record
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
 from engine.process.child_process import release_memory, return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.log_throttle import LogThrottle
 from engine.server.config_trial import SECONDS, Boot, Trial, try_out
+from engine.server.crew import ALONE, Role
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.listen_addresses import listen_addresses, why_unavailable
 from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
 from engine.server.master_state import Publication, State, read_all
+from engine.server.recorder_process import Run
 from engine.server.removed_tokens import RemovedTokens
 from engine.server.serving import serving
 from engine.server.worker_states import WorkerState
@@ -148,13 +152,18 @@ class Plans:
         return_memory()
         return True
 
-    def serve(self, folder: Path | None, *, is_heavy: bool = False) -> Application:
-        """Build the application of a worker, in its process, and free the memory of the previous
-        plan there. `is_heavy`: it serves requests with large bodies only. Raises CannotConnect."""
+    def serve(self, folder: Path | None, role: Role = ALONE) -> Application:
+        """Build the application of a worker with a role, in its process, and free the memory of the
+        previous plan there. Raises CannotConnect."""
         self._previous = None
-        status = ConfigStatus(source=self.status)
-        ended = self._removed_tokens.read
-        return serving(self.plan, folder, status, ended=ended, is_heavy=is_heavy)
+        return serving(
+            self.plan,
+            folder,
+            ConfigStatus(source=self.status),
+            ended=self._removed_tokens.read,
+            is_heavy=role.is_heavy,
+            recorder=role.recorder,
+        )
 
     def confirm(self) -> None:
         """The new plan is served."""
@@ -250,6 +259,7 @@ class Gateway(GunicornApplication):
         """`folder` is that of the workers' metrics, `formatter` is for gunicorn's log; `passed` are
         sockets that listen already."""
         self.plans = plans
+        self._folder = folder
 
         def when_ready() -> None:
             plans.publish()
@@ -257,7 +267,7 @@ class Gateway(GunicornApplication):
 
         super().__init__(
             plans.plan.config.server,
-            lambda: plans.serve(folder, is_heavy=self.next_role.is_heavy),
+            lambda: plans.serve(folder, self.next_role),
             when_ready,
             formatter,
             plans.plan.config.telemetry.address,
@@ -273,6 +283,14 @@ class Gateway(GunicornApplication):
         """Use the settings of the current plan."""
         config = self.plans.plan.config
         self.server, self.telemetry = config.server, config.telemetry.address
+
+    @property
+    def recorder(self) -> Run | None:
+        config = self.plans.plan.config
+        if config.stores.records is None:
+            return None
+
+        return partial(record, config, self._folder)
 
     @property
     def config(self) -> str:

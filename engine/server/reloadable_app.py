@@ -10,8 +10,9 @@ from gunicorn.sock import BaseSocket
 
 from engine.config.server import Server
 from engine.server.boot_pipe import BootPipe
-from engine.server.heavy.crew import Role
+from engine.server.crew import Role
 from engine.server.listening_sockets import ListeningSockets
+from engine.server.recorder_process import Run
 from engine.server.worker_states import WorkerState
 
 
@@ -23,6 +24,8 @@ class ReloadableApp(Protocol):
     server: Server
     next_role: Role
 
+    @property
+    def recorder(self) -> Run | None: ...
     @property
     def delay(self) -> float: ...
     @property

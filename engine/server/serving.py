@@ -13,6 +13,7 @@ from engine.callers.revocation import RemovedTokens
 from engine.edge.router import Application
 from engine.exchange.turns import Turns
 from engine.plan.route import Plan
+from engine.process.channel import Channel
 from engine.process.gc_pause import no_collection
 from engine.process.idle_collection import IdleCollection
 from engine.telemetry.health import ConfigStatus
@@ -34,16 +35,18 @@ def serving(
     ended: RemovedTokens = dict,
     *,
     is_heavy: bool = False,
+    recorder: Channel | None = None,
 ) -> Application:
     """The application of one worker, made in its process, after the fork. Raises CannotConnect.
 
     `status` describes the config that is served; `loggers` are the names of loggers to configure;
     `ended` returns the tokens that a later config has removed; `is_heavy`: the worker serves
-    requests with large bodies only.
+    requests with large bodies only. `recorder` is the channel to the recorder; None: this process
+    does its work.
     """
     with no_collection(keep=True):  # later collections skip these objects as well
         telemetry = telemetry_of(plan.config, folder, loggers, status=status, is_heavy=is_heavy)
-        services = services_of(plan, telemetry, ended)
+        services = services_of(plan, telemetry, ended, recorder)
         if is_heavy:
             services = replace(services, turns=Turns(plan.config.server.heavy_queue))
         collection = IdleCollection()

@@ -1,4 +1,4 @@
-"""Starts the workers of a master, watches them, and replaces those that end."""
+"""Starts the workers and the recorder of a master, watches them, and replaces those that end."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
 from gunicorn.sock import BaseSocket
 
+from engine.server import gevent_patches
 from engine.server.boot_backoff import BootBackoff
-from engine.server.heavy.crew import ALONE, Crew, Role
+from engine.server.crew import ALONE, Crew, Role
 from engine.server.heavy.worker import HeavyWorker
+from engine.server.recorder_process import RecorderProcess
 from engine.server.reloadable_app import ReloadableApp
 from engine.server.service_manager import ServiceManager
 from engine.server.shutdown import SIGNALS
@@ -31,6 +33,8 @@ class Supervisor(Arbiter):
     that comes before. So the signals that end a worker are blocked over the fork, and
     `server/worker.py` unblocks them.
 
+    `recorders` are those of the config and of earlier ones that still have workers.
+
     Once a worker has served, only a signal ends the master. gunicorn exits when a worker fails to
     boot, and replaces a crashed worker at once; this one waits first, with backoff, in both cases.
     """
@@ -46,12 +50,42 @@ class Supervisor(Arbiter):
         self._states = WorkerStates(time.time)
         self._service_manager = ServiceManager()
         self._watchdog = Watchdog(self.timeout, clock)
-        self._crew = Crew(self.app.server, 0)
+        gevent_patches.gevent_plugins()  # its processes inherit them
+        self.recorders: list[RecorderProcess] = []
+        self._crew = self._new_crew(0)
 
     def handle_ttou(self) -> None:
         """Fewer workers: one stays, besides the heavy ones."""
         if self.num_workers > 1 + self._crew.server.heavy_processes:
             super().handle_ttou()  # type: ignore[misc]  # its stubs do not know
+
+    def _new_crew(self, after: int) -> Crew:
+        """The crew of the application's config."""
+        run = self.app.recorder
+        recorder = RecorderProcess(run, self.timeout, self._clock) if run is not None else None
+        if recorder is not None:
+            self.recorders.append(recorder)
+        return Crew(self.app.server, after, recorder)
+
+    def keep_recorder(self) -> None:
+        """Start the recorder, or replace it if it has ended; forget those of earlier configs that
+        have."""
+        current = self._crew.recorder
+        if current is not None:
+            current.keep(self._leave_to_workers)
+        self.recorders = [one for one in self.recorders if one is current or one.lives()]
+
+    def _leave_to_workers(self) -> None:
+        """Called in the recorder: close what it inherits from the master for workers."""
+        for listener in self.LISTENERS:
+            listener.close()
+        for worker in self.WORKERS.values():
+            worker.tmp.close()
+        self.close_old_sockets()
+        self._crew.close_heavy_channel()
+
+    def close_old_sockets(self) -> None:
+        """Close what only workers of an earlier config use, in a new process."""
 
     def _living(self) -> list[tuple[int, Role]]:
         """The ages and roles of all processes."""
@@ -73,6 +107,7 @@ class Supervisor(Arbiter):
                 if os.getpid() != self.pid or not boots.booted:
                     raise
                 self._pause(f"cannot fork a worker: {error}")
+        self.keep_recorder()
         self._report()
 
     def murder_workers(self) -> None:

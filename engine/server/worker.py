@@ -33,9 +33,9 @@ from engine.server.connection_handler import (
     closing,
     ip_address,
 )
+from engine.server.crew import ALONE, Role
 from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.gevent_patches import patching
-from engine.server.heavy.crew import ALONE, Role
 from engine.server.heavy.passing import Passing
 from engine.server.http1.request import Limits
 from engine.server.listener import Accepting, Admission, IdleConnections, Listener
@@ -90,6 +90,8 @@ class Worker(GeventWorker):
     def init_process(self) -> None:
         Worker.serves_this_process = True
         self.keep_channel()
+        if self.role.recorder is not None:
+            self.role.recorder.keep_sending()
         cfg, limits = self.cfg, Limits()
         self._settings = HTTPSettings(
             Limits(
@@ -114,6 +116,7 @@ class Worker(GeventWorker):
                 self._passing = Passing(channel, self.role.above)
 
     def patch(self) -> None:
+        """Apply gevent's patches, see `gevent_patches.py`."""
         with patching():
             super().patch()
 

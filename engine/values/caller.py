@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from engine.values.quota import Quota
 from engine.values.wildcard import Patterns, shared_patterns
@@ -47,6 +47,10 @@ class Caller:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_models", shared_patterns(tuple(self.models or ())))
         object.__setattr__(self, "_operations", shared_patterns(tuple(self.operations or ())))
+
+    def __reduce__(self) -> tuple[type[Caller], tuple[object, ...]]:
+        """Another process makes it anew, so that its patterns are shared there as well."""
+        return Caller, tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def may_use(self, model: str) -> bool:
         """Whether the caller may ask for this model."""

@@ -212,7 +212,7 @@ def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
 
     def rows_of_left() -> list[Row]:
         cancelled = ("small.left", 499)
-        return [r for r in books.journal_rows() if (r["operation"], r["status"]) == cancelled]
+        return [r for r in books.rows().values() if (r["operation"], r["status"]) == cancelled]
 
     until(lambda: len(rows_of_left()) == 2, "rows of those who left")
     rows = rows_of_left()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import sqlite3
 import threading
@@ -228,16 +230,22 @@ def test_no_secret_is_left_anywhere(front: Running) -> None:
     for words in (("list",), ("show", "hushed"), ("export",)):
         output = cli(front.log.parent, *words)
         assert secret not in output.stdout + output.stderr
+    (recorder_process,) = front.recorders()
+    os.kill(recorder_process, signal.SIGSTOP)  # or it would ship the journal, and remove its files
+    for each in (secret, rotated):
+        ask(front.port, request(f"/v1/chat/chat/completions?key={each}", b"{", token=each))
     files = [path for path in front.log.parent.rglob("*") if path.is_file()]
+    contents = {path: path.read_bytes() for path in files}
+    os.kill(recorder_process, signal.SIGCONT)
     assert any(path.name == "records.db" for path in files)
     assert any("journal" in path.parts for path in files)
     assert front.log in files
     commands = [
-        path for pid in (front.process.pid, *front.workers())
+        path for pid in (front.process.pid, *front.workers(), *front.recorders())
         for path in (Path(f"/proc/{pid}/cmdline"), Path(f"/proc/{pid}/environ"))
     ]  # fmt: skip
-    for path in (*files, *commands):
-        data = path.read_bytes()
+    contents |= {path: path.read_bytes() for path in commands}
+    for path, data in contents.items():
         for each in (secret, rotated, ALL):
             assert each.removeprefix("mw-").encode() not in data, path
 

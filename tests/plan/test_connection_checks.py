@@ -1,10 +1,14 @@
 """URLs, proxies and files of TLS that cannot be used are errors at their place."""
 
+import subprocess
+import sys
+
 import pytest
 
 from engine.plan.connection_checks import check_connections
 from engine.source.problem import Findings
 from tests.support.configs import read_config
+from tests.support.paths import ROOT
 
 
 def problems(text, environ=None):
@@ -84,3 +88,33 @@ def test_a_file_of_tls_that_is_no_certificate(tmp_path, key, words):
 def test_a_collector_of_traces_needs_a_url():
     ((message, _),) = problems("telemetry: {traces: {endpoint: 'https://c.example/v1?x=1'}}")
     assert "collector" in message
+
+
+_CHECK = """
+import sys
+from pathlib import Path
+from engine.plan.connection_checks import check_connections
+from engine.source.problem import Findings
+from tests.support.configs import read_config
+
+findings = Findings()
+check_connections(read_config(sys.argv[1]), findings)
+print([problem.message for problem in findings.problems], "sqlalchemy" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    ("url", "messages"),
+    [
+        ("sqlite:///records.db", "[]"),
+        (
+            "postgresql+psycopg://u:hidden@db:99999/x",
+            "['the port is not a number from 0 to 65535']",
+        ),
+    ],
+)
+def test_the_url_of_a_database_is_read_in_a_child_process(url, messages):
+    """The process that plans is a gateway's master, and its workers need no SQLAlchemy."""
+    command = [sys.executable, "-c", _CHECK, f"stores: {{records: '{url}'}}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout == f"{messages} False\n"

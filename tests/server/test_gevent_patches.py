@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+import warnings
 from importlib import metadata
 
 import pytest
+from gevent.monkey import MonkeyPatchWarning
 
 from engine.server.gevent_patches import gevent_plugins, patching
 from tests.support import distributions
@@ -16,6 +18,10 @@ def note(event):
     with Path(__file__).with_name("patched").open("a") as file:
         file.write(f"{event.module_name} ")
 """
+UNUSED = (
+    "Monkey-patching outside the main native thread. Some APIs will not be available. "
+    "(NOT patched): ['redis.asyncio.connection (/x/redis/asyncio/connection.py)']"
+)
 PATCH = """
 from importlib import metadata
 reads = 0
@@ -73,3 +79,12 @@ def test_others_look_for_entry_points_as_ever_after_it(site):
     with pytest.raises(ZeroDivisionError), patching():
         1 / 0  # noqa: B018 - fails
     assert metadata.entry_points is before
+
+
+def test_only_the_warning_of_the_unused_module_is_left_out():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with patching():
+            warnings.warn(UNUSED, MonkeyPatchWarning, stacklevel=1)
+            warnings.warn(UNUSED.replace("redis", "ours"), MonkeyPatchWarning, stacklevel=1)
+    assert ["ours" in str(warning.message) for warning in caught] == [True]

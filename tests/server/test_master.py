@@ -20,7 +20,7 @@ import pytest
 from gunicorn.arbiter import Arbiter
 
 from engine.config.server import Server
-from engine.server.heavy.channel import Channel
+from engine.process.channel import Channel
 from engine.server.master import Master
 from tests.support.clock import Clock
 from tests.support.reloads import BOOTING, App, Mark

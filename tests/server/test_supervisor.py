@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import sys
 from collections.abc import Iterator
 from signal import SIGABRT, SIGKILL
@@ -12,12 +14,14 @@ import pytest
 from gunicorn.arbiter import Arbiter
 
 from engine.config.server import Server
+from engine.process.channel import Channel
 from engine.server.heavy.worker import HeavyWorker
 from engine.server.master import Master
 from engine.server.shutdown import DUMP_SIGNAL
 from engine.server.worker import Worker
 from tests.support.clock import Clock
 from tests.support.reloads import App, Mark
+from tests.support.waiting import until
 
 
 def test_a_worker_that_crashed_is_replaced_after_a_pause_that_grows(
@@ -141,3 +145,91 @@ def test_more_processes_are_more_workers(supervisor: Any) -> None:
     supervisor.manage_workers()
     supervisor.handle_ttin()
     assert kinds(supervisor)[-1] == (4, Worker)
+
+
+def serve(channel: Channel) -> None:
+    """What a recorder does that has nothing to do."""
+    while channel.receive() is not None:
+        pass
+
+
+class Recording(App):
+    """An application whose config has a database."""
+
+    recorder = staticmethod(serve)
+
+
+@pytest.fixture
+def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A master with a recorder, whose workers are left out."""
+    monkeypatch.setattr(Arbiter, "manage_workers", lambda self: None)
+    monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)
+    new_master: Any = Master(Recording(Server(workers=1, heavy_processes=0)))
+    new_master.pids = []
+    yield new_master
+    new_master.stop(False)
+    for pid in new_master.pids:
+        os.waitpid(pid, 0)
+
+
+def test_the_recorder_is_started_beside_the_workers(recording: Any) -> None:
+    for _ in range(2):
+        recording.manage_workers()
+    (recorder,) = recording.recorders
+    recording.pids.append(recorder.pid)
+    assert recorder.lives()
+    assert recording.WORKERS == {}
+
+
+def test_the_recorder_has_no_listening_socket(recording: Any) -> None:
+    sock = socket.create_server(("127.0.0.1", 0))
+    recording.LISTENERS = [sock]
+    recording.manage_workers()
+    recording.pids.append(recording.recorders[0].pid)
+    recording.LISTENERS = []
+    address = sock.getsockname()
+    sock.close()
+    until(lambda: refuses(address), "an address that nobody listens at")
+
+
+def refuses(address: Any) -> bool:
+    try:
+        socket.create_connection(address).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+def test_a_master_that_stops_waits_for_the_recorder(recording: Any) -> None:
+    recording.manage_workers()
+    (recorder,) = recording.recorders
+    recording.stop(False)
+    assert not recorder.lives()
+    assert os.waitstatus_to_exitcode(os.waitpid(recorder.pid, 0)[1]) == 0
+
+
+def test_a_config_without_a_database_has_no_recorder(supervisor: Any) -> None:
+    supervisor.manage_workers()
+    assert supervisor.recorders == []
+    assert supervisor.app.next_role.recorder is None
+
+
+def test_a_recorder_that_dies_while_workers_end_is_replaced(
+    recording: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody has to ship their last rows."""
+    recording.manage_workers()
+    (recorder,) = recording.recorders
+    first = recorder.pid
+
+    def wait(self: Any, graceful: bool) -> None:
+        os.kill(first, SIGKILL)
+        until(lambda: not recorder.lives(), "its end")
+        self.reap_workers()
+
+    monkeypatch.setattr(Arbiter, "stop", wait)
+    monkeypatch.setattr(Arbiter, "reap_workers", lambda self: os.waitpid(first, 0))
+    recording.stop(False)
+    assert recorder.pid != first
+    assert os.waitstatus_to_exitcode(os.waitpid(recorder.pid, 0)[1]) == 0
+    monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)

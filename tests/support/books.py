@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import text
 
 from engine.stores.database.database import open_database
-from engine.stores.ledger_entry import decode
+from engine.stores.ledger_entry import Entry, decode
 from tests.support.waiting import until
 
 Row = dict[str, Any]
@@ -20,14 +20,14 @@ Row = dict[str, Any]
 class Books:
     """The rows of the gateway whose config is in `folder`, with its journal where it is by default.
 
-    A row is in the journal as soon as its request is over, until its file is shipped and removed.
+    A row is in the journal as soon as its request is over, and a moment later in the database.
     """
 
     def __init__(self, folder: Path, url: str = "") -> None:
         self._folder = folder
         self._url = url or f"sqlite:///{folder}/records.db"
 
-    def journal_rows(self) -> list[Row]:
+    def _journal_rows(self) -> list[Row]:
         """The rows in the files of the journal; incomplete lines are skipped."""
         rows = []
         for path in sorted((self._folder / "var" / "journal").glob("*")):
@@ -37,21 +37,25 @@ class Books:
         return rows
 
     def outcomes(self) -> Counter[str]:
-        """How often each outcome occurs, of the rows in the journal and in the database.
+        """How often each outcome occurs, of all rows."""
+        return Counter(row["outcome"] for row in self.rows().values())
+
+    def rows(self) -> dict[str, Row]:
+        """The rows in the journal and in the database, by their ids.
 
         The journal is read first, then the database with one query: a row that is shipped between
         the two is found in at least one of them.
         """
-        outcomes = {row["id"]: row["outcome"] for row in self.journal_rows()}
-        outcomes.update(dict(self._select("id, outcome")))
-        return Counter(outcomes.values())
+        rows = {row["id"]: row for row in self._journal_rows()}
+        entries = (Entry(*row)._asdict() for row in self._select(", ".join(Entry._fields)))
+        return rows | {row["id"]: row for row in entries}
 
     def rows_of(self, work: Callable[[], Any], count: int = 1) -> list[Row]:
-        """The rows that `work` adds to the journal, by time. AssertionError unless `count`."""
-        before = {row["id"] for row in self.journal_rows()}
+        """The rows that `work` adds, by time. AssertionError unless `count`."""
+        before = self.rows().keys()
 
         def new() -> list[Row]:
-            return [row for row in self.journal_rows() if row["id"] not in before]
+            return [row for name, row in self.rows().items() if name not in before]
 
         work()
         until(lambda: len(new()) >= count, f"{count} rows")

@@ -10,9 +10,9 @@ import gevent.socket
 from gevent.pool import Pool
 
 from engine.exchange.caller_connection import InvalidFraming
+from engine.process.channel import Channel
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings
 from engine.server.environ import SchemeHeaders
-from engine.server.heavy.channel import Channel
 from engine.server.heavy.listener import HeavyListener
 from engine.server.heavy.passing import NothingPasses, Passing
 from engine.server.http1.request import Limits

@@ -1,5 +1,7 @@
 """Entries of the ledger, and journals that hold some."""
 
+import time
+
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger_entry import Entry
 
@@ -9,9 +11,9 @@ def append_entries(journal, count, start=0):
         journal.append(Entry(id=f"req_{number}", time=float(number)))
 
 
-def unowned_file(folder, count, name="x", tail=b""):
-    """A file of a worker that is dead."""
-    journal = Journal(folder)
+def unowned_file(folder, count, name="x", tail=b"", created=None):
+    """A file of a worker that is dead, which began it at the time `created`."""
+    journal = Journal(folder, clock=(lambda: created) if created else time.time)
     for number in range(count):
         journal.append(Entry(id=f"{name}_{number}", time=1.0))
     path = journal.live.path

@@ -26,15 +26,23 @@ def main() -> None:
     folder, url, name = sys.argv[1:]
     journal = Journal(Path(folder), max_bytes=20_000, max_age=0.5)
     table = UsageTable(open_database(url))
-    Shipper(
-        journal, table, batch=100, interval=0.02, scan=0.05, longest_wait=0.1, timeout=5.0
-    ).start()
+    shipper = Shipper(
+        journal.folder,
+        table,
+        batch=100,
+        interval=0.02,
+        fill_interval=0.05,
+        longest_wait=0.1,
+        timeout=5.0,
+    )
+    shipper.start()
     number = 0
     while True:
         for _ in range(3):
             number += 1
             journal.append(Entry(id=f"{name}-{number}", time=1.0, model_asked="x" * 200, cost=1))
             os.write(1, b"%s-%d\n" % (name.encode(), number))
+        journal.turn()
         gevent.sleep(0.005)
 
 

@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ import yaml
 
 from engine.config.keys import default
 from engine.server.heavy.worker import HEAVY_NAME
+from engine.server.recorder_process import RECORDER_NAME
 from engine.values.caller import digest
 from tests.support.ports import free_port
 from tests.support.waiting import PATIENCE, Deadline, under_load, until
@@ -113,9 +114,19 @@ class Running:
 
     def workers(self, *, heavy: bool = False) -> list[int]:
         """The process ids of the workers that accept connections, or of the `heavy` ones."""
+        if heavy:
+            return self._children(lambda name: name == HEAVY_NAME)
+        return self._children(lambda name: name not in (HEAVY_NAME, RECORDER_NAME))
+
+    def recorders(self) -> list[int]:
+        """The process ids of the recorders: one, or two within a reload."""
+        return self._children(lambda name: name == RECORDER_NAME)
+
+    def _children(self, matches: Callable[[str], bool]) -> list[int]:
+        """The child processes whose name matches."""
         pid = self.process.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [int(child) for child in children if _is_heavy(child) is heavy]
+        return [int(child) for child in children if matches(_name(child))]
 
     def stop(self) -> None:
         """Kill the whole process group, and wait."""
@@ -124,11 +135,11 @@ class Running:
         self.process.wait(under_load())
 
 
-def _is_heavy(pid: str) -> bool:
+def _name(pid: str) -> str:
     try:
-        return Path(f"/proc/{pid}/comm").read_text().strip() == HEAVY_NAME
+        return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:  # it has ended
-        return False
+        return ""
 
 
 @dataclass(frozen=True)
@@ -251,6 +262,8 @@ def gateway(
     try:
         until(lambda: len(running.workers(heavy=True)) >= heavy, f"{heavy} heavy workers")
         until(lambda: len(running.workers()) >= workers, f"{workers} workers", PATIENCE)
+        if "records" in (yaml.safe_load(text).get("stores") or {}):
+            until(running.recorders, "a recorder")
         yield dataclasses.replace(running, telemetry=telemetry)
     finally:
         running.stop()

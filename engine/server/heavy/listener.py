@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import gevent.socket
 from gevent.pool import Pool
 
+from engine.process.channel import Channel
 from engine.server.connection_handler import ConnectionHandler
-from engine.server.heavy.channel import Channel
 from engine.server.heavy.passed_request import ReportingSocket, receive_request, send_report
 
 

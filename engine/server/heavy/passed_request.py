@@ -7,17 +7,15 @@ other one has died.
 
 from __future__ import annotations
 
-import pickle
-import struct
 from contextlib import suppress
 from typing import NamedTuple
 
+from engine.process.messages import receive_message, send_message
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.http1.request import RequestHead
 from engine.values.errors import GatewayError
 
 _PIECE = 65_536
-_LENGTH = struct.Struct("!I")
 _READY, _BEGUN, _REUSABLE, _CLOSE = b"y", b"b", b"r", b"c"
 
 
@@ -55,16 +53,14 @@ def await_heavy_worker(sock: GeventSocket, seconds: float) -> bool:
 
 def send_request(sock: GeventSocket, request: PassedRequest) -> None:
     """Raises OSError if the heavy worker has died."""
-    data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
-    sock.sendall(_LENGTH.pack(len(data)) + data)
+    send_message(sock, request)
 
 
 def receive_request(sock: GeventSocket) -> PassedRequest:
     """Tell the worker that its end has arrived, and read the request. Raises EOFError or OSError
     if the worker has died, or waits no longer."""
     sock.sendall(_READY)
-    (length,) = _LENGTH.unpack(_receive(sock, _LENGTH.size))
-    request: PassedRequest = pickle.loads(_receive(sock, length))  # noqa: S301 - our own worker's
+    request: PassedRequest = receive_message(sock)
     return request
 
 
@@ -90,16 +86,6 @@ def send_report(sock: GeventSocket, *, is_reusable: bool, rest: bytes) -> None:
     """Report the end of a request; the worker may have died."""
     with suppress(OSError):
         sock.sendall((_REUSABLE if is_reusable else _CLOSE) + rest)
-
-
-def _receive(sock: GeventSocket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        piece = sock.recv(min(_PIECE, size - len(data)))
-        if not piece:
-            raise EOFError("the worker has died")
-        data += piece
-    return bytes(data)
 
 
 class ReportingSocket(CallerSocket):

@@ -7,8 +7,8 @@ import math
 import gevent.socket
 
 from engine.exchange.caller_connection import InvalidFraming
+from engine.process.channel import Channel
 from engine.server.caller_socket import GeventSocket
-from engine.server.heavy.channel import Channel
 from engine.server.heavy.passed_request import (
     PassedRequest,
     Report,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.stores.database.failures import READ_ONLY_SESSION
+from engine.stores.database.driver_errors import READ_ONLY_SESSION
 from engine.stores.database.postgresql_url import PRIMARY
 
 SESSION_LIMITS = "-c statement_timeout=2000 -c lock_timeout=2000"  # ms

@@ -1,16 +1,17 @@
 """The ledger's journal: files to which a worker appends entries before any database sees them.
 
-A file contains lines of JSON. The process that holds its lock (flock) owns it, writes it and ships
-it. The kernel releases the lock when the owner dies; any worker may then claim the file. When
-`append` returns, the kernel has the entry, so that killing the worker loses nothing. A power cut
-loses what the kernel has not written to the disk, usually the last 30 seconds.
+A file contains lines of JSON. The process that holds its lock (flock) owns it. The kernel releases
+the lock when the owner dies. When `append` returns, the kernel has the entry, so that killing the
+worker loses nothing. A power cut loses what the kernel has not written to the disk, usually the
+last 30 seconds.
 
-Theory of operation. A file moves through these states; `shipper.py` does all but the first:
+Theory of operation. A file moves through these states; `shipper.py` does the last:
 
-    live       its owner appends to it, and ships it up to its present end in each round
-    rotated    it reached `max_bytes` or `max_age`: the owner ships the rest and deletes it
-    unowned    nobody holds its lock: its owner died, stopped, or released it after a failed round
-    claimed    another worker took the lock: it ships all of it and deletes it
+    live       its worker appends to it
+    unowned    nobody holds its lock: the worker released it or died. It is released when the file
+               released before it has been shipped, so that rows wait a moment only, and a database
+               that is away gets few files; also at `max_bytes`, after `max_age`, and at the end
+    claimed    a shipper took the lock: it ships all of it and deletes it
 
 Invariants:
 
@@ -36,12 +37,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.process.log_throttle import LogThrottle
+from engine.process.periodic import PeriodicTask
 from engine.stores.ledger_entry import Entry, decode, encode
 
 SUFFIX = ".rows"
 _SUFFIXES = (".journal", SUFFIX)
 """Older versions wrote objects to `.journal`. They ignore `.rows`, whose arrays they cannot
 read."""
+INTERVAL = 0.25
+"""Seconds between two looks at whether the live file can be released."""
 _CHUNK = 256 * 1024
 _CREATE_RETRY = 1.0
 """Seconds after a file could not be created until the next attempt."""
@@ -66,13 +70,11 @@ class JournalBatch:
 class Segment:
     """A file that this process owns, created at `created` (Unix seconds).
 
-
     In bytes, `size` is its length and `offset` the length that is in the database. `rows` counts
-    the lines that this process wrote to it, `shipped_rows` those that it shipped. `waiting_since`
-    is when the oldest entry that is not shipped was written, in Unix seconds, or None.
+    the lines that this process wrote to it.
     """
 
-    __slots__ = ("created", "fd", "offset", "path", "rows", "shipped_rows", "size", "waiting_since")
+    __slots__ = ("created", "fd", "offset", "path", "rows", "size")
 
     def __init__(self, path: Path, fd: int, created: float, size: int = 0) -> None:
         self.path = path
@@ -80,18 +82,16 @@ class Segment:
         self.created = created
         self.size = size
         self.rows = 0
-        self.shipped_rows = 0
         self.offset = 0
-        self.waiting_since: float | None = None
 
-    def read(self, limit: int, closed: bool) -> JournalBatch:
-        """Read at most `limit` lines from `offset` on. `closed`: no process writes to the file, so
-        that a last line without a line end is complete. Raises OSError."""
+    def read(self, limit: int) -> JournalBatch:
+        """Read at most `limit` lines from `offset` on. No process writes to the file, so that a
+        last line without a line end is complete. Raises OSError."""
         data = os.pread(self.fd, _CHUNK, self.offset)
         lines = data.split(b"\n")
         tail = lines.pop()
         length = len(data) - len(tail)
-        if tail and (len(tail) == _CHUNK or (closed and len(data) < _CHUNK)):
+        if tail and (len(tail) == _CHUNK or len(data) < _CHUNK):
             lines.append(tail)
             length = len(data) + 1  # with the line end that is missing
         if len(lines) > limit:
@@ -107,17 +107,27 @@ class Segment:
         self.close()
 
     def close(self) -> None:
-        """Release the file, so that any worker can claim it."""
+        """Release the file, so that any shipper can claim it."""
         os.close(self.fd)
         self.fd = -1
 
 
-class Journal:
-    """Appends entries to a file in `folder`; a new file begins after `max_bytes` or `max_age`
-    seconds. Construct it in the worker, after the fork.
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """A backlog: the number of `rows` that are not in the database, and the age of the oldest one
+    in seconds."""
 
-    `lost_rows` counts entries that could not be written, `live` is the file being written,
-    `rotated` are earlier files that this process still owns. `clock` gives Unix seconds.
+    rows: int
+    seconds: float
+
+
+class Journal:
+    """Appends entries to a file in `folder`, and releases the file, so that it is shipped: when the
+    last released one has been, after `max_bytes`, or after `max_age` seconds. Construct it in the
+    worker, after the fork.
+
+    `lost_rows` counts entries that could not be written, `live` is the file being written. `clock`
+    gives Unix seconds.
     """
 
     def __init__(
@@ -132,12 +142,13 @@ class Journal:
         self.folder = folder
         self.lost_rows = 0
         self.live: Segment | None = None
-        self.rotated: list[Segment] = []
+        self._last_released: Path | None = None
         self._max_bytes = self._limit = max_bytes
         self._max_age = max_age
         self._clock = clock
         self._next_create = -1e300
         self._throttle = LogThrottle()
+        self._background = PeriodicTask(self._turn, INTERVAL)
         _prepare(folder)
 
     def append(self, entry: Entry) -> None:
@@ -162,28 +173,41 @@ class Journal:
             return
         segment.size += count
         segment.rows += 1
-        if segment.waiting_since is None:
-            segment.waiting_since = self._clock()
 
-    def rotate(self, now: float | None = None) -> None:
-        """Begin a new file with the next entry; with `now` only if this one is older than
-        `max_age`, or than the clock, which was set back.
-        """
-        live = self.live
-        if live is None or (now is not None and 0 <= now - live.created < self._max_age):
+    def start(self) -> None:
+        """Turn the file over in the background. Call it in the worker, after the fork."""
+        self._background.start()
+
+    def turn(self) -> None:
+        """Release the live file if the last released one has been shipped, or if this one is older
+        than `max_age`, or than the clock, which was set back. Raises OSError."""
+        live, last = self.live, self._last_released
+        if live is None:
             return
-        self.rotated.append(live)
-        self.live = None
+        is_recent = 0 <= self._clock() - live.created < self._max_age
+        if not is_recent or last is None or not last.exists():
+            self.release()
 
     def release(self) -> None:
-        """Release all rotated files, so that any worker can claim them. Raises OSError."""
-        while self.rotated:
-            self.rotated.pop().close()
+        """Release the live file; the next `append` begins a new one. Raises OSError."""
+        if self.live is not None:
+            live, self.live = self.live, None
+            self._last_released = live.path
+            live.close()
 
     def close(self) -> None:
-        """Release every file. A later `append` begins a new one. Raises OSError."""
-        self.rotate()
+        """End the background task and release the file. Raises OSError."""
+        self._background.stop(0)
         self.release()
+
+    def lag(self) -> Lag:
+        """The entries in the live file, and the age of the first one, with which it began."""
+        live = self.live
+        return Lag(live.rows, max(0.0, self._clock() - live.created)) if live else Lag(0, 0.0)
+
+    def _turn(self, wait: float) -> float:
+        self.turn()
+        return INTERVAL
 
     def _next_segment(self, now: float) -> Segment:
         """A new file; the current one if none can be created. Raises OSError without either."""
@@ -198,7 +222,7 @@ class Journal:
                 raise
             self._limit = self.live.size + self._max_bytes
             return self.live
-        self.rotate()
+        self.release()
         self.live = segment
         self._limit = self._max_bytes
         return segment
@@ -209,7 +233,7 @@ class Journal:
         try:
             os.ftruncate(segment.fd, segment.size)
         except OSError:
-            self.rotate()
+            self.release()
             raise
 
 
@@ -231,7 +255,7 @@ def create(folder: Path, now: float) -> Segment:
     while True:
         path = folder / f"{os.getpid()}-{int(now)}-{secrets.token_hex(8)}{SUFFIX}"
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        # Another worker may have claimed the empty file before this lock.
+        # A shipper may have claimed the empty file before this lock.
         if _lock_or_close(fd):
             return Segment(path, fd, now)
 
@@ -245,7 +269,7 @@ def claim(path: Path) -> Segment | None:
     if not _lock_or_close(fd):
         return None
     status = os.fstat(fd)
-    return Segment(path, fd, _created(path) or status.st_mtime, size=status.st_size)
+    return Segment(path, fd, creation_time(path) or status.st_mtime, size=status.st_size)
 
 
 def files(folder: Path) -> list[Path]:
@@ -278,7 +302,7 @@ def _lock_or_close(fd: int) -> bool:
     return locked
 
 
-def _created(path: Path) -> float | None:
-    """The time of creation in a file's name."""
+def creation_time(path: Path) -> float | None:
+    """When a file was created, by its name (Unix seconds); None for another name."""
     parts = path.name.split("-")
     return float(parts[1]) if len(parts) == 3 and parts[1].isdigit() else None

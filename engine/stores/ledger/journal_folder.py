@@ -82,7 +82,7 @@ def _claim(path: Path) -> Segment | None:
 
 def _ship(segment: Segment, writer: LedgerWriter, counts: ShippedFolder) -> None:
     while True:
-        batch = segment.read(_BATCH, closed=True)
+        batch = segment.read(_BATCH)
         if batch.end == segment.offset:
             return
         refusals = writer.refusals

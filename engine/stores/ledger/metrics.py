@@ -24,15 +24,18 @@ LEDGER_REFUSED = counter(
 LEDGER_SHIPPED = counter("modelway_ledger_rows_shipped_total", "", "Rows written to the database.")
 
 
-def ledger_collector(journal: Journal, shipper: Shipper) -> Collector:
-    """How far the database is behind the journal."""
+def ledger_collector(journal: Journal | None = None, shipper: Shipper | None = None) -> Collector:
+    """How far the database is behind the journal, as far as this process knows: what waits in the
+    file of its `journal`, and in the files of its `shipper`."""
 
     def collect() -> Iterator[Sample]:
-        lag = shipper.lag()
-        yield LEDGER_ROWS, (), lag.rows
-        yield LEDGER_AGE, (), lag.seconds
-        yield LEDGER_LOST, (), journal.lost_rows
-        yield LEDGER_REFUSED, (), shipper.refusals
-        yield LEDGER_SHIPPED, (), shipper.shipped
+        lags = [part.lag() for part in (journal, shipper) if part is not None]
+        yield LEDGER_ROWS, (), sum(lag.rows for lag in lags)
+        yield LEDGER_AGE, (), max((lag.seconds for lag in lags), default=0.0)
+        if journal is not None:
+            yield LEDGER_LOST, (), journal.lost_rows
+        if shipper is not None:
+            yield LEDGER_REFUSED, (), shipper.refusals
+            yield LEDGER_SHIPPED, (), shipper.shipped
 
     return collect

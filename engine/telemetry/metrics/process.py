@@ -14,10 +14,12 @@ from engine.values.metric import Collector, Sample, counter, gauge
 WORKERS = gauge(
     "modelway_workers",
     "",
-    "Worker processes that are alive, without those for large requests.",
+    "Worker processes that are alive, without the recorder and those for large requests.",
 )
-MEMORY = gauge("modelway_resident_memory_bytes", "", "Resident memory of all workers.")
-CPU = counter("modelway_cpu_seconds_total", "", "CPU time of all workers.")
+MEMORY = gauge(
+    "modelway_resident_memory_bytes", "", "Resident memory of all workers and the recorder."
+)
+CPU = counter("modelway_cpu_seconds_total", "", "CPU time of all workers and the recorder.")
 BUILD = gauge("modelway_build_info", "version python", "Always 1.", "livemax")
 CONFIG = gauge(
     "modelway_config_info", "hash", "1 for the config in use, by its SHA-256.", "livemax"
@@ -42,12 +44,12 @@ _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 _STATM = Path("/proc/self/statm")
 
 
-def process_collector(version: str, *, is_heavy: bool = False) -> Collector:
-    """This process; `version` is the gateway's. `is_heavy`: it serves large requests only."""
+def process_collector(version: str, *, is_worker: bool = True) -> Collector:
+    """This process; `version` is the gateway's. `is_worker`: it accepts connections."""
 
     def collect() -> Iterator[Sample]:
         yield BUILD, (version, platform.python_version()), 1.0
-        yield WORKERS, (), 0.0 if is_heavy else 1.0
+        yield WORKERS, (), float(is_worker)
         usage = resource.getrusage(resource.RUSAGE_SELF)
         yield CPU, (), usage.ru_utime + usage.ru_stime
         if _STATM.exists():

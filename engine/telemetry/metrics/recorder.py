@@ -96,9 +96,12 @@ class MetricsRecorder:
         self._next_retry = 0.0
         self._greenlets: list[gevent.Greenlet[..., None]] = []
 
-    def start(self) -> None:
-        """Sample the gauges, and watch the event loop, in the background from now on."""
-        self._greenlets = [gevent.spawn(self._run), gevent.spawn(watch_loop, self._cells)]
+    def start(self, *, watches_loop: bool = True) -> None:
+        """Sample the gauges, and watch the event loop for which requests would wait, in the
+        background from now on."""
+        self._greenlets = [gevent.spawn(self._run)]
+        if watches_loop:
+            self._greenlets.append(gevent.spawn(watch_loop, self._cells))
 
     def close(self) -> None:
         """The worker ends: its counters remain, its gauges do not."""

@@ -29,7 +29,7 @@ journal = Journal(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     journal.append(Entry(id=f"req_{number}", time=1.0))
     if number % 400 == 399:
-        journal.rotate()
+        journal.release()
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

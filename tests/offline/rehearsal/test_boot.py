@@ -195,7 +195,7 @@ def test_what_is_done_after_an_answer_is_looked_at_as_well(tmp_path, monkeypatch
     def fails(exchange, currency):
         raise ZeroDivisionError("a row")
 
-    monkeypatch.setattr("engine.app.database.entry_of", fails)
+    monkeypatch.setattr("engine.app.records.entry_of", fails)
     with pytest.raises(CannotServe, match="ZeroDivisionError: a row"):
         boot(planned(tmp_path))
 

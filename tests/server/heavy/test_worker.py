@@ -12,9 +12,9 @@ from gunicorn.errors import AppImportError
 from gunicorn.workers.ggevent import GeventWorker
 
 from engine.config.server import Server
+from engine.process.channel import Channel
+from engine.server.crew import Role
 from engine.server.gunicorn_application import GunicornApplication
-from engine.server.heavy.channel import Channel
-from engine.server.heavy.crew import Role
 from engine.server.heavy.worker import HeavyWorker
 from engine.server.listener import Admission, IdleConnections
 

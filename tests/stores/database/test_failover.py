@@ -65,7 +65,7 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
     primary, standby = servers
     database = open_database(hosts(primary, standby))
     journal = Journal(tmp_path)
-    shipper = Shipper(journal, UsageTable(database), batch=20)
+    shipper = Shipper(journal.folder, UsageTable(database), batch=20)
     ids_written, stop = [], threading.Event()
 
     def write():
@@ -74,8 +74,10 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
                 f"req_{len(ids_written)}", 1000.0 + len(ids_written), "a", cost=7, currency="USD"
             )
             journal.append(entry)
+            journal.turn()
             ids_written.append(entry.id)
             time.sleep(0.001)
+        journal.close()
 
     def is_away():
         try:
@@ -180,7 +182,7 @@ def test_rows_arrive_in_the_new_primary_through_poolers(servers, tmp_path):
             until(lambda: len(ids(database)) > count + 100, patience=60)
             worker.kill()
             written = set(worker.stdout.read().split())
-        shipper = Shipper(Journal(tmp_path), UsageTable(database))
+        shipper = Shipper(tmp_path, UsageTable(database))
         until(lambda: shipper.round() or files(tmp_path) == [], patience=60)
         shipper.close()
         assert len(set(ids(database))) == len(ids(database))

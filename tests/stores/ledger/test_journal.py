@@ -6,12 +6,23 @@ import subprocess
 import sys
 import textwrap
 
+import gevent
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.stores.ledger.journal import Journal, JournalError, Segment, claim, create, files
+from engine.stores.ledger.journal import (
+    Journal,
+    JournalError,
+    Lag,
+    Segment,
+    claim,
+    create,
+    files,
+)
 from engine.stores.ledger_entry import Entry, decode, encode
+from tests.support.clock import Clock
+from tests.support.waiting import PATIENCE
 
 
 def entry(number=1, **more):
@@ -34,42 +45,92 @@ def test_a_row_is_in_the_file_at_once(tmp_path):
 
 def test_a_worker_without_requests_has_no_file(tmp_path):
     journal = Journal(tmp_path)
-    journal.rotate()
+    journal.turn()
+    journal.release()
     assert files(tmp_path) == []
-    assert journal.rotated == []
 
 
 def test_another_file_is_begun_when_one_is_full(tmp_path):
     journal = Journal(tmp_path, max_bytes=500)
     for number in range(20):
         journal.append(entry(number))
-    assert len(journal.rotated) == 3
-    assert all(500 <= s.path.stat().st_size < 625 for s in journal.rotated)
+    full = [path for path in files(tmp_path) if path != journal.live.path]
+    assert len(full) == 3
+    assert all(500 <= path.stat().st_size < 625 for path in full)
+    assert None not in [claim(path) for path in full]
     assert len(ids(tmp_path)) == 20
 
 
-def test_another_file_is_begun_when_one_is_old(tmp_path):
-    now = [1000.0]
-    journal = Journal(tmp_path, max_age=60, clock=lambda: now[0])
+@pytest.fixture
+def clock():
+    return Clock(1000.0)
+
+
+def released(journal):
+    """How many files nobody owns."""
+    segments = [segment for path in files(journal.folder) if (segment := claim(path))]
+    for segment in segments:
+        segment.close()
+    return len(segments)
+
+
+def test_a_file_is_released_when_the_one_before_is_shipped(tmp_path, clock):
+    journal = Journal(tmp_path, max_age=60, clock=clock)
+    counts = []
+    for number in range(3):
+        journal.append(entry(number))
+        journal.turn()
+        counts.append(released(journal))
+    assert counts == [1, 1, 1]
+    assert len(ids(tmp_path)) == 3
+    next(path for path in files(tmp_path) if path != journal.live.path).unlink()  # shipped
+    journal.turn()
+    assert (released(journal), ids(tmp_path)) == (1, ["req_1", "req_2"])
+
+
+def test_a_file_is_released_when_it_is_old(tmp_path, clock):
+    """However long the database is away."""
+    journal = Journal(tmp_path, max_age=60, clock=clock)
     journal.append(entry(1))
-    journal.rotate(1059.0)
-    assert journal.rotated == []
-    journal.rotate(1060.0)
-    assert [segment.rows for segment in journal.rotated] == [1]
+    journal.release()
     journal.append(entry(2))
-    assert len(files(tmp_path)) == 2
+    clock.now += 59
+    journal.turn()
+    assert released(journal) == 1
+    clock.now += 1
+    journal.turn()
+    assert released(journal) == 2
 
 
-def test_files_stay_locked_until_the_journal_is_closed(tmp_path):
+def test_files_are_released_in_the_background(tmp_path):
+    journal = Journal(tmp_path)
+    journal.start()
+    journal.append(entry(1))
+    with gevent.Timeout(PATIENCE):
+        while not released(journal):
+            gevent.sleep(0.01)
+    journal.close()
+
+
+def test_a_live_file_is_locked_until_the_journal_is_closed(tmp_path):
     journal = Journal(tmp_path)
     journal.append(entry(1))
-    journal.rotate()
-    journal.append(entry(2))
-    assert [claim(path) for path in files(tmp_path)] == [None, None]
+    assert [claim(path) for path in files(tmp_path)] == [None]
     journal.close()
     assert None not in [claim(path) for path in files(tmp_path)]
     journal.append(entry(3))
-    assert ids(tmp_path) == ["req_1", "req_2", "req_3"]
+    assert ids(tmp_path) == ["req_1", "req_3"]
+
+
+def test_the_lag_is_the_number_and_age_of_rows_in_the_live_file(tmp_path, clock):
+    journal = Journal(tmp_path, clock=clock)
+    assert journal.lag() == Lag(0, 0.0)
+    journal.append(entry(1))
+    clock.now += 7
+    journal.append(entry(2))
+    assert journal.lag() == Lag(2, 7.0)
+    journal.release()
+    assert journal.lag() == Lag(0, 0.0)
 
 
 FULL_DISK = """
@@ -147,7 +208,7 @@ def test_half_a_line_that_cannot_be_truncated_stays(tmp_path, monkeypatch):
         journal.append(entry(2))
     journal.append(entry(3))
     assert journal.lost_rows == 1
-    assert len(journal.rotated) == 1
+    assert released(journal) == 1
     lines = [p.read_bytes().splitlines() for p in files(tmp_path)]
     assert sorted(len(each) for each in lines) == [1, 2]
 
@@ -206,12 +267,16 @@ def test_a_clock_that_is_set_back_loses_no_row(tmp_path, monkeypatch):
     assert ids(tmp_path) == ["req_2"]
 
 
-def test_a_file_from_the_future_is_old(tmp_path):
+def test_a_file_from_the_future_is_old(tmp_path, clock):
     """The clock was set back: by its age it would never be closed, and deleted."""
-    journal = Journal(tmp_path, clock=lambda: 2e9)
+    clock.now = 2e9
+    journal = Journal(tmp_path, clock=clock)
     journal.append(entry(1))
-    journal.rotate(1e9)
-    assert [segment.rows for segment in journal.rotated] == [1]
+    journal.release()
+    journal.append(entry(2))
+    clock.now = 1e9
+    journal.turn()
+    assert released(journal) == 2
 
 
 def test_a_removed_folder_is_created_again(tmp_path):
@@ -221,7 +286,6 @@ def test_a_removed_folder_is_created_again(tmp_path):
     journal.folder.rmdir()
     journal.append(entry(2))
     assert ids(journal.folder) == ["req_2"]
-    assert [segment.rows for segment in journal.rotated] == [1]
 
 
 def test_a_folder_that_cannot_be_created_is_reported_at_the_start(tmp_path):
@@ -243,10 +307,10 @@ def row(number):
     return encode(Entry(id=f"req_{number}", time=float(number)))
 
 
-def read_all(segment, limit=500, closed=True):
+def read_all(segment, limit=500):
     """The ids of all rows, read to the end, and how many lines were torn."""
     ids, torn = [], 0
-    while (batch := segment.read(limit, closed)).end != segment.offset:
+    while (batch := segment.read(limit)).end != segment.offset:
         assert batch.lines == len(batch.entries) + batch.torn <= limit
         ids += [entry.id for entry in batch.entries]
         torn += batch.torn
@@ -321,12 +385,6 @@ def test_files_of_older_programs_are_listed_and_they_list_none_of_ours(tmp_path)
 
 def test_files_are_for_this_user_alone(tmp_path):
     assert create(tmp_path, 0).path.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_line_that_is_still_being_written_waits(tmp_path):
-    segment = holding(tmp_path, row(1) + row(2)[:20])
-    assert read_all(segment, closed=False) == (["req_1"], 0)
-    assert segment.offset == len(row(1))
 
 
 DAMAGE = {

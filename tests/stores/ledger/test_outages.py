@@ -16,7 +16,7 @@ from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.schema import usage
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.journal import Journal, files
+from engine.stores.ledger.journal import files
 from engine.stores.ledger.shipper import Shipper
 from tests.support.paths import ROOT
 from tests.support.waiting import until
@@ -75,7 +75,7 @@ def shipped_ids(url):
 def recover(folder, url):
     """Ship everything, as any worker does: a round ends early when it takes long."""
     database = open_database(url)
-    shipper = Shipper(Journal(folder), UsageTable(database))
+    shipper = Shipper(folder, UsageTable(database))
     until(lambda: shipper.round() or files(folder) == [], patience=DEADLINE)
     shipper.close()
     database.close()

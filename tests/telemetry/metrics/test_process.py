@@ -15,7 +15,7 @@ def values(collector):
 def test_a_process_reports_itself():
     samples = values(process.process_collector("1.2"))
     assert samples[process.WORKERS,] == 1.0
-    assert values(process.process_collector("1.2", is_heavy=True))[process.WORKERS,] == 0.0
+    assert values(process.process_collector("1.2", is_worker=False))[process.WORKERS,] == 0.0
     assert samples[process.CPU,] > 0
     assert samples[process.MEMORY,] > 1_000_000
     assert samples[process.BUILD, "1.2", platform.python_version()] == 1.0

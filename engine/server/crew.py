@@ -1,4 +1,4 @@
-"""The processes that serve one config: workers, and heavy workers."""
+"""The processes that serve one config: workers, heavy workers and the recorder."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from engine.config.server import Server
-from engine.server.heavy.channel import Channel
+from engine.process.channel import Channel
+from engine.server.recorder_process import RecorderProcess
 
 
 class Role(NamedTuple):
     """What a new process does. A worker accepts connections, and passes requests with a body of
     more than `above` bytes to the `channel`, if there is one. A heavy worker (`is_heavy`) serves
-    those. `workers` is the number of workers."""
+    those. `workers` is the number of workers, `recorder` the channel to the recorder, if the config
+    has a database."""
 
     is_heavy: bool = False
     workers: int = 1
     channel: Channel | None = None
     above: int = 0
+    recorder: Channel | None = None
 
 
 ALONE = Role()
@@ -26,10 +29,11 @@ ALONE = Role()
 
 class Crew:
     """The processes that serve one config: those started after the one of the age `after` (gunicorn
-    numbers them)."""
+    numbers them), and the `recorder`, if the config has a database."""
 
-    def __init__(self, server: Server, after: int) -> None:
+    def __init__(self, server: Server, after: int, recorder: RecorderProcess | None = None) -> None:
         self.server = server
+        self.recorder = recorder
         self._after = after
         self._channel: Channel | None = None
 
@@ -42,7 +46,8 @@ class Crew:
         heavy = self._heavy(living)
         enough = heavy.count(False) >= processes - server.heavy_processes
         is_heavy = enough and heavy.count(True) < server.heavy_processes
-        return Role(is_heavy, server.workers, self._channel, server.heavy_above)
+        recorder = self.recorder.channel if self.recorder is not None else None
+        return Role(is_heavy, server.workers, self._channel, server.heavy_above, recorder)
 
     def lacks_heavy_workers(self, living: Iterable[tuple[int, Role]]) -> bool:
         """Whether a heavy worker has ended, and gunicorn has all the processes that it wants."""
@@ -54,5 +59,11 @@ class Crew:
 
     def close(self) -> None:
         """No process is started for it any more."""
+        self.close_heavy_channel()
+        if self.recorder is not None:
+            self.recorder.channel.close()
+
+    def close_heavy_channel(self) -> None:
+        """Called in the recorder as well: heavy workers end when nobody can pass them requests."""
         if self._channel is not None:
             self._channel.close()

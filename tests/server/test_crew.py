@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from engine.config.server import Server
-from engine.server.heavy.crew import Crew, Role
+from engine.server.crew import Crew, Role
+from engine.server.recorder_process import RecorderProcess
 
 
 @pytest.fixture
@@ -59,3 +60,16 @@ def test_a_heavy_worker_may_be_missing(
     crew: Crew, living: list[tuple[int, Role]], lacks: bool
 ) -> None:
     assert crew.lacks_heavy_workers(living) is lacks
+
+
+def test_workers_know_the_channel_of_the_recorder() -> None:
+    recorder = RecorderProcess(lambda channel: None)
+    crew = Crew(Server(workers=1), 0, recorder)
+    roles = [crew.next_role([], 2), crew.next_role([(1, WORKER)], 2)]
+    assert [(role.is_heavy, role.recorder) for role in roles] == [
+        (False, recorder.channel),
+        (True, recorder.channel),
+    ]
+    crew.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        recorder.channel.send([0])

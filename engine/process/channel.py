@@ -1,4 +1,4 @@
-"""Passes sockets from workers to heavy workers, over a pair of sockets that both inherit."""
+"""Passes sockets from workers to another process, over a pair of sockets that both inherit."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import errno
 import socket
 from collections.abc import Sequence
 
+import gevent.socket
 from gevent.socket import wait_read
 
 _MAX_PASSED = 2
 _FULL = (errno.EAGAIN, errno.ENOBUFS, errno.ETOOMANYREFS)
 
 
+Stream = gevent.socket.socket
+"""One end of a pair whose other end was passed to another process."""
+
+
 class Channel:
-    """The two ends of a channel. Made in the master; a worker keeps the one, a heavy worker the
-    other, so that each end closes with the last process that has it."""
+    """The two ends of a channel. Made in the master; a worker keeps the one, the process that
+    serves workers the other, so that each end closes with the last process that has it."""
 
     def __init__(self) -> None:
         self._sending, self._receiving = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -26,7 +31,7 @@ class Channel:
         self._receiving.close()
 
     def keep_receiving(self) -> None:
-        """Called in a heavy worker."""
+        """Called in a process that serves workers."""
         self._sending.close()
 
     def close(self) -> None:
@@ -35,7 +40,7 @@ class Channel:
         self._receiving.close()
 
     def send(self, descriptors: Sequence[int]) -> bool:
-        """Pass descriptors on, without waiting. False if the heavy workers do not keep up. Raises
+        """Pass descriptors on, without waiting. False if the receivers do not keep up. Raises
         OSError if none is left."""
         try:
             socket.send_fds(self._sending, [b"."], descriptors)
@@ -45,8 +50,21 @@ class Channel:
             raise
         return True
 
+    def connect(self) -> Stream | None:
+        """A stream to a receiver, which `receive` gives the other end. None if the receivers do not
+        keep up. Raises OSError."""
+        near, far = gevent.socket.socketpair()
+        is_passed = False
+        try:
+            with far:
+                is_passed = self.send([far.fileno()])
+        finally:
+            if not is_passed:
+                near.close()
+        return near if is_passed else None
+
     def receive(self) -> list[int] | None:
-        """Wait for descriptors, which several heavy workers may do; None when no worker is left."""
+        """Wait for descriptors, which several processes may do; None when no worker is left."""
         while True:
             wait_read(self._receiving.fileno())
             try:

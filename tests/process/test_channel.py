@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import gevent
 import pytest
 
-from engine.server.heavy.channel import Channel
+from engine.process.channel import Channel
 from tests.support.waiting import PATIENCE
 
 

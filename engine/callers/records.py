@@ -1,0 +1,150 @@
+"""The records of tokens in another process: a worker's questions, and the recorder's answers.
+
+A worker makes a pair of sockets for each question that it asks at the same time as others, and
+passes one end over the channel; the pair then carries one question after the other. When the
+recorder dies, its pairs end: each question is asked once more, over a pair that waits in the
+channel for the next recorder.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol
+
+from engine.callers.batch_lookup import Batches
+from engine.callers.time_limit import within
+from engine.process.channel import Channel, Stream
+from engine.process.messages import receive_message, send_message
+from engine.stores.database.failures import DatabaseAway, DatabaseError
+from engine.values.caller import Caller
+
+log = logging.getLogger("modelway")
+
+Callers = Mapping[str, Caller | ValueError]
+"""The caller of each digest that exists, or a ValueError if its record is invalid."""
+
+LOOKUP_SECONDS = 2.0
+"""The timeout of a query in the recorder: less than that of a cache, which then has the reason."""
+PING_SECONDS = 1.0
+PING_MARGIN = 0.5
+"""Seconds that a worker waits longer for the answer to a ping than the recorder for the ping."""
+_PING: tuple[str, ...] = ()
+"""The question whether the database answers; any other consists of digests."""
+
+
+class Records(Protocol):
+    """The records of tokens. `look_up` raises DatabaseError; `ping` returns why the database cannot
+    be reached, or ""."""
+
+    def look_up(self, digests: Sequence[str]) -> Callers: ...
+    def ping(self) -> str: ...
+    def close(self) -> None: ...
+
+
+class RemoteRecords:
+    """A worker's side."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._idle: list[Stream] = []
+
+    def look_up(self, digests: Sequence[str]) -> Callers:
+        """Wait for the recorder's answer. Raises DatabaseError."""
+        callers: Callers = self._ask(tuple(digests))
+        return callers
+
+    def ping(self) -> str:
+        try:
+            error: str = within(PING_SECONDS + PING_MARGIN, partial(self._ask, _PING))
+        except DatabaseError as failure:
+            return f"the recorder, which asks the database: {failure}"
+        return error
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def _ask(self, question: tuple[str, ...]) -> Any:
+        try:
+            answer = self._exchange(question)
+        except (EOFError, OSError):
+            self.close()  # its other pairs have ended as well
+            try:
+                answer = self._exchange(question)
+            except (EOFError, OSError) as error:
+                raise DatabaseAway("the recorder, which asks the database, has ended") from error
+        if isinstance(answer, DatabaseError):
+            raise answer
+        return answer
+
+    def _exchange(self, question: tuple[str, ...]) -> Any:
+        sock = self._idle.pop() if self._idle else self._connect()
+        try:
+            send_message(sock, question)
+            answer = receive_message(sock)
+        except BaseException:  # also a timeout, after which the answer may come
+            sock.close()
+            raise
+        self._idle.append(sock)
+        return answer
+
+    def _connect(self) -> Stream:
+        try:
+            stream = self._channel.connect()
+        except OSError as error:
+            raise DatabaseAway(f"the recorder cannot be asked: {error.strerror}") from error
+        if stream is None:
+            raise DatabaseAway("the recorder, which asks the database, does not keep up")
+        return stream
+
+
+class RecordService:
+    """The recorder's side: answers the questions of all workers, those of the same moment with one
+    query."""
+
+    def __init__(self, records: Records) -> None:
+        look_up: Callable[[Sequence[str]], Callers] = records.look_up
+        self._ping = records.ping
+        self._batches: Batches[Caller | ValueError] = Batches(
+            lambda digests: within(LOOKUP_SECONDS, partial(look_up, digests))
+        )
+
+    def serve(self, descriptor: int) -> None:
+        """Answer the questions that come over a pair, until the worker closes it."""
+        with (
+            Stream(fileno=descriptor) as sock,
+            suppress(EOFError, OSError),
+        ):
+            while True:
+                send_message(sock, self._answer(receive_message(sock)))
+
+    def _answer(self, question: tuple[str, ...]) -> object:
+        try:
+            return self._look_up(question) if question != _PING else self._ping()
+        except DatabaseError as error:
+            return error
+        except Exception:
+            log.exception("tokens cannot be looked up")
+            return DatabaseError("the look-up has failed, see the log of the recorder")
+
+    def _look_up(self, digests: Sequence[str]) -> Callers:
+        results = [(digest, self._batches.start(digest)) for digest in digests]
+        callers = [(digest, result.get()) for digest, result in results]
+        return {digest: _plain(caller) for digest, caller in callers if caller is not None}
+
+
+def ping_within(query: Callable[[], object]) -> str:
+    """Why a database does not answer a query in time, or ""."""
+    try:
+        within(PING_SECONDS, query)
+    except DatabaseError as error:
+        return str(error)
+    return ""
+
+
+def _plain(caller: Caller | ValueError) -> Caller | ValueError:
+    """An error of another class might not be readable in the worker."""
+    return ValueError(str(caller)) if isinstance(caller, ValueError) else caller
