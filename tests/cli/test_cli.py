@@ -18,6 +18,7 @@ def test_every_command_has_its_file_and_its_name():
             "check",
             "completion",
             "config",
+            "connect",
             "demo",
             "diff",
             "explain",

@@ -12,6 +12,7 @@ from tests.support.each import each
 
 NO_DATA = {
     "completion": "prints a script",
+    "connect": "prints the settings of an agent",
     "demo": "serves",
     "import": "writes a config, or a project",
     "init": "writes a project",

@@ -93,7 +93,7 @@ def test_a_model_has_the_formats_of_its_operations_and_no_others(shipped):
     assert formats["text-embedding-3-small"] == ([], embeddings)
     assert formats["rerank-v3.5"] == ([], ["rerank.rerank"])
     every_format = ["chat", "responses", "messages", "generate"]
-    counts = ["anthropic.countTokens", "gemini.countTokens"]
+    counts = ["openai.countResponseTokens", "anthropic.countTokens", "gemini.countTokens"]
     for name in ("gpt-*", "claude-sonnet", "gemini-2.5-flash"):
         assert formats[name] == (every_format, counts)
 

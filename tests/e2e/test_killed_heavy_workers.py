@@ -89,6 +89,6 @@ def test_it_costs_the_requests_in_it_and_no_row(running: Running, tmp_path: Path
     outcomes = Books(tmp_path).outcomes()
     complete = sum(caller.count(200) for caller in (*small, *large))
     assert complete <= outcomes["complete"] <= complete + failures
-    rows = {row["id"] for row in Books(tmp_path).journal_rows()} | set(Books(tmp_path).column())
+    rows = Books(tmp_path).rows().keys()
     ids = {each for caller in (*small, *large) for ids in caller.answered.values() for each in ids}
     assert ids <= rows
