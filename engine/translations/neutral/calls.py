@@ -116,6 +116,11 @@ def arguments_of(raw: Raw) -> str:
     return "" if text in _NOTHING else text.decode()
 
 
+def arguments_text(call: ToolCall) -> str:
+    """The arguments as a text; `{}` for none: programs parse them, and SDKs do."""
+    return call.arguments if call.arguments.strip() else "{}"
+
+
 def arguments_object(call: ToolCall) -> Raw:
     """The arguments as an object, with their own key order and number text. Raises WrongType."""
     if not are_object(call.arguments):
