@@ -40,6 +40,7 @@ from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import check_token_limit, with_token_limit
 from engine.translations.neutral.refusals import (
     UNREADABLE,
+    AnswerErrors,
     LossRules,
     check_objects,
     check_text,
@@ -131,6 +132,7 @@ class TranslatedExchange(Struct, frozen=True):
         except UNREADABLE as error:
             if (amended := Surrogates().amended(body)) != body:
                 return self.answer(amended, usage)
+            self.refuse(body)
             raise unreadable_answer(error) from error
 
     def for_answer(self) -> TranslatedExchange:
@@ -147,6 +149,11 @@ class TranslatedExchange(Struct, frozen=True):
         """The error in an error response; `document` is its JSON, None for none."""
         return self.translation.target.read_error(status, document)
 
+    def refuse(self, data: bytes) -> None:
+        """Raise UpstreamError if what is no answer, or no event of one, reports an error."""
+        target = self.translation.target
+        AnswerErrors(target.dialect, target.read_error).refuse(data)
+
 
 class StreamTranslator:
     """Translates the server-sent events of one stream; into an answer in one piece if the caller
@@ -157,6 +164,7 @@ class StreamTranslator:
         self._read = self._reader.read
         self._output = _output(exchange, usage)
         self._add = self._output.add
+        self._refuse = exchange.refuse
         self._candidates = exchange.request.candidates or 1
         self._surrogates = Surrogates()
 
@@ -181,6 +189,7 @@ class StreamTranslator:
         except UNREADABLE as error:
             if (amended := self._surrogates.amended(data)) != data:
                 return self.take() + self.event(amended)
+            self._refuse(data)
             raise unreadable_answer(error) from error
 
     def end(self) -> bytes:

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import error_text, event_document
+from engine.dialects.interface.error_forms import (
+    FAILED,
+    FAILED_REASONS,
+    error_text,
+    event_document,
+)
 from engine.dialects.interface.streams import END_MARKER, Framing
 from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
@@ -30,13 +35,19 @@ _END_MARKER = END_MARKER.decode()
 _SMALL = 2_048
 _EMPTY = re.compile(
     rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp"|choices"\s*:\s*\[\s*\]'
-    rb'|success"\s*:\s*false)'
+    rb'|success"\s*:\s*false|status"\s*:\s*"failed"|finish_reason"\s*:\s*"(?:%s)")'
+    % b"|".join(reason.encode() for reason in FAILED_REASONS)
 )
 _REPORT = re.compile(
-    rb'\s*\{\s*"(?:code|detail|error_\w+|errors|fault|header|message|msg|Response|ret|status\w*)"'
+    rb'\s*\{\s*"(?:code|detail|error_\w+|errors|fault|header|message|msg|Response|ret|status\w*'
+    rb'|createTime|modelVersion|responseId|usageMetadata)"'
 )
 """What a small answer has that reports an error behind other members (anywhere), or in place of
-them (at its start). One pattern of both would be tried at each byte, not only at each quote."""
+them (at its start): Gemini's without a candidate begin with their names. One pattern of both would
+be tried at each byte, not only at each quote."""
+_FAILED = f'"{FAILED}"'.encode()
+"""A failed response repeats its request, and may be long."""
+
 _FULL_MEMBERS = ("choices", "candidates")
 _ANSWER_MEMBERS = ("output", "content", "stop_reason", "promptFeedback", "prompt_feedback")
 """The members of which a chat's answer has one, in any format; the first ones are not empty."""
@@ -174,7 +185,9 @@ def _open_body(
         first = content.first = response.read()
     except NotAnEvent as error:  # of a translation
         raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
-    may_be_empty = len(first) <= _SMALL and (_REPORT.match(first) or _EMPTY.search(first))
+    may_be_empty = (len(first) <= _SMALL or first.find(_FAILED) >= 0) and (
+        _REPORT.match(first) or _EMPTY.search(first)
+    )
     if first[:1] != b"{":
         if not first and response.status == 200 and dialect.has_chat(chat_path):
             raise ErrorFirst(NO_ANSWER)
@@ -186,7 +199,7 @@ def _open_body(
         return content
     while (may_be_empty or _may_be_error(first, dialect)) and len(first) <= HELD_BYTES:
         document = NotAnEvent(first).document
-        if dialect.is_error_event(document):
+        if dialect.is_error_event(document) and not _is_looked_up(document, dialect, chat_path):
             raise ErrorFirst(document)
         if _lacks_answer(document, dialect, chat_path):
             raise ErrorFirst(document if error_text(document) else NO_ANSWER)
@@ -194,6 +207,13 @@ def _open_body(
             break
         first = content.first = first + more
     return content
+
+
+def _is_looked_up(document: Any, dialect: Dialect, chat_path: str) -> bool:
+    """Whether a body is the answer to a question for something that has failed, such as a response
+    of yesterday: only a chat fails by its status."""
+    is_failed = isinstance(document, dict) and document.get("status") == FAILED
+    return is_failed and not dialect.has_chat(chat_path)
 
 
 def _lacks_answer(document: Any, dialect: Dialect, chat_path: str) -> bool:

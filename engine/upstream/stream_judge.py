@@ -78,10 +78,10 @@ class StreamJudge:
         document = event_document(event)
         if not self._dialect.is_error_event(document):
             return True
-        if self._dialect.ends([document]):
+        has_form = self._dialect.has_error_form(document) and event.find(b"data: [") < 0
+        if has_form and self._dialect.ends([document]):
             self.error = document
             return True
-        has_form = self._dialect.has_error_form(document)
         self.failure = ReportedError(document, self._redaction.redact(event) if has_form else b"")
         return False
 

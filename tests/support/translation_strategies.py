@@ -64,7 +64,7 @@ LOGPROBS = st.builds(
 STOPS: tuple[Stop, ...] = ("end", "length", "filter")
 
 
-def _unique_calls(blocks: list[Block]) -> list[Block]:
+def unique_calls(blocks: list[Block]) -> list[Block]:
     """The blocks with an id of its own for each call."""
     return [
         ToolCall(id=f"call_{number}", name=block.name, arguments=block.arguments)
@@ -76,7 +76,7 @@ def _unique_calls(blocks: list[Block]) -> list[Block]:
 
 BLOCKS = st.lists(
     st.one_of(TEXTS, REASONINGS, CALLS, st.builds(Refusal, text=WORDS)), max_size=5
-).map(_unique_calls)
+).map(unique_calls)
 
 
 def _candidate(blocks: list[Block], stop: Stop, logprobs: list[TokenLogprob]) -> Candidate:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -64,6 +66,25 @@ def test_what_an_answer_needs_is_never_left_out(target: str) -> None:
     for caller, stream in itertools.product(CALLERS, (False, True)):
         with pytest.raises(BrokenAnswer, match="is not in its format"):
             _saying(odd, caller, target, stream=stream)
+
+
+@pytest.mark.parametrize("caller", ["chat_completions", "responses"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_arguments_that_are_white_space_are_json(caller: str, stream: bool) -> None:
+    case = _cases("converse")["arguments that are white space"]
+    documents = [each.encode() for each in case["documents"]]
+    output = translated(documents, caller, "converse", from_stream=True, stream=stream)
+    answer = as_sdk(caller, output, stream=stream)
+    assert [json.loads(each) for each in _arguments_in(answer)] == [{}, {"b": 2}]
+
+
+def _arguments_in(value: Any) -> Iterator[str]:
+    """The texts of all members `arguments`, wherever they are."""
+    if isinstance(value, dict):
+        yield from (each for name, each in value.items() if name == "arguments")
+    members = value.values() if isinstance(value, dict) else value
+    for each in members if isinstance(value, dict | list) else ():
+        yield from _arguments_in(each)
 
 
 @pytest.mark.parametrize("target", [each for each in TARGETS if each != "converse"])

@@ -13,6 +13,7 @@ from engine.translations.neutral.events import UpstreamError
 from engine.translations.neutral.language import TargetLanguage
 from engine.translations.neutral.refusals import error_members, error_of, is_error
 from tests.support.each import each
+from tests.support.translations import translated
 
 Json = dict[str, Any]
 
@@ -49,6 +50,19 @@ def test_an_error_in_a_stream_has_its_words_and_status(speaks: TargetLanguage, f
         list(speaks.stream_reader().read(json.dumps(document).encode()))
     assert streamed.value.message == words
     assert streamed.value.status in (429, 502)
+
+
+LIST = b'[{"error": {"code": 429, "type": "rate_limit_error", "message": "boom"}}]'
+
+
+@pytest.mark.parametrize("from_stream", [False, True])
+@each("speaks", LANGUAGES, ids=name_of)
+def test_a_list_with_an_error_has_its_words(speaks: TargetLanguage, from_stream: bool) -> None:
+    caller = "responses" if speaks.name == "messages" else "messages"
+    for stream in (False, True):
+        with pytest.raises(UpstreamError) as error:
+            translated([LIST], caller, speaks.name, from_stream=from_stream, stream=stream)
+        assert (error.value.status, error.value.message) == (429, "boom")
 
 
 @each("target", ["chat_completions", "messages", "responses"])

@@ -317,9 +317,19 @@ def test_other_operations_may_answer_so(dialect: str, path: str, method: str, na
     [
         ("/v1/responses", b'{"id":"r","object":"response","status":"queued","output":[]}'),
         ("/v1/responses", b'{"status":"completed","output":[],"success":false}'),
+        ("/v1/responses", b'{"object":"response","status":"incomplete","output":[],"error":null}'),
+        ("/v1/responses", b'{"status":"completed","output":[{"type":"x","status":"failed"}]}'),
         ("/v1/chat/completions", b'{"code":"","choices":[{"message":{"content":"a"}}]}'),
         ("/v1/messages", b'{"type":"message","content":null,"stop_reason":"end_turn"}'),
         ("/v1/models/m:generateContent", b'{"status":"x","promptFeedback":{"blockReason":"A"}}'),
+        (
+            "/v1/models/m:generateContent",
+            b'{"modelVersion":"m","promptFeedback":{"blockReason":"A"}}',
+        ),
+        (
+            "/v1/models/m:generateContent",
+            b'{"responseId":"r","candidates":[{"finishReason":"STOP"}]}',
+        ),
     ],
 )
 def test_an_answer_with_odd_members_is_an_answer(path: str, body: bytes) -> None:
@@ -345,6 +355,43 @@ def test_an_error_in_a_form_of_servers_keeps_its_status_and_words(dialect: str, 
     else:
         status, error, *_ = outcome(response)
         assert (status, case["words"] in error["message"]) == (case["told"], True)
+
+
+FAILED_ANSWERS = yaml.safe_load((CASES / "errors" / "failed_answers.yaml").read_text())
+
+
+def failed_answer(case: dict[str, Any]) -> FakeResponse:
+    if "body" in case:
+        body = case["body"].replace("LONG", "long " * 1_000).encode()
+        return FakeResponse(200, JSON, [body], has_length=True)
+    events = [b"data: %b\n\n" % each.encode() for each in case["events"]]
+    return FakeResponse(200, EVENTS, events)
+
+
+@each("name", FAILED_ANSWERS)
+def test_an_answer_that_has_failed_goes_to_the_next_target(name: str) -> None:
+    case = FAILED_ANSWERS[name]
+    good = Client(FakeResponse(200, JSON, [b"{}"], has_length=True))
+    response, _ = ask(case["dialect"], Client(failed_answer(case)), good, path=case["path"])
+    assert not isinstance(response, GatewayError)
+    assert (response.status, len(good.requests)) == (200, 1)
+    alone, _ = ask(case["dialect"], Client(failed_answer(case)), path=case["path"])
+    message = alone.message if isinstance(alone, GatewayError) else outcome(alone)[1]["message"]
+    assert alone.status == case["status"]
+    assert case["words"] in message
+
+
+@pytest.mark.parametrize(
+    ("path", "method"), [("/v1/responses/r", "GET"), ("/v1/batches/b/cancel", "POST")]
+)
+@each(
+    "name", [name for name, case in FAILED_ANSWERS.items() if "response" in name and "body" in case]
+)
+def test_what_has_failed_may_be_looked_up(name: str, path: str, method: str) -> None:
+    case = FAILED_ANSWERS[name]
+    response, _ = ask("openai", Client(failed_answer(case)), path=path, method=method)
+    assert not isinstance(response, GatewayError)
+    assert response.status == 200
 
 
 FAR = "Fri, 01 Jan 2038 00:00:00 GMT"

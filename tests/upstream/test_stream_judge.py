@@ -47,6 +47,8 @@ ERRORS = {
     "no choices": event({"id": "1", "choices": None, "error": {"message": "boom", "code": 500}}),
     "code": event({"code": 50505, "message": "boom", "data": None}),
     "base_resp": event({"base_resp": {"status_code": 1000, "status_msg": "boom"}}),
+    "detail": event({"detail": "boom"}),
+    "list": event([{"error": {"message": "boom", "code": 500}}]),
 }
 NAMED = event({"message": "boom", "code": 500}, b"event: error\n")
 REASON = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]})
@@ -109,6 +111,7 @@ WITHOUT_THE_WORD = {
     "vLLM": event({"choices": [{"index": 0, "delta": {}, "finish_reason": "abort"}]}),
     "DeepSeek": REASON.replace(b'"error"', b'"insufficient_system_resource"'),
     "response": event({"type": "response.failed", "response": {}}),
+    "ended": event({"type": "response.completed", "response": {"status": "failed"}}),
     "escaped": event({"base_resp": {"status_code": 1000}}).replace(b"base", b"\\u0062ase"),
 }
 
@@ -117,6 +120,14 @@ WITHOUT_THE_WORD = {
 def test_an_error_without_the_word_is_found_at_the_end(form: str) -> None:
     relayed = Relayed("openai", CONTENT["openai"], WITHOUT_THE_WORD[form], DONE)
     assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
+
+
+def test_a_completed_response_that_has_failed_has_no_clean_end() -> None:
+    response = {"status": "failed", "error": {"message": "boom", "code": "server_error"}}
+    failed = event({"type": "response.completed", "response": response})
+    relayed = Relayed("openai", CONTENT["openai"], failed)
+    assert (relayed.outcome, relayed.cut, relayed.opened) == (Outcome.UPSTREAM_CUT, True, True)
+    assert json.loads(relayed.data.split(b"data: ")[-1])["error"]["message"] == "boom"
 
 
 def test_only_the_event_with_an_error_is_judged() -> None:

@@ -23,12 +23,15 @@ _STREAM_SUFFIX = ":streamGenerateContent"
 _KEY = re.compile(r"(?:^|&)key=")
 
 
+_HEAD = frozenset({"usageMetadata", "modelVersion", "responseId", "createTime", "modelStatus"})
+
+
 def _has_content(document: object) -> bool:
-    """False for a first event that only counts tokens."""
+    """False for an event that only names the answer or counts tokens."""
     if not isinstance(document, dict) or "promptFeedback" in document:
         return True
     if "candidates" not in document:
-        return "usageMetadata" not in document
+        return _HEAD.isdisjoint(document)
     candidates = document["candidates"] or []
     if not isinstance(candidates, list):
         return True

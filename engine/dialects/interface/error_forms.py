@@ -20,7 +20,7 @@ MAX_TEXT = 500
 
 _ERROR_NAME = b"event: error\n"
 _MEMBERS = ("message", "msg", "type", "param", "code", "status")
-_WORDED = frozenset({"errors", "error_msg", "error_message"})
+_WORDED = frozenset({"errors", "error_msg", "error_message", "detail"})
 """Members of an error that is an event; answers of other operations have them too."""
 _SIGNS = frozenset({"error", "object", "code", "base_resp", "x_groq"})
 """One of these members is in every error that its type does not tell."""
@@ -58,12 +58,16 @@ _ERROR_TYPES = {
 }
 """The HTTP status by the `error_type` of Hugging Face's server, which is beside the text."""
 
+FAILED = "failed"
+"""The status of a response, in the format of the same name, that has failed."""
+
 FAILED_REASONS = ("error", "abort", "insufficient_system_resource", "network_error")
 """Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek, Z.ai."""
 
 ERROR = b"error"
 OTHER_SIGNS = re.compile(
-    rb'"(?:code|base_resp|response\.failed|abort|insufficient_system_resource)"|\\u00[2-7]'
+    rb'"(?:code|base_resp|detail|failed|response\.failed|abort|insufficient_system_resource)"'
+    rb"|\\u00[2-7]"
 )
 """Events that report an error have the word `error`, or one of these: names in the other forms, or
 an escaped character of ASCII, as no encoder writes it in a name."""
@@ -99,14 +103,23 @@ def event_document(event: bytes) -> object:
         return {"error": document if isinstance(document, dict) else {"message": data}}
     if words := worded_error(document):
         return {"error": words}
+    if isinstance(document, list):
+        return unlisted_error(document)
     if document is None and event.rstrip().endswith(b"data: " + END_MARKER):
         return END_MARKER.decode()
     return document
 
 
+def unlisted_error(document: object) -> object:
+    """The error that a list holds, as Google's servers write it; any other document itself."""
+    if isinstance(document, list) and document and reports_error(document[0]):
+        return document[0]
+    return document
+
+
 def worded_error(document: object) -> str:
-    """The text of an error that is an event of a stream in a form of its own, `errors` or
-    `error_msg` beside no answer; "" for any other event."""
+    """The text of an error that is an event of a stream in a form of its own, `errors`,
+    `error_msg` or `detail` beside no answer; "" for any other event."""
     if not isinstance(document, dict) or _WORDED.isdisjoint(document) or _has_answer(document):
         return ""
     return error_text({name: document[name] for name in _TEXTS if name in _WORDED & set(document)})

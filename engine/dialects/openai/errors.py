@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.dialects.interface.dialect import Document
 from engine.dialects.interface.error_forms import (
+    FAILED,
     FAILED_REASONS,
     VENDOR_CODES,
     error_text,
@@ -47,14 +48,22 @@ def error_event(body: bytes) -> bytes:
 
 
 def is_error_event(document: object) -> bool:
-    """Whether the JSON of an event reports an error; `response.failed` does."""
+    """Whether the JSON of an event, or of an answer, reports an error; a failed response does."""
     if not isinstance(document, dict):
         return False
-    if document.get("type") == "response.failed":
+    if document.get("type") == "response.failed" or is_failed_response(document):
         return True
     if "choices" in document and _failed_choice(document) is not None:
         return True
     return reported_error(document) is not None
+
+
+def is_failed_response(document: Json) -> bool:
+    """Whether a response, or that of the last event of its stream, has failed."""
+    response = document.get("response") or document
+    if not isinstance(response, dict) or response.get("status") != FAILED:
+        return False
+    return response is not document or "output" in document or document.get("object") == "response"
 
 
 def _failed_choice(document: Json) -> Json | None:

@@ -15,7 +15,7 @@ import msgspec
 from engine.translations.chat_completions.answer_fields import PREFIX, write_counts, write_finish
 from engine.translations.chat_completions.thoughts import write_detail
 from engine.translations.neutral.answer import Answer, Candidate
-from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
+from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_text
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -94,7 +94,7 @@ def _message(candidate: Candidate) -> Json:
     if media := blocks.get(Media):
         message["images"] = [image(block) for block in media]
     if calls:
-        message["tool_calls"] = [_call(block, block.arguments or "{}") for block in calls]
+        message["tool_calls"] = [_call(block, arguments_text(block)) for block in calls]
     return message
 
 
@@ -155,7 +155,7 @@ class _Choice:
             self._block_length += len(text)
             return {"content": text}
         if isinstance(block, ToolCall):
-            self._has_arguments = True
+            self._has_arguments = self._has_arguments or not text.isspace()
             return self._arguments(text)
         if isinstance(block, Reasoning):
             details = [write_detail(self._reasonings - 1, text, None)]

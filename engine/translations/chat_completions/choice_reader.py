@@ -29,7 +29,7 @@ from engine.translations.chat_completions.answer_fields import (
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral.answer_json import is_blank
-from engine.translations.neutral.calls import MAX_ARGUMENTS, CallIds
+from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -83,7 +83,6 @@ class ChoiceReader:
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._announced = AnnouncedCalls()
         self._calls = CallNumbers()
-        self._ids = CallIds()
         self._citations: list[Citation] = []
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
@@ -221,7 +220,7 @@ class ChoiceReader:
                 self._add(events, ("call", number), call, arguments)
             return
         self._count(len(name) + len(arguments) + _EVENT_SIZE)
-        own_id = self._ids.unique(number, vendor_id, f"{self._answer_id}:{number}")
+        own_id = vendor_id or call_id(f"{self._answer_id}:{number}")
         if self._announced.add(number, own_id, name, arguments):
             self._begin_calls(events, number)
 

@@ -141,7 +141,7 @@ _KEPT = frozenset(
 
 
 EXTRA_FIELDS = Shape(ExtraFields, _KEPT)
-ANSWER = Shape(Answer, _KEPT)
+ANSWER = Shape(Answer, _KEPT, parts=("content",))
 STREAM_EVENT = Shape(StreamEvent, _KEPT)
 
 

@@ -1,8 +1,8 @@
 """Converse answers and the events of ConverseStream -> neutral events.
 
-A stream is `messageStart`, then each block as `contentBlockStart` (only where a delta does not say
-its kind), deltas and `contentBlockStop`, then `messageStop`, and `metadata` with the usage. Events
-of kinds not known here say nothing.
+A stream is `messageStart` (some servers leave it out, or the indexes of blocks), then each block as
+`contentBlockStart` (only where a delta does not say its kind), deltas and `contentBlockStop`, then
+`messageStop`, and `metadata` with the usage. Events of kinds not known here say nothing.
 
 A tool that the vendor runs, and its result, say nothing to callers of other languages: they are
 passed over. Content of any other kind that is not known here is refused.
@@ -11,6 +11,7 @@ passed over. Content of any other kind that is not known here is refused.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import msgspec
 from msgspec import Raw
@@ -19,6 +20,7 @@ from engine.translations.converse.answer_fields import (
     ANSWER,
     ERRORS,
     STREAM_EVENT,
+    BlockEvent,
     BlockShape,
     CitationShape,
     Ending,
@@ -74,7 +76,7 @@ def refuse_unknown(block: Raw) -> None:
 class BlockReader(Part):
     """Reads one block. A text begins with its first content: an empty one is none."""
 
-    _is_vendors = _has_begun = False
+    _is_vendors = has_begun = False
     """Whether it is a call of a tool that the vendor runs, and whether anything has come of it."""
 
     _open: Block | None = None
@@ -84,21 +86,14 @@ class BlockReader(Part):
     def whole(self, block: BlockShape) -> Iterator[Event]:
         """A block of an answer in one piece."""
         yield from self.start(block)
-        thoughts = block.reasoning_content
-        if thoughts is not None and (text := thoughts.reasoning_text) is not None:
-            thoughts = Reasoning(text=text.text, signature=text.signature)
-        yield from self.delta(BlockShape(text=block.text, reasoning_content=thoughts))
-        if (cited := block.citations_content) is not None:
-            yield from self.delta(BlockShape(text=_joined(cited.content)))
-            for citation in cited.citations or ():
-                yield from self.delta(BlockShape(citation=citation))
         yield from self.end()
 
     def start(self, start: BlockShape | None) -> Iterator[Event]:
-        """The block begins; one whose kind is in its deltas may begin without this."""
-        if self._has_begun:
+        """The block begins, with the contents that it has; one whose kind is in its deltas may
+        begin without this."""
+        if self.has_begun:
             raise BrokenAnswer("the upstream's answer has a block out of order")
-        self._has_begun = True
+        self.has_begun = True
         if start is None:
             return
         self._image = start.image
@@ -108,10 +103,24 @@ class BlockReader(Part):
             yield self._call(call)
             if arguments := arguments_of(call.input):
                 yield Delta(arguments)
+        yield from self._contents(start)
+
+    def _contents(self, block: BlockShape) -> Iterator[Event]:
+        """The texts, thoughts and citations that a block begins with."""
+        if block.text:
+            yield from self.delta(BlockShape(text=block.text))
+        if (thoughts := block.reasoning_content) is not None:
+            if (text := thoughts.reasoning_text) is not None:
+                thoughts = Reasoning(text=text.text, signature=text.signature)
+            yield from self.delta(BlockShape(reasoning_content=thoughts))
+        if (cited := block.citations_content) is not None:
+            yield from self.delta(BlockShape(text=_joined(cited.content)))
+            for citation in cited.citations or ():
+                yield from self.delta(BlockShape(citation=citation))
 
     def delta(self, delta: BlockShape, data: bytes = b"{}") -> Iterator[Event]:
         """More of the block; `data` is the JSON text of its event."""
-        self._has_begun = True
+        self.has_begun = True
         if delta.text:
             yield from self._text(Text(), delta.text)
         elif delta.tool_use is not None:
@@ -193,14 +202,15 @@ def read_answer(body: bytes) -> Iterator[Event]:
         if block == _NO_BLOCK:
             refuse_unknown(raw_at(body, "output", "message", "content", index))
         yield from BlockReader().whole(block)
-    yield End(finishes={0: _read_ending(answer)})
+    finish = _read_ending(answer, has_content=bool(message.content))
+    yield End(finishes={0: finish})
 
 
-def _read_ending(ending: Ending) -> Finish:
-    """The reason of the end."""
-    if not ending.stop_reason:
+def _read_ending(ending: Ending, *, has_content: bool) -> Finish:
+    """The reason of the end; an answer that has content and its end may lack it."""
+    if not (ending.stop_reason or has_content):
         raise WrongType("stopReason", "a string that is not empty")
-    return read_finish(ending.stop_reason, ending.additional_model_response_fields)
+    return read_finish(ending.stop_reason or "end_turn", ending.additional_model_response_fields)
 
 
 class Reader(MessageReader[BlockReader]):
@@ -219,29 +229,41 @@ class Reader(MessageReader[BlockReader]):
             if index == blocks.index and blocks.current is not None:
                 return blocks.current.delta(more.delta or _NO_BLOCK, data)
             block = self._block(index)
-            return blocks.in_order(block, block.delta(more.delta or _NO_BLOCK, data))
+            events = blocks.in_order(block, block.delta(more.delta or _NO_BLOCK, data))
+            return self._behind_start(events)
         if (start := event.content_block_start) is not None:
-            block = self._block(start.content_block_index)
-            if start.start == _NO_BLOCK:
-                refuse_unknown(raw_at(data, "contentBlockStart", "start"))
-            return self._blocks.in_order(block, block.start(start.start))
+            return self._behind_start(self._begin(start, data))
         if (stop := event.content_block_stop) is not None:
-            block = self._block(stop.content_block_index)
-            block.is_done = True
-            return self._blocks.in_order(block, block.end())
+            return self._behind_start(self._complete(self._block(stop.content_block_index)))
         if event.message_start != NULL:
             is_repeated, self._started = self._started, True
             return () if is_repeated else (Start(),)
         if event.message_stop is not None:
-            self._finish = _read_ending(event.message_stop)
+            has_content = self._blocks.count > 0
+            self._finish = _read_ending(event.message_stop, has_content=has_content)
             return self._blocks.end()
         if event.metadata != NULL:
             return self.end() if self._finish is not None else ()
         ERRORS.refuse(data)
         return ()
 
-    def _block(self, index: int | None) -> BlockReader:
-        block = super()._block(index)
-        if index is None:
-            raise WrongType("contentBlockIndex", "a whole number")
-        return block
+    def _begin(self, start: BlockEvent, data: bytes) -> Iterator[Event]:
+        """A block begins; where blocks have no indexes, it ends the one before it."""
+        current = self._blocks.current
+        if start.content_block_index is None and current is not None and current.has_begun:
+            yield from self._complete(current)
+        block = self._block(start.content_block_index)
+        if start.start == _NO_BLOCK:
+            refuse_unknown(raw_at(data, "contentBlockStart", "start"))
+        yield from self._blocks.in_order(block, block.start(start.start))
+
+    def _complete(self, block: BlockReader) -> Iterable[Event]:
+        block.is_done = True
+        return self._blocks.in_order(block, block.end())
+
+    def _behind_start(self, events: Iterable[Event]) -> Iterable[Event]:
+        """The events of a block; some servers leave out `messageStart` before the first."""
+        if self._started:
+            return events
+        self._started = True
+        return chain((Start(),), events)

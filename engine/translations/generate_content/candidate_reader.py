@@ -26,7 +26,7 @@ from engine.translations.generate_content.part_fields import (
 )
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.answer_json import is_blank, raw_at
-from engine.translations.neutral.calls import CallIds, arguments_of
+from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -72,7 +72,6 @@ class CandidateReader:
         self._index = index
         self._answer = answer
         self._citations = CitationReader(index)
-        self._ids = CallIds()
 
     def read(self, candidate: Candidate, position: int, data: bytes) -> Iterable[Event]:
         """The events of one piece, which stands at a position in the candidates of an answer;
@@ -197,7 +196,7 @@ class CandidateReader:
         if not call.name:
             raise BrokenAnswer("the upstream's answer has a tool call without a name")
         position = f"call_{self._answer}_{self._index}_{self._calls}"
-        own_id = self._ids.unique(self._calls, call.id or "", position, 40)
+        own_id = call.id or call_id(position, 40)
         self._begin(ToolCall(id=own_id, name=call.name), events)
 
     def _begin(self, block: Block, events: list[Event]) -> None:

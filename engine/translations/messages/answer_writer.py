@@ -153,7 +153,7 @@ class Writer:
         self._index = 0
         self._block: Block = Text()
         self._signature: Signature | None = None
-        self._opened = self._has_refusal = False
+        self._opened = self._has_refusal = self._has_arguments = False
         self._needs_mark = thinks_on_budget(request)
         self._holds_thoughts = holds_thoughts(request)
         self._held: list[Reasoning] = []
@@ -204,6 +204,7 @@ class Writer:
         refuse_media(block)
         self._block, self._opened = block, False
         if isinstance(block, ToolCall):
+            self._has_arguments = False
             return self._thoughts(block) + self._mark() + self._begin()
         self._has_refusal = self._has_refusal or isinstance(block, Refusal)
         return b""
@@ -252,6 +253,9 @@ class Writer:
         block = self._block
         delta: Json = {"type": "text_delta", "text": text}
         if isinstance(block, ToolCall):
+            if not self._has_arguments and text.isspace():
+                return b""  # the SDK parses what came, unless nothing did
+            self._has_arguments = True
             delta = {"type": "input_json_delta", "partial_json": text}
         elif isinstance(block, Reasoning):
             if self._hides_thoughts:

@@ -16,13 +16,15 @@ legal anywhere between. What must agree in the End:
 - every candidate that was named has a Finish, and no block is open
 - arguments of a call are a JSON object, unless the caller takes any text; those of the last call of
   a candidate may be cut, if it ended for its `length`
+- calls of a candidate have ids of their own: a second call of one id gets a new one, since SDKs
+  refuse it and the results could not be told apart
 - a candidate with calls ended for `tool_calls`, whatever its server says; one that ended for calls
   and has none has lost them, and is refused
 
-Invariants: an event is changed only by what is its own (a foreign block by its substitute, usage, a
-Finish); nothing is held back or put in another order; blocks, citations and arguments are bounded.
-Any breach is a BrokenAnswer: before the first content it is a failure that another target may mend,
-behind it the stream ends with an error.
+Invariants: an event is changed only by what is its own (a foreign block by its substitute, the id
+of a call, usage, a Finish); nothing is held back or put in another order; blocks, citations and
+arguments are bounded. Any breach is a BrokenAnswer: before the first content it is a failure that
+another target may mend, behind it the stream ends with an error.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from engine.translations.neutral.calls import MAX_ARGUMENTS, are_object
+from engine.translations.neutral.calls import MAX_ARGUMENTS, are_object, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -77,6 +79,8 @@ class AnswerState:
         self._candidates = {0}
         self._callers: set[int] = set()
         """The candidates that call a tool."""
+        self._ids: set[tuple[int, str]] = set()
+        """The ids of the calls, with their candidates."""
         self._open: dict[int, Block] = {}
         self._arguments: dict[int, list[str]] = {}
         """The deltas of the open call of each candidate."""
@@ -117,13 +121,21 @@ class AnswerState:
             raise _wrong_arguments(self._cut_calls[candidate])
         if isinstance(block, Foreign):
             block = event.block = _carried(block)
-        self._open[candidate] = block
-        self._candidates.add(candidate)
         if isinstance(block, ToolCall):
             self._callers.add(candidate)
+            block = event.block = self._with_own_id(candidate, block)
+        self._open[candidate] = block
+        self._candidates.add(candidate)
         self._blocks += 1
         if self._blocks > MAX_BLOCKS:
             raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} blocks")
+
+    def _with_own_id(self, candidate: int, call: ToolCall) -> ToolCall:
+        """The call, with an id that no other call of its candidate has."""
+        if (candidate, call.id) in self._ids:
+            call = replace(call, id=call_id(f"{call.id}:{self._blocks}"))
+        self._ids.add((candidate, call.id))
+        return call
 
     def _check_inside(self, event: Delta | Sign | Cite) -> None:
         if isinstance(event, Cite):

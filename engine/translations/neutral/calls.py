@@ -46,20 +46,6 @@ def call_id(text: str, longest: int = 64) -> str:
     return f"call_{blake2s(text.encode(), digest_size=12).hexdigest()}"
 
 
-class CallIds:
-    """The ids of the calls of one answer, by their numbers."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def unique(self, number: int, vendor_id: str, name: str, longest: int = 64) -> str:
-        """The vendor's id of a call, or one made of `name` where it has none, or that of another
-        call: SDKs refuse two calls of one id, and their results could not be told apart."""
-        if not vendor_id or self._numbers.setdefault(vendor_id, number) != number:
-            return call_id(name, longest)
-        return vendor_id
-
-
 def name_of_answer(vendor_id: str | None, beginning: bytes) -> str:
     """A text that no other answer has: the vendor's id, or a hash of the JSON that it begins with,
     which has its time or its counts. Calls without ids need some that no other turn has."""
@@ -128,6 +114,11 @@ def arguments_of(raw: Raw) -> str:
     if text[:1] == b'"':
         return msgspec.json.decode(text, type=str)
     return "" if text in _NOTHING else text.decode()
+
+
+def arguments_text(call: ToolCall) -> str:
+    """The arguments as a text; `{}` for none: programs parse them, and SDKs do."""
+    return call.arguments if call.arguments.strip() else "{}"
 
 
 def arguments_object(call: ToolCall) -> Raw:

@@ -45,7 +45,8 @@ class OpenParts(Generic[_P]):
     current: _P | None = None
     index: int | None = None
     name = ""
-    _count = 0
+    count = 0
+    """The number of parts that came."""
 
     def __init__(self, new: Callable[[str], _P], done: Callable[[_P], object] = bool) -> None:
         self._new, self._done = new, done
@@ -65,8 +66,8 @@ class OpenParts(Generic[_P]):
         if part is None:
             if len(self._parts) >= MAX_PARTS:
                 raise BrokenAnswer(f"the upstream's answer has over {MAX_PARTS} parts at once")
-            self._count += 1
-            part = self._parts[index] = self._new(f"{self.name}:{self._count}")
+            self.count += 1
+            part = self._parts[index] = self._new(f"{self.name}:{self.count}")
             if self.current is None:
                 self.current, self.index = part, index
         return part
@@ -128,6 +129,6 @@ class MessageReader(Generic[_P]):
 
     def _block(self, index: int | None) -> _P:
         """The block at an index, the open one without an index."""
-        if not self._started or self._finish is not None:
+        if self._finish is not None:
             raise BrokenAnswer("the upstream's answer has a block out of order")
         return self._blocks.at(index)

@@ -17,6 +17,7 @@ from engine import dialects
 from engine.dialects.interface.error_forms import (
     error_text,
     reported_error,
+    unlisted_error,
     wait_in,
     worded_error,
 )
@@ -232,7 +233,7 @@ class AnswerErrors:
 
     def refuse(self, data: bytes) -> None:
         """Raise UpstreamError if an event, or an answer, without content reports an error."""
-        document = json_or_none(data)
+        document = unlisted_error(json_or_none(data))
         if reported_error(document) is not None or worded_error(document):
             raise self.inside(document)
 

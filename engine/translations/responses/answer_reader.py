@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.dialects.interface.error_forms import FAILED
 from engine.translations.neutral.calls import call_id, name_of_answer, unwrapped
 from engine.translations.neutral.content import (
     Block,
@@ -195,7 +196,7 @@ def read_call(call: Call, name: str, place: str) -> ToolCall:
 def read_end(response: Response) -> End:
     """The end of an answer. Raises BrokenAnswer or UpstreamError."""
     status = response.status or "completed"
-    if status == "failed" or is_error(response.error):
+    if status == FAILED or is_error(response.error):
         raise ERRORS.inside({"error": msgspec.json.decode(response.error)})
     if status in _COMPLETED:
         finish = Finish(stop="end", native=status)

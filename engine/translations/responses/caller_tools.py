@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.calls import arguments_object
+from engine.translations.neutral.calls import arguments_object, arguments_text
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import FACTOR
@@ -196,7 +196,7 @@ def call_item(call: ToolCall, item_id: str, status: str, request: ChatRequest) -
         "id": item_id,
         "type": "function_call",
         "status": status,
-        "arguments": call.arguments or ("{}" if complete else ""),
+        "arguments": arguments_text(call) if complete else call.arguments,
         "call_id": call.id,
         **group,
         "name": tool.name or call.name,

@@ -154,6 +154,9 @@ class Writer:
         if isinstance(block, ToolCall):
             if needs_whole(block, self._request):
                 return b""
+            if is_first and text.isspace():  # it may be all, and stand for `{}`
+                self._text.clear()
+                return b""
             return self._in_item("response.function_call_arguments.delta", {"delta": text})
         if isinstance(block, Reasoning):
             begin = self._summary("part.added", {"part": _summary("")}) if is_first else b""

@@ -94,7 +94,7 @@ CLOSE: Any = {"contentBlockStop": {"contentBlockIndex": 0}}
 BROKEN = {
     "nothing": [],
     "no stop": [START, TEXT, CLOSE],
-    "no start": [TEXT, CLOSE, STOP],
+    "no start and no block": [STOP, USAGE],
     "a block behind the end": [START, STOP, TEXT, CLOSE],
     "another block's delta": [START, TEXT, {"contentBlockDelta": {"contentBlockIndex": 1}}],
     "another block's end": [START, TEXT, {"contentBlockStop": {"contentBlockIndex": 1}}],
@@ -110,7 +110,12 @@ def test_a_stream_out_of_order_is_broken(events: list[Any]) -> None:
 
 @each(
     "event",
-    [{"messageStop": {}}, {"contentBlockDelta": {"delta": {"text": "a"}}}, [], {"messageStop": 1}],
+    [
+        {"messageStop": {}},
+        {"contentBlockDelta": {"contentBlockIndex": [{}]}},
+        [],
+        {"messageStop": 1},
+    ],
 )
 def test_an_event_of_another_type_is_named(event: Any) -> None:
     with pytest.raises(WrongType):

@@ -91,10 +91,14 @@ def test_words_of_refusal_end_the_answer_for_safety() -> None:
         (
             [
                 *block(Text(), "a"),
-                *block(ToolCall(id="c", name="f"), '{"a":1.0}'),
+                *block(ToolCall(id="b", name="f"), '{"a":1.0}'),
                 *block(ToolCall(id="c", name="f"), '{"a":1.0}'),
             ],
-            [{"text": "a"}, MARKED_CALL, CALL],
+            [
+                {"text": "a"},
+                {**MARKED_CALL, "functionCall": {**CALL["functionCall"], "id": "b"}},
+                CALL,
+            ],
         ),
         (block(Reasoning(), "hm"), [{"text": "hm", "thought": True}]),
         (

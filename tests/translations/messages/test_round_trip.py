@@ -31,6 +31,7 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking, Tool
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
+from tests.support.translation_strategies import unique_calls
 from tests.support.translations import event_data, events_in
 from tests.translations.messages.documents import events_of, validator
 
@@ -259,7 +260,7 @@ ANSWERS = st.builds(
     model=st.just("m"),
     created=st.just(0),
     candidates=st.tuples(
-        st.builds(_candidate, st.lists(ANSWER_BLOCKS, max_size=4), st.booleans())
+        st.builds(_candidate, st.lists(ANSWER_BLOCKS, max_size=4).map(unique_calls), st.booleans())
     ).map(list),
     usage=st.builds(
         Usage,

@@ -138,6 +138,17 @@ def test_arguments_that_are_no_object_are_refused(arguments: str, following: Eve
         state.check(following)
 
 
+def test_calls_of_one_id_are_told_apart_within_a_candidate() -> None:
+    state, calls = AnswerState(), [Open(CALL), Open(CALL), Open(CALL, 1), Open(CALL)]
+    state.check(Start())
+    for event in calls:
+        state.check(event)
+        state.check(Close(event.candidate))
+    first, second, other, third = [event.block.id for event in calls]  # type: ignore[attr-defined]
+    assert first == other == CALL.id == "c"
+    assert len({first, second, third}) == 3
+
+
 def test_arguments_may_be_any_text_where_a_caller_reads_texts() -> None:
     state = AnswerState(any_arguments=True)
     for event in (Start(), Open(CALL), Delta("no JSON"), Close(), END):

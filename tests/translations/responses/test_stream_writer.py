@@ -30,6 +30,7 @@ from engine.translations.responses.answer_writer import write_answer
 from engine.translations.responses.stream_reader import Reader
 from engine.translations.responses.stream_writer import Writer
 from tests.support.each import each
+from tests.support.translation_strategies import unique_calls
 from tests.support.translations import event_data
 from tests.translations.answers import answer, blocks, events_of
 from tests.translations.openai_sdk import response_event
@@ -239,7 +240,7 @@ CONTENT = st.lists(
         st.builds(Reasoning, text=WORDS, signature=st.just(Signature("messages", "s"))),
     ),
     max_size=4,
-)
+).map(unique_calls)
 
 
 @given(content=CONTENT, pieces=st.integers(1, 5))
