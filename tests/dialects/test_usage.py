@@ -61,7 +61,7 @@ def document_examples():
 @pytest.mark.parametrize(("name", "answer"), list(document_examples()))
 def test_the_examples_of_the_documents_have_usage(name, answer):
     usage = meter(name).usage_of(answer)
-    if "totalTokens" in answer or answer.keys() <= {"object", "input_tokens"}:
+    if "totalTokens" in answer or ("input_tokens" in answer and len(answer) <= 2):
         assert usage is None  # a count of tokens uses none
         return
     assert usage is not None
