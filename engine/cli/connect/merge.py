@@ -34,6 +34,11 @@ def merged(name: str, text: str, settings: str) -> str:
     return _changed(form, text, change)
 
 
+def has_settings(name: str) -> bool:
+    """Whether a file of this name can be read here."""
+    return PurePath(name).suffix in _FORMS
+
+
 def reverted(name: str, text: str, before: str, after: str) -> str:
     """The text of a file whose settings became those of `after` from those of `before`, and which
     somebody else has changed since: with the settings of before, but for those that have another
