@@ -233,3 +233,20 @@ def test_a_recorder_that_dies_while_workers_end_is_replaced(
     assert recorder.pid != first
     assert os.waitstatus_to_exitcode(os.waitpid(recorder.pid, 0)[1]) == 0
     monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)
+
+
+def test_a_recorder_that_died_in_a_reload_that_failed_is_waited_for(recording: Any) -> None:
+    """It is started again for the config that goes on."""
+    recording.manage_workers()
+    (recorder,) = recording.recorders
+    before, recording._crew = recording._crew, recording._new_crew(0)
+    os.kill(recorder.pid, SIGKILL)
+    os.waitpid(recorder.pid, 0)
+    until(lambda: not recorder.lives(), "its end")
+    recording.keep_recorder()
+    recording.pids.append(recording._crew.recorder.pid)
+    recording._crew.close()
+    recording._crew = before
+    recording.keep_recorder()
+    recording.pids.append(recorder.pid)
+    assert recorder in recording.recorders
