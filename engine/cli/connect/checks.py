@@ -12,7 +12,7 @@ import orjson
 
 from engine.config.agents import Agent
 from engine.source.excerpt import printable
-from engine.source.suggestion import did_you_mean
+from engine.source.suggestion import Suggestions, did_you_mean
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
@@ -55,13 +55,15 @@ def check_address(address: str) -> None:
 
 
 class GatewayChecks:
-    """The gateway at an `address`, asked with a token. Raises CannotConnect for an address that is
-    none."""
+    """The gateway at an `address`, asked with a token. Raises CannotConnect for an address or a
+    token that is none."""
 
     def __init__(self, address: str, token: str) -> None:
         self.address = address
         self._token = token
         check_address(address)
+        if not (token.isascii() and token.isprintable()):
+            raise CannotConnect("the token has a character that no token of a gateway has")
         self._client = Client(address, timeouts=Timeouts(*[_TIMEOUT] * 4), pool_size=1)
 
     def models(self) -> list[str]:
@@ -119,7 +121,10 @@ def choose_model(names: Sequence[str], model: str) -> str:
     if model in names or any(matches(model, name) for name in names):
         return model
     some = ", ".join(exact[:_MAX_NAMES])
-    hint = did_you_mean(model, names, f"there are {some}" if some else "it lists no models")
+    closest = Suggestions(names).near(model, lambda name: True)  # there may be very many
+    hint = did_you_mean(
+        model, [closest] if closest else (), f"there are {some}" if some else "it lists no models"
+    )
     raise CannotConnect(f"the gateway does not serve '{model}' to this token; {hint}")
 
 

@@ -105,3 +105,10 @@ def test_an_address_with_a_secret_is_not_shown() -> None:
         with pytest.raises(CannotConnect, match="the URL of a gateway may not have a") as raised:
             GatewayChecks(url, "mw-1")
         assert "hush" not in str(raised.value)
+
+
+@pytest.mark.parametrize("token", ["mw-1\n", "mw-\xe9"])
+def test_a_token_with_other_characters_is_named(token: str) -> None:
+    with pytest.raises(CannotConnect, match="the token has a character") as raised:
+        GatewayChecks("http://gate", token)
+    assert token not in str(raised.value)
