@@ -98,11 +98,10 @@ def test_one_that_begins_has_not_computed_yet(monkeypatch: pytest.MonkeyPatch) -
     with interrupting(preemption, limit=4 * INTERVAL) as stuck:
 
         def interrupted() -> float:
-            preemption._interrupt(signal.SIGPROF, None)
+            signal.raise_signal(signal.SIGPROF)
             return 1000.0
 
         monkeypatch.setattr(time, "thread_time", interrupted)
-        preemption._resumed = 0.0
         preemption.begin()
         preemption.end()
     assert stuck == []

@@ -235,18 +235,25 @@ def test_a_recorder_that_dies_while_workers_end_is_replaced(
     monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)
 
 
-def test_a_recorder_that_died_in_a_reload_that_failed_is_waited_for(recording: Any) -> None:
+def test_a_recorder_that_died_in_a_reload_that_failed_is_waited_for(
+    recording: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is started again for the config that goes on."""
     recording.manage_workers()
     (recorder,) = recording.recorders
-    before, recording._crew = recording._crew, recording._new_crew(0)
-    os.kill(recorder.pid, SIGKILL)
-    os.waitpid(recorder.pid, 0)
-    until(lambda: not recorder.lives(), "its end")
-    recording.keep_recorder()
-    recording.pids.append(recording._crew.recorder.pid)
-    recording._crew.close()
-    recording._crew = before
+
+    def fail() -> None:
+        os.kill(recorder.pid, SIGKILL)
+        os.waitpid(recorder.pid, 0)
+        until(lambda: not recorder.lives(), "its end")
+        recording.keep_recorder()
+        (new,) = recording.recorders
+        recording.pids.append(new.pid)
+        raise OSError("no worker can be forked")
+
+    recording.pid = os.getpid()
+    monkeypatch.setattr(recording, "spawn_worker", fail)
+    recording.reload()
     recording.keep_recorder()
     recording.pids.append(recorder.pid)
     assert recorder in recording.recorders
