@@ -48,8 +48,8 @@ class Preemption:
             return
         if not self._computing:
             signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
+        self._resumed = time.thread_time()  # before a signal finds the greenlet
         self._computing[gevent.getcurrent()] = 0.0
-        self._resumed = time.thread_time()
 
     def end(self) -> None:
         """It must not be interrupted any more. Idempotent."""

@@ -71,9 +71,10 @@ class Supervisor(Arbiter):
         """Start the recorder, or replace it if it has ended; forget those of earlier configs that
         have."""
         current = self._crew.recorder
+        self.recorders = [one for one in self.recorders if one is not current and one.lives()]
         if current is not None:
+            self.recorders.append(current)  # also after a reload that failed
             current.keep(self._leave_to_workers)
-        self.recorders = [one for one in self.recorders if one is current or one.lives()]
 
     def _leave_to_workers(self) -> None:
         """Called in the recorder: close what it inherits from the master for workers."""

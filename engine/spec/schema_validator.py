@@ -130,9 +130,10 @@ class SchemaValidator:
     @property
     def cost(self) -> SchemaCost:
         """What validating values costs; kept as long as the compiled schema."""
-        if self._cost is None:
-            self._cost = SchemaCost(self._uri, self._text, self._parts)
-        return self._cost
+        cost = self._cost
+        if cost is None:
+            cost = self._cost = SchemaCost(self._uri, self._text, self._parts)
+        return cost  # another greenlet may have freed it
 
     def is_valid(self, value: object) -> bool:
         """Whether the schema accepts a JSON value."""

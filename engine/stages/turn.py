@@ -43,8 +43,8 @@ def in_parts(stage: Stage) -> Stage:
             PREEMPTION.end()
             return following(exchange)
 
-        PREEMPTION.begin()
         try:
+            PREEMPTION.begin()
             return stage(exchange, follow)
         finally:
             PREEMPTION.end()

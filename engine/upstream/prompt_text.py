@@ -7,9 +7,14 @@ clients change with each request. A body that was not parsed has none.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from engine.exchange.exchange import Exchange
+
+_MAX_ITEMS = 10_000
+"""Values in the body that are looked at: a large one may have millions without a text, and nobody
+else of its process is served meanwhile."""
 
 
 def prompt_prefix(exchange: Exchange, length: int) -> str:
@@ -25,7 +30,7 @@ def opening_of(exchange: Exchange, length: int) -> str:
 
 def _joined(texts: Iterator[str], length: int) -> str:
     parts: list[str] = []
-    for text in texts:
+    for text in islice(texts, _MAX_ITEMS):
         parts.append(text[:length])
         length -= len(text)
         if length <= 0:
@@ -56,13 +61,16 @@ def _prompt(exchange: Exchange) -> Iterator[Any]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The strings in a JSON value, in their order; iterative, because it may be nested deeply."""
+    """The strings in a JSON value, in their order, and "" for each other value, so that those are
+    counted as well; iterative, because it may be nested deeply."""
     pending: list[Iterator[Any]] = [iter((value,))]
     while pending:
         for below in pending[-1]:
             if isinstance(below, str):
                 yield below
-            elif isinstance(below, dict | list):
+                continue
+            yield ""
+            if isinstance(below, dict | list):
                 pending.append(iter(below.values() if isinstance(below, dict) else below))
                 break
         else:

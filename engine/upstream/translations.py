@@ -147,8 +147,8 @@ class TranslatedRequests:
         """Whether a target can get the request, unchanged or translated."""
         key = _key(target)
         if key not in self._translated and key not in self._errors:
-            PREEMPTION.begin()
             try:
+                PREEMPTION.begin()
                 self._translated[key] = self._translations.translate(self._exchange, target)
             except GatewayError as error:
                 self._errors[key] = error

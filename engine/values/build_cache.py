@@ -20,6 +20,7 @@ class BuildCache:
     def once(self, settings: Hashable, build: Callable[[], T]) -> T:
         """The value of these settings: what `build` returned for the first of equal ones."""
         if settings not in self._values:
-            self._values[settings] = build()
-        value: T = self._values[settings]
-        return value
+            value = build()
+            self._values.setdefault(settings, value)  # another greenlet may have built it meanwhile
+        result: T = self._values[settings]
+        return result

@@ -32,7 +32,7 @@ from tests.support.redis_server import BINARY as REDIS
 from tests.support.redis_server import command
 
 ELSEWHERE = {
-    ("docs/how-to/agents.md", "export MODELWAY_TOKEN"): "tests/e2e/test_connect_agents.py",
+    ("docs/how-to/agents.md", "export MODELWAY_TOKEN"): "tests/e2e/test_connect.py",
     ("docs/how-to/agents.md", "export ANTHROPIC_BASE_URL"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "codex"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "export GOOGLE_GEMINI"): "tests/e2e/test_agents_page.py",

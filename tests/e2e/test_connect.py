@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.config import agents
-from tests.support.agent_page import MODELS, serving
+from tests.support.agent_page import FILE, MODELS, serving
+from tests.support.blocks import blocks_of
 from tests.support.running import ALL, EXPIRED, Running, modelway
 
 
@@ -43,3 +46,23 @@ def test_an_address_without_the_agents_route(running: Running, tmp_path: Path) -
     result = modelway("connect", "claude", "--url", f"{running.url}/other", environ=environ)
     assert result.returncode == 1
     assert f"{running.url}/other/v1/models answers 404" in result.stderr
+
+
+def test_the_block_of_the_page(running: Running, tmp_path: Path) -> None:
+    """It prints, writes and takes back."""
+    blocks = blocks_of(FILE.name, FILE.read_text("utf-8"))
+    [text] = [b.text for b in blocks if b.text.startswith("export MODELWAY_TOKEN")]
+    script = text.replace("https://models.example.com", running.url).replace("mw-...", ALL)
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    result = subprocess.run(
+        ["bash", "-e"],
+        input=script.replace(" --write", " --write --yes"),
+        env={"HOME": str(tmp_path), "SHELL": "/bin/bash", "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "Claude Code is as it was before." in result.stdout
+    assert ALL not in result.stdout + result.stderr
+    assert not (tmp_path / ".bashrc").exists()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import time
 
 import gevent
+import pytest
 from gevent.event import Event
 
 from engine.process.preemption import INTERVAL, Preemption
@@ -88,3 +90,18 @@ def until_stuck(preemption: Preemption, stuck: list[object]) -> None:
     while not stuck:
         pass
     preemption.end()
+
+
+def test_one_that_begins_has_not_computed_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal comes within `begin`, long after another greenlet has computed."""
+    preemption = Preemption()
+    with interrupting(preemption, limit=4 * INTERVAL) as stuck:
+
+        def interrupted() -> float:
+            signal.raise_signal(signal.SIGPROF)
+            return 1000.0
+
+        monkeypatch.setattr(time, "thread_time", interrupted)
+        preemption.begin()
+        preemption.end()
+    assert stuck == []

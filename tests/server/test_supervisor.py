@@ -233,3 +233,27 @@ def test_a_recorder_that_dies_while_workers_end_is_replaced(
     assert recorder.pid != first
     assert os.waitstatus_to_exitcode(os.waitpid(recorder.pid, 0)[1]) == 0
     monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)
+
+
+def test_a_recorder_that_died_in_a_reload_that_failed_is_waited_for(
+    recording: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is started again for the config that goes on."""
+    recording.manage_workers()
+    (recorder,) = recording.recorders
+
+    def fail() -> None:
+        os.kill(recorder.pid, SIGKILL)
+        os.waitpid(recorder.pid, 0)
+        until(lambda: not recorder.lives(), "its end")
+        recording.keep_recorder()
+        (new,) = recording.recorders
+        recording.pids.append(new.pid)
+        raise OSError("no worker can be forked")
+
+    recording.pid = os.getpid()
+    monkeypatch.setattr(recording, "spawn_worker", fail)
+    recording.reload()
+    recording.keep_recorder()
+    recording.pids.append(recorder.pid)
+    assert recorder in recording.recorders

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import jsonschema_rs
@@ -9,6 +11,7 @@ import pytest
 
 from engine.spec import schema_validator
 from engine.spec.refusal_messages import explain
+from engine.spec.schema_cost import SchemaCost
 from engine.spec.schema_validator import (
     EXPENSIVE,
     TOO_EXPENSIVE,
@@ -209,3 +212,24 @@ def test_what_is_known_to_be_sound_can_be_compiled_when_it_is_used(
     assert of_use.is_valid(71)
     assert not of_use.is_valid(70)
     assert compiled == [unknown, at_once, of_use]
+
+
+def test_a_cost_that_is_freed_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another greenlet compiles schemas, between any two lines of this one."""
+    monkeypatch.setattr(schema_validator, "MAX_COMPILED", 1)
+    of_string, other = validators({"type": "string"}, {"type": "integer"})
+
+    def free(frame: FrameType, event: str, argument: object) -> Any:
+        if frame.f_code.co_name != "cost":
+            return None
+        of_string.compile()
+        other.compile()
+        return free
+
+    before = sys.gettrace()
+    sys.settrace(free)
+    try:
+        cost = of_string.cost
+    finally:
+        sys.settrace(before)
+    assert isinstance(cost, SchemaCost)

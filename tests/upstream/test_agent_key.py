@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from engine import dialects
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.upstream.agent_key import SESSION_HEADERS, agent_key
+from engine.upstream.prompt_text import prompt_prefix
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
 
@@ -79,3 +81,26 @@ def test_the_turns_of_a_conversation_have_one_key(dialect: str, body: Any) -> No
     assert "Hello" in turns[0]
     other = agent_key(request(body("Be kind.", "Other", "More"), dialect))
     assert other != turns[0]
+
+
+class Numbers(list[int]):
+    """A list that is longer than anybody may read."""
+
+    def __iter__(self) -> Iterator[int]:
+        for number in range(1_000_000):
+            assert number < 100_000, "a body is read to its end"
+            yield number
+
+
+@each(
+    "body",
+    [
+        {"messages": [{"role": "user", "content": Numbers()}]},
+        {"messages": [{"role": "assistant", "content": ""}] * 5 + [{"content": Numbers()}]},
+        {"input": Numbers()},
+    ],
+)
+def test_a_body_without_texts_is_not_read_to_its_end(body: Any) -> None:
+    """A large one may be all numbers, and nobody else is served meanwhile."""
+    assert "4" not in agent_key(request(body))
+    assert "4" not in prompt_prefix(request(body), 1_000)

@@ -20,3 +20,16 @@ def test_a_value_that_cannot_be_built_is_built_at_the_next_call() -> None:
     with pytest.raises(ZeroDivisionError):
         shared.once("a", lambda: 1 // 0)
     assert shared.once("a", lambda: 2) == 2
+
+
+def test_a_value_that_another_greenlet_built_meanwhile_is_shared() -> None:
+    """A computing greenlet may be interrupted while it builds."""
+    shared = BuildCache()
+    others = list[object]()
+
+    def build() -> object:
+        others.append(shared.once("a", object))
+        return object()
+
+    assert shared.once("a", build) is others[0]
+    assert shared.once("a", object) is others[0]

@@ -21,7 +21,12 @@ from engine.cli.connect.changes import (
     state_folder,
     with_block,
 )
-from engine.cli.connect.checks import CannotConnect, GatewayChecks, choose_model
+from engine.cli.connect.checks import (
+    CannotConnect,
+    GatewayChecks,
+    check_address,
+    choose_model,
+)
 from engine.cli.connect.merge import CannotMerge, merged
 from engine.cli.connect.shells import SHELLS, Shell
 from engine.cli.init import unwritable
@@ -68,7 +73,7 @@ def command(
         _list()
         return
     agent = _agent(name)
-    record = ChangeRecord(state_folder(Path.home(), os.environ), agent.name)
+    record = ChangeRecord(state_folder(_home(), os.environ), agent.name)
     if options["undo"]:
         _undo(agent, record)
         return
@@ -98,6 +103,13 @@ def _agent(name: str) -> Agent:
     return agents.read(name)
 
 
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise click.ClickException("HOME is not set: the files of a user are there") from error
+
+
 def _own_shell() -> str:
     name = Path(os.environ.get("SHELL", "")).name
     return name if name in SHELLS else "bash"
@@ -106,6 +118,7 @@ def _own_shell() -> str:
 def _checked(agent: Agent, address: str, model: str, offline: bool) -> Agent:
     """The agent's settings for a gateway that can serve it, with the checks on stderr. Raises
     CannotConnect and ValueError."""
+    check_address(address)
     if offline:
         if agent.names_model and not model:
             raise click.UsageError("--offline needs --model NAME: the gateway is not asked")

@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import base64
 import difflib
+import errno
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.cli.connect.merge import CannotMerge, reverted
+from engine.cli.connect.folders import folder_of
+from engine.cli.connect.merge import CannotMerge, has_settings, reverted
 
 _NEW = 0o600
+_WRITABLE = 0o222
 
 
 class CannotUndo(Exception):
@@ -55,8 +59,9 @@ class _Record:
 
 
 def read(path: Path) -> bytes | None:
-    """The bytes of a file, None if there is none. Raises OSError."""
+    """The bytes of a file, None if there is none. Raises OSError, also for what is no file."""
     try:
+        _check_kind(path, path.stat().st_mode)
         return path.read_bytes()
     except FileNotFoundError:
         return None
@@ -79,37 +84,55 @@ class ChangeRecord:
         return self.path.exists()
 
     def apply(self, edits: Sequence[Edit]) -> None:
-        """Make the edits, after they are recorded. Raises OSError."""
-        records = [asdict(_record_of(edit)) for edit in edits]
+        """Make the edits, after they are recorded: all, or none. Raises OSError."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._record(edits)
+        for count, edit in enumerate(edits):
+            try:
+                edit.path.resolve().parent.mkdir(parents=True, exist_ok=True)
+                _write(edit.path, edit.after)
+            except BaseException:
+                self._record(edits[:count])
+                self.undo()
+                raise
+
+    def _record(self, edits: Sequence[Edit]) -> None:
+        records = [asdict(_record_of(edit)) for edit in edits]
         _write(self.path, json.dumps(records, indent=1).encode())
-        for edit in edits:
-            edit.path.parent.mkdir(parents=True, exist_ok=True)
-            _write(edit.path, edit.after)
 
     def edits(self) -> Iterator[Edit]:
         """The edits that undo those recorded. Raises CannotUndo and OSError."""
-        for value in json.loads(self.path.read_bytes()):
-            record = _Record(**value)
+        for record in self._records():
             path = Path(record.path)
             present = read(path)
-            if present is not None:
-                yield Edit(path, present, _undone(record, present))
+            if present not in (None, _decoded(record.before)):
+                yield Edit(path, present, _undone(record, present or b""))
 
     def undo(self) -> None:
         """Undo the edits. Raises CannotUndo, before any is undone, and OSError."""
-        created = {v["path"] for v in json.loads(self.path.read_bytes()) if v["before"] is None}
+        created = {record.path for record in self._records() if record.before is None}
         for edit in list(self.edits()):
             if not edit.after and str(edit.path) in created:
-                edit.path.unlink()
+                edit.path.resolve().unlink()  # a link stays, as it was there before
             else:
                 _write(edit.path, edit.after)
         self.path.unlink()
 
+    def _records(self) -> list[_Record]:
+        data = self.path.read_bytes()
+        try:
+            return [_Record(**value) for value in json.loads(data)]
+        except (ValueError, TypeError) as error:
+            raise CannotUndo(
+                f"{self.path} cannot be read: delete it, and take out by hand what "
+                "`modelway connect` wrote"
+            ) from error
+
 
 def state_folder(home: Path, environ: Mapping[str, str]) -> Path:
     """Where the records are."""
-    return Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "modelway" / "connect"
+    base = folder_of(environ, "XDG_STATE_HOME", home / ".local" / "state")
+    return base / "modelway" / "connect"
 
 
 def _record_of(edit: Edit) -> _Record:
@@ -122,12 +145,13 @@ def _record_of(edit: Edit) -> _Record:
 
 def _undone(record: _Record, present: bytes) -> bytes:
     """The bytes of a file without the edit."""
-    before, after = (base64.b64decode(data or "") for data in (record.before, record.after))
-    if present == after:
+    before, after = _decoded(record.before) or b"", _decoded(record.after) or b""
+    if present in (before, after):
         return before
     added = after.removeprefix(before)
-    if before and after != added and present.count(added) == 1:
-        return present.replace(added, b"")
+    is_block = after.startswith(before) and (before or not has_settings(record.path))
+    if is_block and present.count(added) == 1:
+        return _joined(*present.split(added))
     try:
         texts = (data.decode("utf-8") for data in (present, before, after))
         return reverted(record.path, *texts).encode()
@@ -137,11 +161,33 @@ def _undone(record: _Record, present: bytes) -> bytes:
         ) from error
 
 
+def _decoded(data: str | None) -> bytes | None:
+    return None if data is None else base64.b64decode(data)
+
+
+def _joined(head: bytes, tail: bytes) -> bytes:
+    """The text before a block and that behind it, whose lines stay apart."""
+    ends = not head or head.endswith(b"\n") or not tail or tail.startswith(b"\n")
+    return head + tail if ends else head + b"\n" + tail
+
+
+def _check_kind(path: Path, mode: int) -> None:
+    """Raise OSError for what is no file, as a pipe, or the device to which some link theirs."""
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
 def _write(path: Path, data: bytes) -> None:
     """Replace a file at once, with the mode that it has; one that a link names is replaced there.
-    Raises OSError."""
+    Raises OSError, also for a file that nobody may write."""
     target = path.resolve()
-    mode = target.stat().st_mode & 0o7777 if target.exists() else _NEW
+    mode = _NEW
+    if target.exists():
+        status = target.stat().st_mode
+        _check_kind(path, status)
+        mode = stat.S_IMODE(status)
+        if not mode & _WRITABLE:
+            raise PermissionError(errno.EACCES, "it is read-only", str(path))
     fd, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with open(fd, "wb") as file:

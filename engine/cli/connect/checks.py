@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,9 @@ from urllib.parse import quote
 import orjson
 
 from engine.config.agents import Agent
-from engine.source.suggestion import did_you_mean
+from engine.source.excerpt import printable
+from engine.source.suggestion import Suggestions, did_you_mean
+from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
@@ -19,6 +22,10 @@ from engine.values.wildcard import matches
 _TIMEOUT = 10.0
 _MAX_LIST = 8_000_000
 _MAX_NAMES = 8
+_MAX_NAME = 256
+_MAX_MESSAGE = 400
+_SECRETS = re.compile(r"(?<=//).*@|[?#].*", re.DOTALL)
+"""The parts of an address in which somebody may have put a password or a token."""
 
 
 class CannotConnect(Exception):
@@ -34,17 +41,30 @@ class _Answer:
     body: bytes
 
 
+def check_address(address: str) -> None:
+    """Raise CannotConnect, without what may be secret, for an address at which no agent can reach a
+    gateway."""
+    try:
+        if not address.startswith(("http://", "https://")):
+            raise ValueError("the URL of a gateway begins with http:// or https://")
+        origin_of(address)
+    except ValueError as error:
+        shown = printable(_SECRETS.sub("", address))
+        reason = str(error).replace("an upstream", "a gateway")
+        raise CannotConnect(f"{shown}: {reason}") from None
+
+
 class GatewayChecks:
-    """The gateway at an `address`, asked with a token. Raises CannotConnect for an address that is
-    none."""
+    """The gateway at an `address`, asked with a token. Raises CannotConnect for an address or a
+    token that is none."""
 
     def __init__(self, address: str, token: str) -> None:
         self.address = address
         self._token = token
-        try:
-            self._client = Client(address, timeouts=Timeouts(*[_TIMEOUT] * 4), pool_size=1)
-        except ValueError as error:
-            raise CannotConnect(f"{address}: {error}".replace("an upstream", "a gateway")) from None
+        check_address(address)
+        if not (token.isascii() and token.isprintable()):
+            raise CannotConnect("the token has a character that no token of a gateway has")
+        self._client = Client(address, timeouts=Timeouts(*[_TIMEOUT] * 4), pool_size=1)
 
     def models(self) -> list[str]:
         """The names of the models that the token may use. Raises CannotConnect."""
@@ -61,9 +81,10 @@ class GatewayChecks:
                 "gateway, and does it route listModels?"
             )
         try:
-            return [str(entry["id"]) for entry in orjson.loads(answer.body)["data"]]
+            names = [entry["id"] for entry in orjson.loads(answer.body)["data"]]
         except (ValueError, KeyError, TypeError) as error:
             raise CannotConnect(f"{self.address}/v1/models is no list of models") from error
+        return [name for name in names if _is_name(name)]
 
     def check_path(self, agent: Agent) -> None:
         """Raise CannotConnect if no route serves the path to which the agent sends its requests."""
@@ -84,7 +105,7 @@ class GatewayChecks:
             finally:
                 response.close()
         except UpstreamFailure as failure:
-            reason = failure.message.replace("the upstream", "it")
+            reason = printable(failure.message.replace("the upstream", "it"))
             raise CannotConnect(f"cannot reach {self.address}: {reason}") from failure
         allow = ",".join(value for name, value in response.headers if name.lower() == "allow")
         return _Answer(response.status, allow, body)
@@ -100,14 +121,22 @@ def choose_model(names: Sequence[str], model: str) -> str:
     if model in names or any(matches(model, name) for name in names):
         return model
     some = ", ".join(exact[:_MAX_NAMES])
-    hint = did_you_mean(model, names, f"there are {some}" if some else "it lists no models")
+    closest = Suggestions(names).near(model, lambda name: True)  # there may be very many
+    hint = did_you_mean(
+        model, [closest] if closest else (), f"there are {some}" if some else "it lists no models"
+    )
     raise CannotConnect(f"the gateway does not serve '{model}' to this token; {hint}")
 
 
+def _is_name(name: object) -> bool:
+    """Whether it can be a name of a model, and be shown."""
+    return isinstance(name, str) and 0 < len(name) <= _MAX_NAME and name.isprintable()
+
+
 def _message(body: bytes) -> str:
-    """The message of an error of the gateway."""
+    """The message of an error of the gateway, or of whatever answers there."""
     try:
         value: Any = orjson.loads(body)
-        return str(value["error"]["message"])
+        return printable(str(value["error"]["message"])[:_MAX_MESSAGE])
     except (ValueError, KeyError, TypeError):
         return "it gives no reason"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, MutableMapping
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import tomlkit
-from tomlkit.exceptions import ParseError
+from tomlkit.exceptions import TOMLKitError
 
 _INDENT = re.compile(r"\{\s*\n([ \t]+)")
 
@@ -24,9 +25,18 @@ def merged(name: str, text: str, settings: str) -> str:
     if not text.strip():
         return settings
     form = _form(name)
-    value = form.read(text)
-    _update(value, form.read(settings))
-    return form.write(value, text)
+
+    def change(read: _Read) -> MutableMapping[str, Any]:
+        value = read(text)
+        _update(value, read(settings))
+        return value
+
+    return _changed(form, text, change)
+
+
+def has_settings(name: str) -> bool:
+    """Whether a file of this name can be read here."""
+    return PurePath(name).suffix in _FORMS
 
 
 def reverted(name: str, text: str, before: str, after: str) -> str:
@@ -34,16 +44,42 @@ def reverted(name: str, text: str, before: str, after: str) -> str:
     somebody else has changed since: with the settings of before, but for those that have another
     value now. Raises CannotMerge."""
     form = _form(name)
-    value = form.read(text)
-    _revert(value, form.read(before), form.read(after))
-    return form.write(value, text)
+
+    def change(read: _Read) -> MutableMapping[str, Any]:
+        value = read(text)
+        _revert(value, read(before), read(after))
+        return value
+
+    return _changed(form, text, change)
+
+
+_Read = Callable[[str], MutableMapping[str, Any]]
 
 
 class _Form(NamedTuple):
-    """How settings are read and written; what is written looks as the `text` does."""
+    """How settings are read and written; what is written looks as the `text` does. `plain` reads
+    them without their comments and order."""
 
-    read: Callable[[str], MutableMapping[str, Any]]
+    read: _Read
     write: Callable[[Any, str], str]
+    plain: _Read
+
+
+def _changed(form: _Form, text: str, change: Callable[[_Read], MutableMapping[str, Any]]) -> str:
+    """A text whose settings are changed. `change` gets the function that reads them.
+
+    Where a file has dotted keys, tomlkit moves members into another table, or fails with an error
+    of its own lists: what was written has to be what the same change makes of plain values.
+    """
+    try:
+        result = form.write(change(form.read), text)
+        result.encode("utf-8")  # JSON may have half of a character
+        is_right = form.plain(result) == change(form.plain)
+    except (TOMLKitError, ValueError, LookupError, RecursionError) as error:
+        raise CannotMerge(f"its settings cannot be changed: {error}") from error
+    if not is_right:
+        raise CannotMerge("its settings cannot be changed without others: write tables, no a.b = c")
+    return result
 
 
 def _form(name: str) -> _Form:
@@ -53,7 +89,7 @@ def _form(name: str) -> _Form:
 def _read_json(text: str) -> MutableMapping[str, Any]:
     try:
         value = json.loads(text or "{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CannotMerge(f"it is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise CannotMerge("it is not a JSON object")
@@ -63,19 +99,20 @@ def _read_json(text: str) -> MutableMapping[str, Any]:
 def _write_json(value: Any, text: str) -> str:
     indent = _INDENT.match(text)
     end = "\n" if text.endswith("\n") else ""
-    return json.dumps(value, indent=indent[1] if indent else 2, ensure_ascii=False) + end
+    result = json.dumps(value, indent=indent[1] if indent else 2, ensure_ascii=False) + end
+    return result.replace("\n", "\r\n") if "\r\n" in text else result
 
 
 def _read_toml(text: str) -> MutableMapping[str, Any]:
     try:
         return tomlkit.parse(text)
-    except ParseError as error:
+    except TOMLKitError as error:
         raise CannotMerge(f"it is not TOML: {error}") from error
 
 
 _FORMS = {
-    ".json": _Form(_read_json, _write_json),
-    ".toml": _Form(_read_toml, lambda value, text: tomlkit.dumps(value)),
+    ".json": _Form(_read_json, _write_json, _read_json),
+    ".toml": _Form(_read_toml, lambda value, text: tomlkit.dumps(value), tomllib.loads),
 }
 
 
@@ -99,10 +136,12 @@ def _revert(
         if name not in value or before.get(name) == ours:
             continue
         if isinstance(ours, MutableMapping) and isinstance(value[name], MutableMapping):
-            inner = before.get(name)
+            inner = before.get(name, {})
             _revert(value[name], inner if isinstance(inner, MutableMapping) else {}, ours)
             if not value[name] and name not in before:
                 del value[name]
+            elif not value[name]:
+                value[name] = inner
         elif value[name] == ours and name in before:
             value[name] = before[name]
         elif value[name] == ours:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.cli.connect.folders import folder_of
 from engine.config.agents import export_lines
 
 
@@ -24,7 +25,7 @@ class Shell:
 
 
 def _fish(home: Path, environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "fish" / "config.fish"
+    return folder_of(environ, "XDG_CONFIG_HOME", home / ".config") / "fish" / "config.fish"
 
 
 SHELLS = {
@@ -34,7 +35,7 @@ SHELLS = {
         Shell(
             "zsh",
             "export {name}={value}\n",
-            lambda home, environ: Path(environ.get("ZDOTDIR") or home) / ".zshrc",
+            lambda home, environ: folder_of(environ, "ZDOTDIR", home) / ".zshrc",
         ),
         Shell("fish", "set -gx {name} {value}\n", _fish),
     )

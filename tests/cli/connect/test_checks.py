@@ -82,3 +82,33 @@ def test_a_model_is_chosen() -> None:
         choose_model([], "x")
     with pytest.raises(CannotConnect, match="name a model"):
         choose_model(["b-*"], "")
+
+
+def test_names_that_are_none_are_left_out(server: Recorder) -> None:
+    names = ["a\x1b[2J", "", "x" * 300, "good", None, {"b": 1}]
+    server.speak = answer(json.dumps({"data": [{"id": name} for name in names]}).encode())
+    assert checks(server).models() == ["good"]
+
+
+def test_an_answer_cannot_control_the_terminal(server: Recorder) -> None:
+    body = json.dumps({"error": {"message": "\x1b[31mNo" + "!" * 9000}}).encode()
+    server.speak = answer(body, status="401 Unauthorized")
+    with pytest.raises(CannotConnect) as raised:
+        checks(server).models()
+    assert "␛[31mNo!" in str(raised.value)
+    assert "\x1b" not in str(raised.value)
+    assert len(str(raised.value)) < 1000
+
+
+def test_an_address_with_a_secret_is_not_shown() -> None:
+    for url in ("https://user:hush@gate", "https://gate/?key=hush", "https://gate/#hush"):
+        with pytest.raises(CannotConnect, match="the URL of a gateway may not have a") as raised:
+            GatewayChecks(url, "mw-1")
+        assert "hush" not in str(raised.value)
+
+
+@pytest.mark.parametrize("token", ["mw-1\n", "mw-\xe9"])
+def test_a_token_with_other_characters_is_named(token: str) -> None:
+    with pytest.raises(CannotConnect, match="the token has a character") as raised:
+        GatewayChecks("http://gate", token)
+    assert token not in str(raised.value)

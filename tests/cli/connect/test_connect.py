@@ -98,12 +98,26 @@ def test_a_file_that_cannot_be_merged_is_left_alone(home: Path) -> None:
         (["claude", "--undo"], "nothing was written for Claude Code"),
         (["cline", "--write", "--yes", *OFFLINE], "Cline has no file of settings"),
         (["claude", "--offline", "--model", 'a"b'], "cannot be written into settings"),
+        (["claude", *OFFLINE, "--url", "https://user:hush@gate"], "may not have a user"),
+        (["claude", *OFFLINE, "--url", "gate:8080"], "begins with http://"),
+        (["claude", *OFFLINE, "--url", "http+unix:///run/gate"], "begins with http://"),
     ],
 )
 def test_what_is_wrong_is_named(arguments: list[str], message: str) -> None:
     result = modelway("connect", *arguments)
     assert result.exit_code in (1, 2)
     assert message in result.output
+    assert "hush" not in result.output
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    result = modelway("connect", "claude", "--undo")
+    assert result.exit_code == 1
+    assert "HOME is not set" in result.output
 
 
 def test_without_a_token_the_gateway_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,3 +74,34 @@ def test_toml_keeps_its_comments_when_settings_are_taken_out() -> None:
     text = reverted("f.toml", after + "\n[mine]\na = 1\n", TOML, after)
     assert tomllib.loads(text) == {**tomllib.loads(TOML), "mine": {"a": 1}}
     assert "# my model" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.toml", 'model_providers.own.name = "x"\n[tools]\nweb = true\n'),
+        ("a.toml", 'model_providers = {own = {name = "x"}}\n'),
+        ("a.json", '{"own": "\\ud800"}'),
+        ("a.json", '{"a":' * 50_000),
+    ],
+    ids=["dotted", "inline", "surrogate", "deep"],
+)
+def test_settings_that_would_land_elsewhere_are_refused(name: str, text: str) -> None:
+    with pytest.raises(CannotMerge):
+        merged(name, text, SETTINGS if name == "a.toml" else '{"a": {"b": 1}}')
+
+
+def test_a_member_that_the_file_wrote_otherwise_is_restored_or_refused() -> None:
+    before = '[model_providers]\nmodelway.name = "old"\n[q]\n'
+    after = merged("f.toml", before, SETTINGS + 'base_url = "b"\nenv_key = "X"\n')
+    with pytest.raises(CannotMerge):
+        reverted("f.toml", after + "[z]\n", before, after)
+    after = merged("f.json", '{"a": "x"}', '{"a": {"b": 1}}')
+    value = json.loads(after) | {"c": 1}
+    text = reverted("f.json", json.dumps(value), '{"a": "x"}', after)
+    assert json.loads(text) == {"a": "x", "c": 1}
+
+
+def test_json_keeps_its_line_ends() -> None:
+    text = merged("a.json", '{\r\n  "a": 1\r\n}\r\n', '{"b": 2}')
+    assert text == '{\r\n  "a": 1,\r\n  "b": 2\r\n}\r\n'
