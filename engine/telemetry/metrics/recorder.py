@@ -105,7 +105,7 @@ class MetricsRecorder:
 
     def close(self) -> None:
         """The worker ends: its counters remain, its gauges do not."""
-        gevent.killall(self._greenlets, block=False)
+        gevent.killall(self._greenlets)
         self.collect()
         self._flush()  # requests may have ended meanwhile
         self._cells.close()
