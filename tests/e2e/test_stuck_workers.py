@@ -93,6 +93,7 @@ def served(
         running = start([*program, "serve", "-c", "gateway.yaml"], port, folder, environ)
         try:
             until(lambda: len(running.workers()) == workers, "all workers", PATIENCE)
+            until(lambda: running.workers(heavy=True), "a heavy worker", PATIENCE)
             upstream.reset()
             upstream.speak = stream
             yield running, upstream, stream
