@@ -21,7 +21,7 @@ from engine.server.shutdown import DUMP_SIGNAL
 from engine.server.worker import Worker
 from tests.support.clock import Clock
 from tests.support.reloads import App, Mark
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 def test_a_worker_that_crashed_is_replaced_after_a_pause_that_grows(
@@ -200,7 +200,10 @@ def refuses(address: Any) -> bool:
     return False
 
 
-def test_a_master_that_stops_waits_for_the_recorder(recording: Any) -> None:
+def test_a_master_that_stops_waits_for_the_recorder(
+    recording: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.server.master.RECORDER_SECONDS", PATIENCE)  # on a busy machine
     recording.manage_workers()
     (recorder,) = recording.recorders
     recording.stop(False)
