@@ -17,17 +17,17 @@ def agent_cards(formats: Sequence[RoutedFormat], base: str, models: Mapping[str,
 
 
 def _agents(formats: Collection[RoutedFormat], base: str, models: Mapping[str, str]) -> list[Agent]:
-    found = []
+    filled_in = []
     for name in agents.names():
         agent = agents.read(name)
         for routed in formats:
             if not agent.asks(routed.path, routed.stream_path):
                 continue
             try:
-                found.append(agent.at(base, models[routed.name]))
+                filled_in.append(agent.at(base, models[routed.name]))
             except ValueError:
                 continue
-    return sorted(found, key=lambda agent: (not agent.start, agent.title.lower()))
+    return sorted(filled_in, key=lambda agent: (not agent.start, agent.title.lower()))
 
 
 def _card(agent: Agent) -> str:

@@ -2,7 +2,7 @@
 
 Behind each turn the event loop reads what has arrived meanwhile. So a request that has just come is
 among those that wait, and the next turn belongs to the caller who has waited longest without one: a
-caller who sends many requests at once waits for those of others, not they for hers.
+caller who sends many requests at once waits for those of others, and they for one of these.
 
 At most `most` requests wait. Beyond them one is refused: the last one of the caller who has more of
 them waiting than the newcomer, or else the newcomer.

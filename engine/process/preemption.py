@@ -60,12 +60,12 @@ class Preemption:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         greenlet = gevent.getcurrent()
-        used = self._computing.get(greenlet)
-        if used is None or greenlet in self._paused:  # a signal came again before the pause
+        seconds = self._computing.get(greenlet)
+        if seconds is None or greenlet in self._paused:  # a signal came again before the pause
             return
-        used += time.thread_time() - self._resumed
-        self._computing[greenlet] = used
-        if self._limit and used >= self._limit and self._stuck is not None:
+        seconds += time.thread_time() - self._resumed
+        self._computing[greenlet] = seconds
+        if self._limit and seconds >= self._limit and self._stuck is not None:
             self.end()
             self._stuck(frame)
             return

@@ -71,7 +71,7 @@ class Supervisor(Arbiter):
         """Start the recorder, or replace it if it has ended; forget those of earlier configs that
         have."""
         current = self._crew.recorder
-        self.recorders = [one for one in self.recorders if one is not current and one.lives()]
+        self.recorders = [each for each in self.recorders if each is not current and each.lives()]
         if current is not None:
             self.recorders.append(current)  # also after a reload that failed
             current.keep(self._leave_to_workers)

@@ -52,8 +52,8 @@ def test_a_connected_agent_does_a_task(
     project.mkdir()
     (home / ".bashrc").write_bytes(b"export OTHER=1")
     name = NAMES[agent.section]
-    written = [".bashrc", *(f.path.removeprefix("~/") for f in settings.read(name).files)]
-    before = files(home, written)
+    names = [".bashrc", *(f.path.removeprefix("~/") for f in settings.read(name).files)]
+    before = files(home, names)
 
     def connect(*options: str) -> None:
         result = modelway("connect", name, *options, environ=environment(home))
@@ -70,4 +70,4 @@ def test_a_connected_agent_does_a_task(
     assert process.returncode == 0, output + errors
     assert (project / "a.txt").read_text() == "seven"
     connect("--undo")
-    assert files(home, written) == before
+    assert files(home, names) == before

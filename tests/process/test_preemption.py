@@ -31,9 +31,9 @@ def test_others_go_on_while_one_computes() -> None:
             gevent.sleep(2 * INTERVAL)
 
     with interrupting(preemption):
-        one = gevent.spawn(computing, preemption, *events)
+        greenlet = gevent.spawn(computing, preemption, *events)
         gevent.spawn(other)
-        assert one.get()
+        assert greenlet.get()
 
 
 def test_several_compute_in_turns() -> None:
@@ -71,9 +71,9 @@ def test_others_are_not_interrupted() -> None:
         return until_set(last, 10 * INTERVAL)
 
     with interrupting(preemption):
-        one = gevent.spawn(computing, preemption, event)
+        greenlet = gevent.spawn(computing, preemption, event)
         assert not gevent.spawn(other).get()
-        assert one.get()
+        assert greenlet.get()
 
 
 def test_a_greenlet_that_computes_for_too_long_is_stuck() -> None:

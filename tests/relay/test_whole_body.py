@@ -13,7 +13,9 @@ from engine.relay.sse import NotAnEvent
 from engine.relay.whole_body import LARGE, UNCHANGEABLE, WholeBody
 
 
-def whole(*pieces: bytes, max_bytes: int = 9, encoding: str = "") -> tuple[WholeBody, list[bytes]]:
+def body_of(
+    *pieces: bytes, max_bytes: int = 9, encoding: str = ""
+) -> tuple[WholeBody, list[bytes]]:
     """A body that was fed until it failed, and its parts."""
     parts: list[bytes] = []
     body = WholeBody(max_bytes, encoding, parts.append)
@@ -25,14 +27,14 @@ def whole(*pieces: bytes, max_bytes: int = 9, encoding: str = "") -> tuple[Whole
 
 
 def test_a_whole_body_passes_at_its_end() -> None:
-    body, parts = whole(b"ab", b"c", max_bytes=3)
+    body, parts = body_of(b"ab", b"c", max_bytes=3)
     assert (body.finish(), body.failure, parts) == (b"abc", None, [b"ab", b"c"])
-    body, _ = whole(gzip.compress(b"ab"), max_bytes=99, encoding="gzip")
+    body, _ = body_of(gzip.compress(b"ab"), max_bytes=99, encoding="gzip")
     assert body.finish() == b"ab"
 
 
 def test_a_whole_body_is_bounded_and_its_parts_are_seen_before_it_fails() -> None:
-    body, parts = whole(b"ab", b"c", b"d", max_bytes=2)
+    body, parts = body_of(b"ab", b"c", b"d", max_bytes=2)
     assert str(body.failure) == "the upstream's answer has over 2 bytes"
     assert parts == [b"ab", b"c"]
 
@@ -43,7 +45,7 @@ def test_a_whole_body_is_bounded_and_its_parts_are_seen_before_it_fails() -> Non
     ids=["unknown", "cut"],
 )
 def test_a_whole_body_that_cannot_be_decoded_is_unreadable(encoding: str, data: bytes) -> None:
-    body, _ = whole(data, max_bytes=99, encoding=encoding)
+    body, _ = body_of(data, max_bytes=99, encoding=encoding)
     assert body.finish() == b""
     assert isinstance(body.failure, Unreadable)
 

@@ -77,8 +77,8 @@ def test_a_worker_that_fails_after_it_has_booted_tells_the_master_why(
 def test_a_worker_that_stands_still_is_told_to_end_and_then_killed(
     master: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[tuple[int, int]] = []
-    monkeypatch.setattr(Arbiter, "kill_worker", lambda self, pid, sig: sent.append((pid, sig)))
+    signals: list[tuple[int, int]] = []
+    monkeypatch.setattr(Arbiter, "kill_worker", lambda self, pid, sig: signals.append((pid, sig)))
     going_on, stuck = Mark(clock.now), Mark(clock.now)
     master.WORKERS = {
         pid: SimpleNamespace(age=pid, tmp=mark) for pid, mark in ((-1, going_on), (-2, stuck))
@@ -87,7 +87,7 @@ def test_a_worker_that_stands_still_is_told_to_end_and_then_killed(
         going_on.time = clock.now
         master.murder_workers()
         clock.advance(1.0)
-    assert sent == [(-2, SIGABRT), (-2, DUMP_SIGNAL), (-2, SIGKILL), (-2, SIGKILL)]
+    assert signals == [(-2, SIGABRT), (-2, DUMP_SIGNAL), (-2, SIGKILL), (-2, SIGKILL)]
 
 
 @pytest.fixture

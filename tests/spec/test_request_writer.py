@@ -58,14 +58,14 @@ def plan(tmp_path_factory):
     return result.plan
 
 
-def written(plan, name, *, slash_variables=(), **values):
+def request_of(plan, name, *, slash_variables=(), **values):
     specification = plan.specifications["shop"]
     writer = specification.writer(specification.operations[name], slash_variables)
     return writer.write(RequestValues(**values))
 
 
 def test_every_parameter_has_the_style_of_its_declaration(plan):
-    request = written(
+    request = request_of(
         plan,
         "put",
         path=PATH,
@@ -88,27 +88,27 @@ def test_every_parameter_has_the_style_of_its_declaration(plan):
 
 def test_a_wide_variable_keeps_its_slashes(plan):
     assert (
-        written(plan, "put", path=PATH, slash_variables=("file",)).target
+        request_of(plan, "put", path=PATH, slash_variables=("file",)).target
         == "/v1/items/.1,b%2Ec/a/b"
     )
 
 
 def test_the_whole_query_is_content(plan):
-    assert written(plan, "search", query={"a": [1]}).target == (
+    assert request_of(plan, "search", query={"a": [1]}).target == (
         "/v1/search?%7B%22a%22%3A%20%5B1%5D%7D"
     )
-    assert written(plan, "search").target == "/v1/search"
+    assert request_of(plan, "search").target == "/v1/search"
 
 
 def test_bytes_are_sent_as_they_are(plan):
-    request = written(plan, "put", path=PATH, body=b"<a/>")
+    request = request_of(plan, "put", path=PATH, body=b"<a/>")
     assert (request.body, request.headers) == (b"<a/>", (("content-type", "application/xml"),))
-    request = written(plan, "put", path=PATH, body=b"[]", media_type="text/json")
+    request = request_of(plan, "put", path=PATH, body=b"[]", media_type="text/json")
     assert request.headers == (("content-type", "text/json"),)
 
 
 def test_the_parameters_that_select_an_operation_are_written(plan):
-    request = written(plan, "form", body=b"a=b", query={"x": 1})
+    request = request_of(plan, "form", body=b"a=b", query={"x": 1})
     assert request.target == "/v1/form?kind=a&x=1"
     assert request.headers == (("content-type", "application/x-www-form-urlencoded"),)
 
@@ -127,5 +127,5 @@ def test_the_parameters_that_select_an_operation_are_written(plan):
 )
 def test_values_that_make_no_request_are_refused(plan, name, values, message):
     with pytest.raises(ValueError, match="shop") as excinfo:
-        written(plan, name, **values)
+        request_of(plan, name, **values)
     assert message in str(excinfo.value)

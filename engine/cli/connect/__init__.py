@@ -27,7 +27,7 @@ from engine.cli.connect.checks import (
     check_address,
     choose_model,
 )
-from engine.cli.connect.merge import CannotMerge, merged
+from engine.cli.connect.merge import CannotMerge, merge
 from engine.cli.connect.shells import SHELLS, Shell
 from engine.cli.init import unwritable
 from engine.config import agents
@@ -174,7 +174,7 @@ def _edits(agent: Agent, shell: Shell) -> Iterator[Edit]:
         path = Path(file.path).expanduser()
         before = read(path)
         try:
-            after = merged(path.name, (before or b"").decode("utf-8"), file.text)
+            after = merge(path.name, (before or b"").decode("utf-8"), file.text)
         except (CannotMerge, UnicodeDecodeError) as error:
             raise click.ClickException(
                 f"{path}: {error}; nothing was written. Set this there by hand:\n{file.text}"

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engine.cli.connect.folders import folder_of
-from engine.cli.connect.merge import CannotMerge, has_settings, reverted
+from engine.cli.connect.merge import CannotMerge, has_settings, revert
 
 _NEW = 0o600
 _WRITABLE = 0o222
@@ -105,8 +105,8 @@ class ChangeRecord:
         for record in self._records():
             path = Path(record.path)
             present = read(path)
-            if present not in (None, _decoded(record.before)):
-                yield Edit(path, present, _undone(record, present or b""))
+            if present not in (None, _decode(record.before)):
+                yield Edit(path, present, _without_edit(record, present or b""))
 
     def undo(self) -> None:
         """Undo the edits. Raises CannotUndo, before any is undone, and OSError."""
@@ -143,29 +143,29 @@ def _record_of(edit: Edit) -> _Record:
     return _Record(str(edit.path), before, after or "")
 
 
-def _undone(record: _Record, present: bytes) -> bytes:
+def _without_edit(record: _Record, present: bytes) -> bytes:
     """The bytes of a file without the edit."""
-    before, after = _decoded(record.before) or b"", _decoded(record.after) or b""
+    before, after = _decode(record.before) or b"", _decode(record.after) or b""
     if present in (before, after):
         return before
-    added = after.removeprefix(before)
+    addition = after.removeprefix(before)
     is_block = after.startswith(before) and (before or not has_settings(record.path))
-    if is_block and present.count(added) == 1:
-        return _joined(*present.split(added))
+    if is_block and present.count(addition) == 1:
+        return _join(*present.split(addition))
     try:
         texts = (data.decode("utf-8") for data in (present, before, after))
-        return reverted(record.path, *texts).encode()
+        return revert(record.path, *texts).encode()
     except (CannotMerge, UnicodeDecodeError, KeyError) as error:
         raise CannotUndo(
             f"{record.path} was changed since: take out by hand what `modelway connect` wrote there"
         ) from error
 
 
-def _decoded(data: str | None) -> bytes | None:
+def _decode(data: str | None) -> bytes | None:
     return None if data is None else base64.b64decode(data)
 
 
-def _joined(head: bytes, tail: bytes) -> bytes:
+def _join(head: bytes, tail: bytes) -> bytes:
     """The text before a block and that behind it, whose lines stay apart."""
     ends = not head or head.endswith(b"\n") or not tail or tail.startswith(b"\n")
     return head + tail if ends else head + b"\n" + tail

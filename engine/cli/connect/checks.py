@@ -49,9 +49,9 @@ def check_address(address: str) -> None:
             raise ValueError("the URL of a gateway begins with http:// or https://")
         origin_of(address)
     except ValueError as error:
-        shown = printable(_SECRETS.sub("", address))
+        safe_address = printable(_SECRETS.sub("", address))
         reason = str(error).replace("an upstream", "a gateway")
-        raise CannotConnect(f"{shown}: {reason}") from None
+        raise CannotConnect(f"{safe_address}: {reason}") from None
 
 
 class GatewayChecks:
@@ -129,7 +129,7 @@ def choose_model(names: Sequence[str], model: str) -> str:
 
 
 def _is_name(name: object) -> bool:
-    """Whether it can be a name of a model, and be shown."""
+    """Whether it can be a name of a model, and be safe_address."""
     return isinstance(name, str) and 0 < len(name) <= _MAX_NAME and name.isprintable()
 
 

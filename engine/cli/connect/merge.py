@@ -19,7 +19,7 @@ class CannotMerge(Exception):
     """The file is not what its name says; `str` says where and why."""
 
 
-def merged(name: str, text: str, settings: str) -> str:
+def merge(name: str, text: str, settings: str) -> str:
     """The text of a file of this name with the `settings`, a text of the same kind: JSON or TOML by
     its ending. Members of both are those of the settings. Raises CannotMerge."""
     if not text.strip():
@@ -28,10 +28,10 @@ def merged(name: str, text: str, settings: str) -> str:
 
     def change(read: _Read) -> MutableMapping[str, Any]:
         value = read(text)
-        _update(value, read(settings))
+        _add_members(value, read(settings))
         return value
 
-    return _changed(form, text, change)
+    return _apply(form, text, change)
 
 
 def has_settings(name: str) -> bool:
@@ -39,7 +39,7 @@ def has_settings(name: str) -> bool:
     return PurePath(name).suffix in _FORMS
 
 
-def reverted(name: str, text: str, before: str, after: str) -> str:
+def revert(name: str, text: str, before: str, after: str) -> str:
     """The text of a file whose settings became those of `after` from those of `before`, and which
     somebody else has changed since: with the settings of before, but for those that have another
     value now. Raises CannotMerge."""
@@ -47,10 +47,10 @@ def reverted(name: str, text: str, before: str, after: str) -> str:
 
     def change(read: _Read) -> MutableMapping[str, Any]:
         value = read(text)
-        _revert(value, read(before), read(after))
+        _take_out(value, read(before), read(after))
         return value
 
-    return _changed(form, text, change)
+    return _apply(form, text, change)
 
 
 _Read = Callable[[str], MutableMapping[str, Any]]
@@ -65,7 +65,7 @@ class _Form(NamedTuple):
     plain: _Read
 
 
-def _changed(form: _Form, text: str, change: Callable[[_Read], MutableMapping[str, Any]]) -> str:
+def _apply(form: _Form, text: str, change: Callable[[_Read], MutableMapping[str, Any]]) -> str:
     """A text whose settings are changed. `change` gets the function that reads them.
 
     Where a file has dotted keys, tomlkit moves members into another table, or fails with an error
@@ -116,17 +116,17 @@ _FORMS = {
 }
 
 
-def _update(value: MutableMapping[str, Any], settings: MutableMapping[str, Any]) -> None:
+def _add_members(value: MutableMapping[str, Any], settings: MutableMapping[str, Any]) -> None:
     """Add the members of the settings, those of an object one by one."""
     for name, member in settings.items():
         present = value.get(name)
         if isinstance(present, MutableMapping) and isinstance(member, MutableMapping):
-            _update(present, member)
+            _add_members(present, member)
         else:
             value[name] = member
 
 
-def _revert(
+def _take_out(
     value: MutableMapping[str, Any],
     before: MutableMapping[str, Any],
     after: MutableMapping[str, Any],
@@ -137,7 +137,7 @@ def _revert(
             continue
         if isinstance(ours, MutableMapping) and isinstance(value[name], MutableMapping):
             inner = before.get(name, {})
-            _revert(value[name], inner if isinstance(inner, MutableMapping) else {}, ours)
+            _take_out(value[name], inner if isinstance(inner, MutableMapping) else {}, ours)
             if not value[name] and name not in before:
                 del value[name]
             elif not value[name]:

@@ -47,9 +47,9 @@ class Reader(Protocol[_T_co]):
 
 
 class Shape(Generic[_T]):
-    """The shape of a text that upstreams write. Members that it declares are *needed*, or *kept*:
+    """The shape of a text that upstreams write. Its members are *needed*, or *optional*:
     passed on if they are well formed, else left out, of a list only those that are not; `""` in
-    `kept` is the whole text. Others are *ignored*.
+    `optional` is the whole text. Others are *ignored*.
 
     A value of another type is read as what it says: a number as a text and the other way round, an
     object as the text of its JSON where a text is that of an object (`json_texts`), and as the only
@@ -61,7 +61,7 @@ class Shape(Generic[_T]):
     def __init__(
         self,
         kind: type[_T],
-        kept: Collection[str] = (),
+        optional: Collection[str] = (),
         json_texts: Collection[str] = (),
         parts: Collection[str] = (),
     ) -> None: ...
@@ -70,7 +70,7 @@ class Shape(Generic[_T]):
     def __init__(
         self: Shape[Any],
         kind: object,
-        kept: Collection[str] = (),
+        optional: Collection[str] = (),
         json_texts: Collection[str] = (),
         parts: Collection[str] = (),
     ) -> None: ...
@@ -78,13 +78,13 @@ class Shape(Generic[_T]):
     def __init__(
         self,
         kind: object,
-        kept: Collection[str] = (),
+        optional: Collection[str] = (),
         json_texts: Collection[str] = (),
         parts: Collection[str] = (),
     ) -> None:
         decode: Callable[[bytes | Raw], _T] = Decoder(kind).decode
         self._decode = decode
-        self._kept, self._json_texts, self._parts = kept, json_texts, parts
+        self._optional, self._json_texts, self._parts = optional, json_texts, parts
 
         def read(text: bytes | Raw, place: str = "") -> _T:
             try:
@@ -124,11 +124,13 @@ class Shape(Generic[_T]):
         try:
             return _with_change(text, steps, change)
         except _CannotAmend:
-            kept = next((at for at, step in enumerate(("", *steps)) if step in self._kept), None)
-            if kept is None:
+            depth = next(
+                (at for at, step in enumerate(("", *steps)) if step in self._optional), None
+            )
+            if depth is None:
                 raise
-            is_list = isinstance(next(iter(steps[kept:]), None), int)
-            return _with_change(text, steps[: kept + is_list], lambda _: None)
+            is_list = isinstance(next(iter(steps[depth:]), None), int)
+            return _with_change(text, steps[: depth + is_list], lambda _: None)
 
 
 class _CannotAmend(Exception):

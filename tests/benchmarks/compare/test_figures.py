@@ -57,8 +57,8 @@ def test_every_chat_has_its_figures():
 
 
 def test_what_others_took_is_no_fault_of_a_second_worker():
-    one = {"rate": 1000.0, "others": 0.3, "busy": 1.0}
-    assert scaling(one, {"rate": 1400.0, "others": 0.3, "busy": 1.0}) == pytest.approx(2.0)
+    first = {"rate": 1000.0, "others": 0.3, "busy": 1.0}
+    assert scaling(first, {"rate": 1400.0, "others": 0.3, "busy": 1.0}) == pytest.approx(2.0)
     # A worker that had its core for half of the time would have done twice as much.
     slowed = {"rate": 500.0, "others": 0.6, "busy": 0.5}
     assert scaling(slowed, {"rate": 1800.0, "others": 0.0, "busy": 1.0}) == pytest.approx(1.8)

@@ -11,7 +11,7 @@ from benchmarks.compare.prober import Refused, is_whole, read_answer, wait_until
 
 
 @pytest.mark.parametrize(
-    ("data", "whole"),
+    ("data", "is_complete"),
     [
         (b"HTTP/1.1 200 OK\r\ncontent-length: 2", False),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{", False),
@@ -20,8 +20,8 @@ from benchmarks.compare.prober import Refused, is_whole, read_answer, wait_until
         (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", True),
     ],
 )
-def test_an_answer_is_read_to_its_end(data, whole):
-    assert is_whole(data) == whole
+def test_an_answer_is_read_to_its_end(data, is_complete):
+    assert is_whole(data) == is_complete
 
 
 def test_an_answer_without_success_is_a_failure():

@@ -41,7 +41,7 @@ def test_a_request_has_the_model_and_the_headers_of_its_endpoint():
 def test_no_two_requests_in_a_row_are_alike():
     endpoint = Endpoint(80, ("a", "b"))
     first, second = (endpoint.request(BODY, number).splitlines() for number in (1, 2))
-    differ = [one for one, other in zip(first, second, strict=True) if one != other]
+    differ = [line for line, other in zip(first, second, strict=True) if line != other]
     assert [line.partition(b":")[0] for line in differ] == [
         b"Authorization",
         b"X-Forwarded-For",

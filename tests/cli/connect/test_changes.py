@@ -20,13 +20,13 @@ BLOCK = "# modelway\nexport A=1\n# end\n"
 
 
 @pytest.mark.parametrize("before", [None, b"", b"alias x=y", b"alias x=y\n", b"\xff\xfe\r\n"])
-@pytest.mark.parametrize("whole", [True, False])
-def test_an_undone_file_has_its_bytes(tmp_path: Path, before: bytes | None, whole: bool) -> None:
+@pytest.mark.parametrize("replaces", [True, False])
+def test_an_undone_file_has_its_bytes(tmp_path: Path, before: bytes | None, replaces: bool) -> None:
     file, record = tmp_path / "new" / "file", ChangeRecord(tmp_path / "state", "agent")
     if before is not None:
         file.parent.mkdir()
         file.write_bytes(before)
-    edit = Edit(file, before, b"other") if whole else with_block(file, before, BLOCK)
+    edit = Edit(file, before, b"other") if replaces else with_block(file, before, BLOCK)
     record.apply([edit])
     assert read(file) == edit.after
     assert record.exists()
@@ -38,13 +38,13 @@ def test_an_undone_file_has_its_bytes(tmp_path: Path, before: bytes | None, whol
 def test_blocks_of_one_file_are_undone_in_any_order(tmp_path: Path) -> None:
     file = tmp_path / ".bashrc"
     file.write_bytes(b"alias x=y")
-    one, two = ChangeRecord(tmp_path / "state", "one"), ChangeRecord(tmp_path / "state", "two")
-    one.apply([with_block(file, read(file), BLOCK)])
-    two.apply([with_block(file, read(file), BLOCK.replace("A", "B"))])
-    one.undo()
+    first, second = ChangeRecord(tmp_path / "state", "one"), ChangeRecord(tmp_path / "state", "two")
+    first.apply([with_block(file, read(file), BLOCK)])
+    second.apply([with_block(file, read(file), BLOCK.replace("A", "B"))])
+    first.undo()
     assert b"export A" not in file.read_bytes()
     assert b"export B" in file.read_bytes()
-    two.undo()
+    second.undo()
     assert file.read_bytes() == b"alias x=y"
 
 

@@ -63,9 +63,9 @@ def test_what_was_written_is_taken_back(home: Path, name: str, before: dict[str,
         (home / path).write_bytes(data)
     result = modelway("connect", name, "--write", *OFFLINE, input="y\n")
     assert result.exit_code == 0, result.output
-    written = files(home)
-    assert written != before
-    assert all(TOKEN.encode() not in data for data in written.values())
+    after = files(home)
+    assert after != before
+    assert all(TOKEN.encode() not in data for data in after.values())
     assert "+++ " in result.output
     again = modelway("connect", name, "--write", *OFFLINE)
     assert again.exit_code == 1

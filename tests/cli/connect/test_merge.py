@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from engine.cli.connect.merge import CannotMerge, merged, reverted
+from engine.cli.connect.merge import CannotMerge, merge, revert
 
 TOML = """# mine
 model = "old"  # my model
@@ -21,11 +21,11 @@ SETTINGS = 'model = "new"\n\n[model_providers.modelway]\nname = "modelway"\n'
 
 
 def test_a_file_without_text_gets_the_settings() -> None:
-    assert merged("a.toml", " \n", SETTINGS) == SETTINGS
+    assert merge("a.toml", " \n", SETTINGS) == SETTINGS
 
 
 def test_toml_keeps_what_else_is_there_and_its_comments() -> None:
-    text = merged("a.toml", TOML, SETTINGS)
+    text = merge("a.toml", TOML, SETTINGS)
     assert tomllib.loads(text) == {
         "model": "new",
         "tools": {"web": True},
@@ -37,7 +37,7 @@ def test_toml_keeps_what_else_is_there_and_its_comments() -> None:
 
 def test_json_keeps_what_else_is_there_and_its_indent() -> None:
     before = '{\n    "security": {"auth": {"useExternal": true}},\n    "theme": "ünï"\n}\n'
-    text = merged("a.json", before, '{"security": {"auth": {"selectedType": "key"}}}')
+    text = merge("a.json", before, '{"security": {"auth": {"selectedType": "key"}}}')
     assert json.loads(text) == {
         "security": {"auth": {"useExternal": True, "selectedType": "key"}},
         "theme": "ünï",
@@ -57,21 +57,21 @@ def test_json_keeps_what_else_is_there_and_its_indent() -> None:
 )
 def test_a_file_that_cannot_be_read_is_refused(name: str, text: str, message: str) -> None:
     with pytest.raises(CannotMerge, match=message):
-        merged(name, text, SETTINGS if name.endswith("toml") else "{}")
+        merge(name, text, SETTINGS if name.endswith("toml") else "{}")
 
 
 def test_settings_are_taken_out_of_a_file_that_others_changed() -> None:
     before = '{"a": 1, "b": {"x": 1}, "c": 3}'
-    after = merged("f.json", before, '{"a": 2, "b": {"y": 2}, "d": {"e": {"f": 1}}, "g": 5}')
+    after = merge("f.json", before, '{"a": 2, "b": {"y": 2}, "d": {"e": {"f": 1}}, "g": 5}')
     value = json.loads(after)
     value["b"]["z"], value["g"], value["h"] = 3, 6, 7
-    text = reverted("f.json", json.dumps(value), before, after)
+    text = revert("f.json", json.dumps(value), before, after)
     assert json.loads(text) == {"a": 1, "b": {"x": 1, "z": 3}, "c": 3, "g": 6, "h": 7}
 
 
 def test_toml_keeps_its_comments_when_settings_are_taken_out() -> None:
-    after = merged("f.toml", TOML, SETTINGS)
-    text = reverted("f.toml", after + "\n[mine]\na = 1\n", TOML, after)
+    after = merge("f.toml", TOML, SETTINGS)
+    text = revert("f.toml", after + "\n[mine]\na = 1\n", TOML, after)
     assert tomllib.loads(text) == {**tomllib.loads(TOML), "mine": {"a": 1}}
     assert "# my model" in text
 
@@ -88,20 +88,20 @@ def test_toml_keeps_its_comments_when_settings_are_taken_out() -> None:
 )
 def test_settings_that_would_land_elsewhere_are_refused(name: str, text: str) -> None:
     with pytest.raises(CannotMerge):
-        merged(name, text, SETTINGS if name == "a.toml" else '{"a": {"b": 1}}')
+        merge(name, text, SETTINGS if name == "a.toml" else '{"a": {"b": 1}}')
 
 
 def test_a_member_that_the_file_wrote_otherwise_is_restored_or_refused() -> None:
     before = '[model_providers]\nmodelway.name = "old"\n[q]\n'
-    after = merged("f.toml", before, SETTINGS + 'base_url = "b"\nenv_key = "X"\n')
+    after = merge("f.toml", before, SETTINGS + 'base_url = "b"\nenv_key = "X"\n')
     with pytest.raises(CannotMerge):
-        reverted("f.toml", after + "[z]\n", before, after)
-    after = merged("f.json", '{"a": "x"}', '{"a": {"b": 1}}')
+        revert("f.toml", after + "[z]\n", before, after)
+    after = merge("f.json", '{"a": "x"}', '{"a": {"b": 1}}')
     value = json.loads(after) | {"c": 1}
-    text = reverted("f.json", json.dumps(value), '{"a": "x"}', after)
+    text = revert("f.json", json.dumps(value), '{"a": "x"}', after)
     assert json.loads(text) == {"a": "x", "c": 1}
 
 
 def test_json_keeps_its_line_ends() -> None:
-    text = merged("a.json", '{\r\n  "a": 1\r\n}\r\n', '{"b": 2}')
+    text = merge("a.json", '{\r\n  "a": 1\r\n}\r\n', '{"b": 2}')
     assert text == '{\r\n  "a": 1,\r\n  "b": 2\r\n}\r\n'
