@@ -68,6 +68,14 @@ def test_a_target_takes_what_its_entry_has_and_its_upstream_speaks():
     assert operations.language("wide", "openai", MESSAGES) is None
 
 
+def test_what_lies_below_a_missing_path_is_missing_too():
+    below = ModelOperation("openai.count", "openai", "/v1/responses/input_tokens")
+    beside = ModelOperation("openai.other", "openai", "/v1/responses_of_old")
+    targets = (TargetConfig("chat", "", 1.0),)
+    models = {"model": Model("model", targets, (), "model", "me", 0, ())}
+    assert [*ModelOperations(models, UPSTREAMS, (below, beside)).of("model")] == [beside]
+
+
 # With translation.
 
 LANGUAGES = {"openai": ("completions", "responses"), "anthropic": ("messages",)}
