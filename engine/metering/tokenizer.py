@@ -35,6 +35,9 @@ _INLINE = 2_000
 _PIECES = 16
 """Pieces that are counted by one call."""
 
+_PREFIX = "Cannot instantiate Tokenizer from buffer: "
+"""The beginning of the library's errors."""
+
 _Encode = Callable[[Sequence[str]], Sequence[Sequence[object]]]
 
 
@@ -99,7 +102,8 @@ def _load(data: bytes) -> Tokenizer:
         tokenizer.encode_batch_fast(["a"], add_special_tokens=False)
     except BaseException as error:
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise UnusableTokenizer(str(error).rstrip(".")) from error
+            reason = str(error).removeprefix(_PREFIX).rstrip(".")
+            raise UnusableTokenizer(reason) from error
         raise
 
     def encode(texts: Sequence[str]) -> Sequence[Sequence[object]]:
