@@ -74,7 +74,7 @@ def test_a_file_in_use_is_loaded_once(words):
     "data", [b"", b"{}", b"\xff\x00", b"[1]", json.dumps({"model": {"type": "BPE"}}).encode()]
 )
 def test_what_is_no_tokenizer_is_refused(data):
-    with pytest.raises(UnusableTokenizer, match="^(?!Cannot instantiate).* at line"):
+    with pytest.raises(UnusableTokenizer, match=r"^(?!Cannot instantiate).* at line"):
         load(data)
 
 
