@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
+from engine.config.callers import JwtIssuer
 from engine.config.console import Console
 from engine.config.keys import default
 from engine.config.models import Model
@@ -58,6 +59,7 @@ class Config:
     policies: tuple[Policy, ...]
     routes: tuple[RouteConfig, ...]
     tokens: Mapping[str, Caller]
+    jwt: tuple[JwtIssuer, ...] = field(default=(), metadata={"key": "callers.jwt"})
     invalid: InvalidEntries = field(default_factory=InvalidEntries)
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
