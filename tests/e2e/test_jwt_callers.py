@@ -80,7 +80,7 @@ callers:
     - issuer: {world.issuer}
       audience: modelway
       leeway: 0s
-      claims: {{models: models}}
+      claims: {{models: models, rate: rate}}
       models: [one]
     - {{issuer: "http://127.0.0.1:9", audience: modelway}}
 """
@@ -101,6 +101,11 @@ def test_a_bearer_is_served_and_the_token_goes_no_further(deployment):
 def test_what_a_claim_does_not_allow_is_refused(deployment):
     response = deployment.ask(deployment.world.token(models=["two"]))
     assert response.status in (403, 404)
+
+
+def test_a_limit_of_a_claim_is_kept(deployment):
+    secret = deployment.world.token(sub="bob", rate="1/1h")
+    assert [deployment.ask(secret).status for _ in range(3)] == [200, 429, 429]
 
 
 @pytest.mark.parametrize(
