@@ -224,7 +224,7 @@ def _config(
         server=server,
         specs={n: read_spec(n, v) for n, v in values.get("specs", {}).items()},
         upstreams=upstreams,
-        models={n: read_model(n, v, targets) for n, v in values.get("models", {}).items()},
+        models={n: read_model(n, v, targets, folder) for n, v in values.get("models", {}).items()},
         policies=read_policies(values.get("policies", []), ("policies",)),
         routes=tuple(read_route(v, ("routes", i), targets) for i, v in enumerate(routes) if v),
         tokens=tokens.callers(values.get("tokens", [])),
