@@ -15,15 +15,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from websockets.frames import CLOSE, CONT, PING, PONG, TEXT, Close, Frame
-
 from engine.exchange.interruption import CallerLeft
 from engine.exchange.record import Outcome, Traffic
 from engine.relay.websocket import ending
-from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
+from engine.relay.websocket.channel import Channel, Stopped
 from engine.relay.websocket.ending import Ending
-from engine.relay.websocket.frames import Violation, sendable
+from engine.relay.websocket.frames import sendable
 from engine.relay.websocket.liveness import Liveness
+from engine.relay.websocket.messages import Closed, Message, Messages
 from engine.relay.websocket.session import SessionLimits, duration_text
 from engine.sockets.lanes import Lanes, Run
 from engine.sockets.messages import (
@@ -34,7 +33,6 @@ from engine.sockets.messages import (
     steering_failed,
 )
 from engine.values.errors import AbortConnection, AbortReason, GatewayError, shutting_down
-from engine.values.token_bucket import TokenBucket
 
 _SEND_SECONDS = 60.0
 """How long a client may accept nothing while there is something to send."""
@@ -51,7 +49,7 @@ class ClientOutlet:
         self._channel, self._count = channel, traffic.received
 
     def send(self, message: bytes) -> None:
-        self._channel.send(TEXT, message)
+        self._channel.send_text(message)
         self._count.messages += 1
         self._count.bytes += len(message)
 
@@ -80,8 +78,6 @@ class ResponsesSession:
         self._outlet = ClientOutlet(channel, traffic)
         self._lanes = Lanes(turns(self._outlet), 2 * limits.max_message, self._idle)
         self._liveness = Liveness(channel, limits.ping)
-        self._parts: list[bytes] = []
-        self._is_text = True
         self._ending: Ending | None = None
         self._last: Ending | None = None  # how it ends as soon as it is idle
         self._start = self._last_message = time.monotonic()
@@ -94,7 +90,7 @@ class ResponsesSession:
             self._close()
         except BaseException as error:
             traffic.code = 1011 if isinstance(error, Exception) else 1012
-            channel.close(Close(traffic.code, "the gateway ends this session"))
+            channel.close(ending.close_both(traffic.code, "the gateway ends this session").caller)
             raise
         finally:
             self._lanes.cancel(CallerLeft, _CANCEL_SECONDS)
@@ -135,57 +131,39 @@ class ResponsesSession:
             self.end(self._last)
 
     def _receive(self) -> None:
-        """Read frames until the session ends."""
-        bound = self._limits.max_pings
-        pings = TokenBucket(bound / 60, bound, time.monotonic())
+        """Read messages until the session ends."""
+        channel, messages = self._channel, Messages(self._channel, self._limits.max_pings)
         try:
-            for frame in self._channel.frames():
-                if frame.opcode is CLOSE:
-                    self.end(ending.close_received(self._channel.closed))
-                elif frame.opcode is PING or (
-                    frame.opcode is PONG and not self._channel.is_answer(bytes(frame.data))
-                ):
-                    if pings.take(self._channel.last_received):
-                        raise Violation(1008, f"more than {bound} pings and pongs a minute")
-                elif frame.opcode is not PONG:
-                    self._add(frame)
-                if self._ending is not None:
-                    return
+            while self._ending is None:
+                message = messages.receive()
+                self._last_message = channel.last_received
+                self.traffic.sent.messages += 1
+                self.traffic.sent.bytes += len(message.data)
+                try:
+                    self._answer(message)
+                except InvalidMessage as invalid:
+                    self._outlet.send(own_error(invalid.error, invalid.stream_id))
         except Stopped:
             return
-        except PeerDisconnected:
-            self.end(ending.caller_disconnected())
-        except Violation as violation:
-            self.end(ending.caller_violation(violation))
+        except Closed as closed:
+            if closed.is_violation:
+                self.end(ending.close_both(closed.code, closed.reason))
+            elif channel.closed is not None:
+                self.end(ending.close_received(channel.closed))
+            else:
+                self.end(ending.caller_disconnected())
 
-    def _add(self, frame: Frame) -> None:
-        """Add a data frame, and answer the message that it completes."""
-        if frame.opcode is not CONT:
-            self._is_text = frame.opcode is TEXT
-        self._parts.append(bytes(frame.data))
-        if not frame.fin:
-            return
-        message = b"".join(self._parts) if len(self._parts) > 1 else self._parts[0]
-        self._parts = []
-        self._last_message = self._channel.last_received
-        self.traffic.sent.messages += 1
-        self.traffic.sent.bytes += len(message)
-        try:
-            self._answer(message)
-        except InvalidMessage as invalid:
-            self._outlet.send(own_error(invalid.error, invalid.stream_id))
-
-    def _answer(self, message: bytes) -> None:
-        if not self._is_text:
+    def _answer(self, message: Message) -> None:
+        if not message.text:
             raise InvalidMessage(GatewayError(400, "invalid_type", "Send messages as text."))
-        content = read_message(message)
+        content = read_message(message.data)
         if isinstance(content, Steer):
             self._outlet.send(steering_failed(content))
             return
         try:
             if self._last is not None:
                 raise _connect_again()
-            self._lanes.add(content, len(message))
+            self._lanes.add(content, len(message.data))
         except GatewayError as error:
             raise InvalidMessage(error, content.stream_id) from None
 

@@ -7,11 +7,11 @@ from collections import deque
 
 import gevent
 from gevent.event import Event
-from websockets.frames import CLOSE, CONT, CTRL_OPCODES, TEXT, Close
 
 from engine.exchange.interfaces import Socket
-from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
-from engine.relay.websocket.frames import Violation
+from engine.relay.websocket.channel import Channel, Stopped
+from engine.relay.websocket.ending import close_both
+from engine.relay.websocket.messages import Closed, Messages
 from engine.upstream.client.failures import Reset
 
 _MAX_WAITING = 256 * 1024
@@ -33,7 +33,7 @@ class MessageStream:
         """Send a text message. Raises Reset if the socket has ended."""
         if self.has_ended or self._channel.outbox.broken:
             raise Reset
-        self._channel.send(TEXT, message)
+        self._channel.send_text(message)
 
     def take(self, seconds: float) -> bytes | None:
         """The next message, after a wait of at most so many seconds; None if none came. Raises
@@ -59,27 +59,18 @@ class MessageStream:
     def close(self) -> None:
         """Close the socket. Does not wait for the upstream's close frame."""
         self.has_ended = True
-        self._channel.close(Close(1000, ""))
+        self._channel.close(close_both(1000, "").upstream)
         self._reader.kill()  # no greenlet may wait on a socket that its owner closes
         self._channel.outbox.drop()
         self._sock.close()
         self._arrival.set()
 
     def _read(self) -> None:
-        parts: list[bytes] = []
+        messages = Messages(self._channel)
         try:
-            for frame in self._channel.frames():
-                if frame.opcode is CLOSE:
-                    break
-                if frame.opcode in CTRL_OPCODES:
-                    continue
-                if frame.opcode is not CONT:
-                    parts = []
-                parts.append(bytes(frame.data))
-                if frame.fin:
-                    self._add(b"".join(parts))
-                    parts = []
-        except (PeerDisconnected, Violation, Stopped):
+            while True:
+                self._add(messages.receive().data)
+        except (Closed, Stopped):
             pass
         finally:
             self.has_ended = True

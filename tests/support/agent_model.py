@@ -50,6 +50,9 @@ class AgentModel:
         if language is None:  # an agent that probes the address
             answer(status=404)(received, sock)
             return
+        if received.line.startswith("GET "):  # a WebSocket, which it does not have
+            answer(status=426)(received, sock)
+            return
         body = json.loads(received.body)
         turn, results = position(body)
         calls = self._calls(turn, results) if body.get("tools") else ()
