@@ -130,6 +130,8 @@ class SocketResponse:
         self._add(message)
         while self._stream.has_message and not self._has_ended:
             self._add(self._stream.take(0) or b"")
+        if self._failure is not None and not self._data:
+            raise self._failure
 
     def _add(self, message: bytes) -> None:
         """Add a message as an event."""

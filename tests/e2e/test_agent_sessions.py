@@ -139,8 +139,10 @@ class Driver:
     upstream: Recorder
 
     def log(self) -> list[Any]:
+        """The requests so far; a socket over which several came is none."""
         lines = self.running.output().splitlines()
-        return [json.loads(line) for line in lines if line.startswith("{")]
+        entries = [json.loads(line) for line in lines if line.startswith("{")]
+        return [entry for entry in entries if entry["status"] != 101]
 
     def options(self, number: int) -> Sequence[str]:
         return self.agent.options if number == 1 else self.agent.resume

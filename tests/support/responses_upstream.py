@@ -38,6 +38,17 @@ class ResponsesUpstream:
     on_request: Callable[[ReceivedRequest], None] = lambda received: None
     heard: list[Json] = field(default_factory=list)
     sockets: int = 0
+    open: list[tuple[socket.socket, dict[str, list[Any]]]] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """Forget all conversations."""
+        for _, kept in self.open:
+            kept.clear()
+
+    def hang_up(self) -> None:
+        """Close all sockets, as a server does that restarts."""
+        for sock, _ in self.open:
+            sock.shutdown(socket.SHUT_RDWR)
 
     def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         if not received.values("sec-websocket-key"):
@@ -55,11 +66,12 @@ class ResponsesUpstream:
 
     def _converse(self, peer: Peer, upgrade: ReceivedRequest) -> None:
         kept: dict[str, list[Any]] = {}
+        self.open.append((peer.sock, kept))
         while (frame := peer.next()).opcode != CLOSE:
             if frame.opcode != TEXT:
                 continue
             message = json.loads(frame.data)
-            self.heard.append(message)
+            self.heard.append(dict(message))
             previous = message.pop("previous_response_id", None)
             if previous is not None and previous not in kept:
                 peer.text(json.dumps(_NOT_FOUND))
