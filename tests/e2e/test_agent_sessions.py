@@ -53,7 +53,8 @@ class Session:
     options that say so. `command` is the prompt that compacts, of an agent that forgets the usage
     when it ends. `shows` is whether it shows images to models that its own list does not have,
     `compacts` whether a run compacts what another one has left. With `socket` the upstream has the
-    Responses API over a WebSocket. `name` is that of the agent if there are several sessions of it.
+    Responses API over a WebSocket. A `native` one has its vendor's model alone. `name` is that of
+    the agent if there are several sessions of it.
     """
 
     agent: Agent
@@ -64,6 +65,7 @@ class Session:
     shows: bool = True
     compacts: bool = True
     socket: bool = False
+    native: bool = False
     name: str = ""
 
     def set_up(self, url: str) -> Agent:
@@ -76,7 +78,7 @@ class Session:
 
 _CODEX_WINDOW = "--config=model_auto_compact_token_limit=50000"
 _BUILT_IN = ("--config=model_provider=openai", "--config=openai_base_url=@BASE@")
-"""Codex's own provider, which opens a WebSocket by itself."""
+"""Codex's own provider, which opens a WebSocket by itself, and lets the vendor compact."""
 
 SESSIONS = (
     Session(agents.CLAUDE, 12, command="/compact"),
@@ -86,6 +88,7 @@ SESSIONS = (
         60_000,
         {"CODEX_API_KEY": ALL},
         options=(_CODEX_WINDOW, *_BUILT_IN),
+        native=True,
         name="codex-built-in",
     ),
     Session(
@@ -93,8 +96,17 @@ SESSIONS = (
         60_000,
         {"CODEX_API_KEY": ALL},
         options=(_CODEX_WINDOW, *_BUILT_IN),
+        native=True,
         socket=True,
         name="codex-built-in-socket",
+    ),
+    Session(
+        agents.CODEX,
+        60_000,
+        options=(_CODEX_WINDOW,),
+        native=True,
+        socket=True,
+        name="codex-socket",
     ),
     Session(agents.GEMINI, 12, compacts=False),
     Session(agents.OPENCODE, 199_000),
@@ -112,6 +124,8 @@ SESSIONS = (
 
 def models(session: Session) -> list[str]:
     """The model that is asked natively, and those of other languages."""
+    if session.native:
+        return [MODELS[session.agent.language]]
     others = [name for language, name in MODELS.items() if language != session.agent.language]
     return [MODELS.get(session.agent.language, NATIVE), *others]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.translations import languages
-from tests.support.agent_answers import WRITERS, Call
+from tests.support.agent_answers import WRITERS, Call, Compaction
 from tests.support.recording import ReceivedRequest, answer
 
 Json = dict[str, Any]
@@ -58,6 +58,8 @@ class AgentModel:
         calls = self._calls(turn, results) if body.get("tools") else ()
         usage = _USAGE if calls or not body.get("tools") else self.full.get(turn, _USAGE)
         writer = WRITERS[language.name](f"Done {turn}.", calls, usage)
+        if _wants_compaction(body):
+            writer = Compaction("", (), _USAGE)
         if not (body.get("stream") or path.endswith(":streamGenerateContent")):
             answer(json.dumps(writer.whole()).encode())(received, sock)
             return
@@ -75,6 +77,11 @@ class AgentModel:
                 return step
             results -= len(step)
         return ()
+
+
+def _wants_compaction(body: Json) -> bool:
+    given = body.get("input")
+    return isinstance(given, list) and given[-1].get("type") == "compaction_trigger"
 
 
 def _hold(data: bytes, sock: socket.socket) -> None:
