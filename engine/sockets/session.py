@@ -32,7 +32,7 @@ from engine.sockets.messages import (
     read_message,
     steering_failed,
 )
-from engine.values.errors import AbortConnection, AbortReason, GatewayError, shutting_down
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _SEND_SECONDS = 60.0
 """How long a client may accept nothing while there is something to send."""
@@ -48,10 +48,10 @@ class ClientOutlet:
     def __init__(self, channel: Channel, traffic: Traffic) -> None:
         self._channel, self._count = channel, traffic.received
 
-    def send(self, message: bytes) -> None:
-        self._channel.send_text(message)
-        self._count.messages += 1
-        self._count.bytes += len(message)
+    def send(self, *messages: bytes) -> None:
+        self._channel.send_text(*messages)
+        self._count.messages += len(messages)
+        self._count.bytes += sum(map(len, messages))
 
     def wait(self) -> None:
         if not self._channel.outbox.room(_SEND_SECONDS):
@@ -173,7 +173,7 @@ class ResponsesSession:
         assert end is not None
         if end.outcome in (Outcome.SHUTDOWN, Outcome.REVOKED):
             for create in self._lanes.drop_waiting():
-                self._outlet.send(own_error(end.error or shutting_down(), create.stream_id))
+                self._outlet.send(own_error(end.error or _connect_again(), create.stream_id))
             self._lanes.join(_ERROR_SECONDS)  # they get their error by `RequestLifecycle`
         self._lanes.cancel(CallerLeft, _CANCEL_SECONDS)
         if end.error is not None:
@@ -191,5 +191,7 @@ def _too_old(seconds: float) -> GatewayError:
 
 
 def _connect_again() -> GatewayError:
+    """For a request that is not begun: clients send it again over another socket, as they do not
+    after a 503 (Codex 0.171)."""
     message = "This connection is about to close. Open another one, and send the request there."
     return GatewayError(400, "websocket_connection_limit_reached", message)

@@ -41,8 +41,8 @@ given to the TrySend, between two pieces of the iteration. Raises AbortConnectio
 class Outlet(Protocol):
     """The way to the client of the socket."""
 
-    def send(self, message: bytes) -> None:
-        """Send a text message, now or when the client accepts it. Does not wait."""
+    def send(self, *messages: bytes) -> None:
+        """Send text messages, now or when the client accepts them. Does not wait."""
 
     def wait(self) -> None:
         """Wait while too much is not accepted. Raises AbortConnection if the client never does."""
@@ -131,8 +131,8 @@ class Turn:
         return not self._outlet.is_full
 
     def _send(self, piece: bytes) -> None:
-        for message in self._events.feed(piece):
-            self._outlet.send(message)
+        if messages := [*self._events.feed(piece)]:
+            self._outlet.send(*messages)
 
     def _remember(self, event: Json) -> None:
         """Remember a response at its last event."""

@@ -110,8 +110,7 @@ class SocketResponse:
 
     def _receive(self, beat: float | None) -> None:
         """Wait for the next messages, within the idle timeout."""
-        if self._failure is not None:
-            raise self._failure
+        self._raise_failure()
         seconds, failure = self._deadlines.idle(beat)
         try:
             message = None if self._is_closed else self._stream.take(seconds)
@@ -130,6 +129,10 @@ class SocketResponse:
         self._add(message)
         while self._stream.has_message and not self._has_ended:
             self._add(self._stream.take(0) or b"")
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        """Raise the failure, behind what came before it."""
         if self._failure is not None and not self._data:
             raise self._failure
 

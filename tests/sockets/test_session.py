@@ -172,7 +172,7 @@ def test_a_worker_that_stops_refuses_what_waits_and_closes_with_1012(model):
         gevent.sleep(0.05)
         assert talk.next()["error"]["code"] == "invalid_stream_id"
         talk.session.end(ending.restart())
-        assert talk.next()["error"]["code"] == "shutting_down"
+        assert talk.next()["error"]["code"] == "websocket_connection_limit_reached"
         assert talk.closed()[0] == 1012
         assert talk.traffic.code == 1012
 
@@ -184,9 +184,12 @@ def test_a_token_that_was_revoked_is_an_error_and_1008(model):
         assert talk.closed()[0] == 1008
 
 
-def test_a_worker_knows_it_as_a_session(model):
+def test_a_worker_that_stops_soon_ends_the_sessions_that_it_knows(model):
     sessions = Sessions()
-    with conversation(model.turns) as talk:
-        talk.running.kill()
+    with conversation(model.turns, run=sessions.run) as talk:
+        talk.create(input="a")
+        assert talk.next() == {"input": "a"}
+        assert len(sessions) == 1
         sessions.leave()
+        assert talk.closed()[0] == 1001
         assert len(sessions) == 0

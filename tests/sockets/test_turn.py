@@ -63,8 +63,8 @@ class Client:
             raise answer
         return answer
 
-    def send(self, message):
-        self.sent.append(orjson.loads(message))
+    def send(self, *messages):
+        self.sent += map(orjson.loads, messages)
 
     def wait(self):
         self.waits += 1

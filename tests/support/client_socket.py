@@ -25,12 +25,17 @@ class Conversation:
     """The `peer` is the client of a `session`, whose `run` has been started."""
 
     def __init__(
-        self, limits: SessionLimits, turns: Callable[[ClientOutlet], Run], sock: Any, other: Any
+        self,
+        limits: SessionLimits,
+        turns: Callable[[ClientOutlet], Run],
+        sock: Any,
+        other: Any,
+        run: Callable[[ResponsesSession], None],
     ) -> None:
         self.traffic = Traffic()
         channel = Channel(sock, client=True, limit=limits.max_message)
         self.session = ResponsesSession(channel, limits, self.traffic, turns)
-        self.running = gevent.spawn(self.session.run)
+        self.running = gevent.spawn(run, self.session)
         self.peer = Peer(other, client=True)
 
     def create(self, **members: Any) -> None:
@@ -54,11 +59,14 @@ class Conversation:
 
 @contextmanager
 def conversation(
-    turns: Callable[[ClientOutlet], Run], limits: SessionLimits | None = None
+    turns: Callable[[ClientOutlet], Run],
+    limits: SessionLimits | None = None,
+    run: Callable[[ResponsesSession], None] = ResponsesSession.run,
 ) -> Iterator[Conversation]:
+    """A session that `run` runs, and its client."""
     mine, other = gevent.socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     other.settimeout(10)
-    made = Conversation(limits or SessionLimits(), turns, mine, other)
+    made = Conversation(limits or SessionLimits(), turns, mine, other, run)
     try:
         yield made
     finally:

@@ -156,9 +156,12 @@ class Channel:
             self.in_message = not fin
         self.outbox.put(self._writer.encode(opcode, data, fin))
 
-    def send_text(self, data: bytes) -> None:
-        """Send a text message, as `send` does."""
-        self.send(TEXT, data)
+    def send_text(self, *messages: bytes) -> None:
+        """Send text messages at once, as `send` does."""
+        if self._closing or self.outbox.broken:
+            return
+        encode = self._writer.encode
+        self.outbox.put(b"".join([encode(TEXT, message) for message in messages]))
 
     def ping(self, data: bytes) -> None:
         """Send a ping; `is_answer` recognises its pong."""
