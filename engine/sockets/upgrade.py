@@ -60,11 +60,14 @@ class LaneSockets:
 
 
 class SocketSettings(NamedTuple):
-    """What a route says of its sockets. `max_request` is the largest body of a request in bytes."""
+    """What a route says of its sockets. `max_request` is the largest body of a request in bytes;
+    clients that ask are told to send one of more than `heavy` over HTTP, where a process of its own
+    serves it."""
 
     dialect: Dialect
     limits: SessionLimits
     max_request: int
+    heavy: int
 
 
 class ResponsesSockets:
@@ -92,7 +95,10 @@ class ResponsesSockets:
             request = parse_request(exchange.environ)
             header, extensions = negotiate_deflate(request.extensions, limits.compression)
             require_take_over(exchange.connection)
-            headers = [(_MAX_MESSAGE, str(max_message)), *common_headers(exchange).items()]
+            headers = [
+                (_MAX_MESSAGE, str(min(max_message, settings.heavy))),
+                *common_headers(exchange).items(),
+            ]
             head = switching_protocols(request.key, "", header, headers)
             sock, early = exchange.connection.take_over()
             send_head(sock, head)

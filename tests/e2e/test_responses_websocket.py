@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from openai import OpenAI
 
+from engine.config.keys import default
 from tests.support import agents
 from tests.support.agent_model import AgentModel
 from tests.support.frames import KEY, TEXT, Peer
@@ -217,6 +218,13 @@ def test_openai_agents_call_a_tool(items: str, has_websocket: bool, tmp_path: Pa
             assert "Oslo: 21 degrees" in json.dumps(bodies[-1]["input"])
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+    """A gateway that several tests share."""
+    with serving(tmp_path_factory.mktemp("alone"), AgentModel({})) as running:
+        yield running
+
+
 @contextmanager
 def serving(folder: Path, speak: Any) -> Iterator[tuple[Running, Recorder]]:
     """A gateway of one worker, in front of an upstream that answers as `speak`."""
@@ -244,7 +252,9 @@ def test_each_request_is_one_of_its_caller_and_a_warm_up_is_none(tmp_path: Path)
         serving(tmp_path, AgentModel({})) as (front, upstream),
         client(front.port, LIMITED) as talk,
     ):
-        assert dict(talk.headers)["x-codex-websocket-max-message-bytes"] == "4000000"
+        assert dict(talk.headers)["x-codex-websocket-max-message-bytes"] == str(
+            default("server.heavy.above")
+        )
         warm = talk.ask(model="gpt-4o", input=[], generate=False)[-1]["response"]["id"]
         last = talk.ask(model="gpt-4o", input="hi", previous_response_id=warm, store=False)[-1]
         assert last["type"] == "response.completed"

@@ -89,7 +89,7 @@ class _FrameSocket:
     """A socket to a model: the events of its response become frames, and its end is remembered."""
 
     def __init__(self, peer: Peer, kept: dict[str, list[Any]], items: list[Any]) -> None:
-        self._peer, self._kept, self._items = peer, kept, items
+        self.peer, self._kept, self._items = peer, kept, items
 
     def sendall(self, data: bytes) -> None:
         for event in data.partition(b"\r\n\r\n")[2].split(b"\n\n"):
@@ -100,7 +100,7 @@ class _FrameSocket:
             if document["type"] == "response.completed":
                 response = document["response"]
                 self._kept[response["id"]] = [*self._items, *response["output"]]
-            self._peer.send(TEXT, text)
+            self.peer.send(TEXT, text)
 
     def recv(self, size: int) -> bytes:
-        return self._peer.sock.recv(size)
+        return self.peer.sock.recv(size)

@@ -185,7 +185,7 @@ def test_a_refusal_is_forgotten_after_a_while():
 
 def test_an_upstream_that_ends_within_its_answer_is_a_failure():
     def cut(received, sock):
-        sock._peer.sock.shutdown(2)
+        sock.peer.sock.shutdown(2)
 
     with serving(cut) as (caller, _, _), pytest.raises(Reset):
         caller.turn({"n": 1})
