@@ -218,13 +218,6 @@ def test_openai_agents_call_a_tool(items: str, has_websocket: bool, tmp_path: Pa
             assert "Oslo: 21 degrees" in json.dumps(bodies[-1]["input"])
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
-    """A gateway that several tests share."""
-    with serving(tmp_path_factory.mktemp("alone"), AgentModel({})) as running:
-        yield running
-
-
 @contextmanager
 def serving(folder: Path, speak: Any) -> Iterator[tuple[Running, Recorder]]:
     """A gateway of one worker, in front of an upstream that answers as `speak`."""
