@@ -21,6 +21,7 @@ from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder
+from engine.edge.inside_call import InsideCalls
 from engine.edge.resource import Resource, link_overlaps
 from engine.edge.router import Application, application
 from engine.exchange.exchange import Exchange
@@ -57,12 +58,14 @@ def build(
     changes the stages of a route: a rehearsal of the same application passes its own. `shown` is
     the plan that the pages of the console show, if not this one.
     """
+    inside = InsideCalls()
     parts = parts_of(
         plan,
         services or services_of(plan),
         client,
         open_credential or open_shared(plan.config),
         wrap_stages,
+        inside,
     )
     pages = OwnPages(plan.config.telemetry, parts.services, parts.endpoints)
     app = application(
@@ -72,6 +75,7 @@ def build(
         cors=parts.cors,
         choose=AlternativeResponders(plan.routes, parts).responder,
     )
+    inside.app = app
     _add_routes(app, plan, parts)
     _add_console(app, pages, shown or plan, parts.services)
     pages.add_listener(app)
@@ -149,8 +153,8 @@ def _connect_to_server(app: Application, parts: Parts) -> None:
     app.record_refusal = parts.lifecycle.record_refusal
     app.interrupt = lambda: _interrupt(parts)
     app.close = lambda: _close(parts)
+    app.leaving = lambda: _leave(parts)
     if parts.services.health is not None:
-        app.leaving = parts.services.health.stop
         parts.services.health.details_of["targets"] = parts.health.report
 
 
@@ -169,6 +173,14 @@ def _end_revoked(parts: Parts) -> None:
     task = sweep(lifecycle.open_exchanges, validity, end, parts.services.clock)
     task.start()
     parts.services.closing.append(lambda: task.stop(_DRAIN_SECONDS))
+
+
+def _leave(parts: Parts) -> None:
+    """The shutdown of the worker begins: it is not ready, and sessions that can end without harm
+    do."""
+    if parts.services.health is not None:
+        parts.services.health.stop()
+    parts.sessions.leave()
 
 
 def _interrupt(parts: Parts) -> None:

@@ -9,13 +9,11 @@ makes with one (`InternalConnection`).
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 
+from engine.edge.inside_call import InternalResponse, respond
 from engine.edge.router import Application
 from engine.exchange.caller_connection import (
-    CallerConnection,
     InternalCaller,
     InternalConnection,
     WSGIConnection,
@@ -32,31 +30,6 @@ _WHY_REFUSED = "it says who calls or how the body is sent; write `caller` or `me
 class CannotCall(ValueError):
     """An operation cannot be called from inside, or not with these values; `str` gives the
     reason."""
-
-
-class InternalResponse:
-    """A response: `status`, `headers`, and the body as it arrives, by iteration. `close` ends the
-    exchange, and with it the request to the upstream.
-
-    Iteration raises AbortConnection where the connection of a caller would be cut.
-    """
-
-    def __init__(self, status: int, headers: list[tuple[str, str]], body: Iterable[bytes]) -> None:
-        self.status, self.headers = status, headers
-        self._body, self._pieces = body, iter(body)
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._pieces
-
-    def read(self) -> bytes:
-        """The rest of the body; closes the response."""
-        with closing(self):
-            return b"".join(self._pieces)
-
-    def close(self) -> None:
-        close = getattr(self._body, "close", None)  # WSGI: an iterable may have one
-        if close is not None:
-            close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +89,7 @@ def send(
 ) -> InternalResponse:
     """Send a request; without a `caller` it counts as one of a socket, and needs a token. Raises
     ValueError for a request that is not valid HTTP."""
-    environ, body = environ_of(request), io.BytesIO(request.body)
-    connection: CallerConnection = WSGIConnection(body)
-    if caller is not None:
-        connection = InternalConnection(body, caller)
-    status, headers = 0, list[tuple[str, str]]()
-
-    def start_response(
-        line: str, pairs: list[tuple[str, str]], error: object = None
-    ) -> Callable[[bytes], object]:
-        nonlocal status, headers
-        status, headers = int(line.split(" ", 1)[0]), pairs
-        return lambda data: None
-
-    pieces = app.serve(environ, start_response, connection)
-    return InternalResponse(status, headers, pieces)
+    environ = environ_of(request)
+    if caller is None:
+        return respond(app, environ, WSGIConnection(io.BytesIO(request.body)))
+    return respond(app, environ, InternalConnection(request.body, caller))

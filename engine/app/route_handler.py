@@ -11,6 +11,7 @@ from itertools import groupby
 from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
+from engine.config.routes import WebSocket
 from engine.config.transforms import TransformConfig
 from engine.edge.answers.own_answer import AnswerSources
 from engine.edge.endpoint import Responder, answer_errors
@@ -19,6 +20,7 @@ from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
+from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
 from engine.spec.model_locations import ModelLocations
 from engine.stages.transform import edit, transform
@@ -212,8 +214,9 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
     once, names = parts.shared.once, tuple(dialect.name for dialect in route.dialects)
     if route.answer is not None:
         variable = next(iter(path_templates.variables(route.operation.path)), "")
-        sources = AnswerSources(parts.visible_models, route.dialects, variable)
-        settings: Hashable = route.answer.name, names, variable
+        socket, limits = _socket(route, parts)
+        sources = AnswerSources(parts.visible_models, route.dialects, variable, socket)
+        settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
     forward = _forward(route, operation, parts)
     if route.model is not None and operation.counts:
@@ -221,12 +224,29 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
         return once("estimate", settings, partial(estimate_tokens, operation, forward))
     if route.websocket is None:
         return forward
-    dialect, limits = route.dialects[-1], SessionLimits(**asdict(route.websocket))
+    dialect, limits = route.dialects[-1], session_limits(route.websocket)
     return once(
         "converse",
         (forward, dialect.name, limits),
         partial(converse, forward, dialect, limits, parts.sessions),
     )
+
+
+def session_limits(websocket: WebSocket) -> SessionLimits:
+    """The limits of sessions, as the config says."""
+    return SessionLimits(**asdict(websocket))
+
+
+def _socket(route: Route, parts: Parts) -> tuple[Handler | None, SessionLimits | None]:
+    """The handler of a WebSocket whose messages are requests, and its limits; None for another
+    operation."""
+    if route.answer is None or not route.answer.is_websocket or route.websocket is None:
+        return None, None
+    limits = session_limits(route.websocket)
+    server = parts.plan.config.server
+    heavy = server.heavy_above if server.heavy_processes else server.max_body
+    settings = SocketSettings(route.dialects[-1], limits, server.max_body, heavy)
+    return parts.sockets.handler(settings), limits
 
 
 def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:

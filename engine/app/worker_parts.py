@@ -16,17 +16,20 @@ from engine.credentials.interface.credential import OpenCredential
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints
 from engine.edge.gateway_origin import SameOrigin
+from engine.edge.inside_call import InsideCalls
 from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import Sessions
+from engine.sockets.upgrade import ResponsesSockets
 from engine.upstream import choose
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.model_catalog import Catalog, ModelsByOperation, build_catalog
+from engine.upstream.responses_socket import RefusedUpgrades, UpstreamSockets
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Upstream
 from engine.upstream.token_counter import CountTokens, token_counter
@@ -62,6 +65,7 @@ class Parts:
     watcher: DisconnectWatcher
     wrap_stages: WrapStages
     sessions: Sessions
+    sockets: ResponsesSockets
     metered: bool
     shared: StageCache
     cors: Cors
@@ -96,8 +100,9 @@ def parts_of(
     client: Callable[..., Client],
     open_credential: OpenCredential,
     wrap_stages: WrapStages,
+    inside: InsideCalls,
 ) -> Parts:
-    """The parts for a plan; the arguments are those of `build`."""
+    """The parts for a plan; the arguments are those of `build`. `inside` calls its application."""
     config = plan.config
     upstreams = upstreams_of(config, services, client, open_credential)
     health = HealthMonitor(config.upstreams, upstreams, services.machine)
@@ -111,7 +116,7 @@ def parts_of(
         if tried or is_observed(model.to, model.choose, config):
             catalog.model(model.name)
     server, origins = config.server, config.origins
-    operations = plan.model_operations()
+    operations, sessions, refused = plan.model_operations(), Sessions(), RefusedUpgrades()
     return Parts(
         plan=plan,
         services=services,
@@ -125,7 +130,8 @@ def parts_of(
         visible_models=VisibleModels(config, operations, listed),
         watcher=DisconnectWatcher(),
         wrap_stages=wrap_stages,
-        sessions=Sessions(),
+        sessions=sessions,
+        sockets=ResponsesSockets(inside, services, sessions, partial(UpstreamSockets, refused)),
         metered=is_metered(plan),
         shared=StageCache(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
         cors=Cors(origins),

@@ -107,6 +107,7 @@ class UpstreamConfig:
 
     `dialect` "" means the dialect of the routed operation. `ask_usage`: requests for streams ask
     for usage. `cache_in_input`: its input counts in Anthropic's format include the prompt cache.
+    `responses_websocket`: it has the Responses API over a WebSocket.
     `missing_paths` are suffixes of the dialect's paths that the server does not have, with all
     paths below them.
     `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
@@ -133,6 +134,7 @@ class UpstreamConfig:
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
     cache_in_input: bool = default("upstreams.*.cache_in_input")
+    responses_websocket: bool = default("upstreams.*.responses_websocket")
     resolve: Resolve | None = None
     missing_paths: tuple[str, ...] = ()
     provider: str = ""
@@ -174,6 +176,7 @@ class UpstreamReader:
             forward_headers=tuple(values.get("forward_headers", ())),
             ask_usage=values["ask_usage"],
             cache_in_input=values["cache_in_input"],
+            responses_websocket=values["responses_websocket"],
             pool=_pool(values.get("pool", {})),
             proxy=values.get("proxy"),
             tls=self._tls(values.get("tls", {}), (*at, "tls")),

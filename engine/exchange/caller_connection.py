@@ -8,6 +8,7 @@ other WSGI server. The adapter is also `wsgi.input`. A request from inside of th
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -29,16 +30,28 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
+class UpstreamSockets(Protocol):
+    """The sockets to upstreams of one lane of a caller's socket
+    (`engine.upstream.responses_socket.UpstreamSockets`)."""
+
+    def send(self, client: Any, timeouts: Any, request: Any, timeout: float, /) -> Any:
+        """The response of a client's upstream."""
+
+    def close(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class InternalCaller:
     """Who calls an operation from inside of this process, without a token; a `caller` of None
     calls as one without a token. `token` is the digest of the token by which the caller was found,
     "" for none: its end ends the request too. So does the disconnect of the socket `fileno`, that
-    of the request for which this one is made; -1 for none."""
+    of the request for which this one is made; -1 for none. `sockets` are those to upstreams of a
+    request that came over a WebSocket, None for any other."""
 
     caller: Caller | None
     token: str = ""
     fileno: int = -1
+    sockets: UpstreamSockets | None = None
 
 
 class CallerConnection(Protocol):
@@ -131,11 +144,19 @@ class WSGIConnection:
 
 
 class InternalConnection(WSGIConnection):
-    """The connection of a request from inside of this process (`app/internal_call.py`)."""
+    """The connection of a request from inside of this process (`app/internal_call.py`). `try_send`
+    gets pieces of the response that the iteration over it does not yield, see PushStream."""
 
-    def __init__(self, body: Readable, internal: InternalCaller) -> None:
-        super().__init__(body)
+    def __init__(
+        self, body: bytes, internal: InternalCaller, try_send: TrySend | None = None
+    ) -> None:
+        super().__init__(io.BytesIO(body))
+        self._data = body
         self.internal: InternalCaller = internal
+        self.try_send = try_send
+
+    def buffered_body(self) -> bytes | None:
+        return self._data
 
     def fileno(self) -> int:
         return self.internal.fileno

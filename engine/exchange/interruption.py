@@ -1,6 +1,7 @@
 """Why the gateway ends an open exchange, raised in its greenlet.
 
 `GreenletExit` itself: the worker ends. `TokenRevoked`: the caller's token is no longer valid.
+`CallerLeft`: the socket has closed over which the request was one of several.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from typing import NamedTuple
 from gevent import GreenletExit
 
 from engine.exchange.record import Outcome
-from engine.values.errors import AbortReason, GatewayError, shutting_down, token_ended
+from engine.values.errors import AbortReason, GatewayError, caller_left, shutting_down, token_ended
 
 
 class TokenRevoked(GreenletExit):
     """The token of the exchange was revoked, or has expired."""
+
+
+class CallerLeft(GreenletExit):
+    """The caller has closed the socket of the exchange, or broken its protocol."""
 
 
 class Interruption(NamedTuple):
@@ -30,4 +35,6 @@ def interruption(cause: GreenletExit) -> Interruption:
     """How an exchange ends in whose greenlet `cause` was raised."""
     if isinstance(cause, TokenRevoked):
         return Interruption(Outcome.REVOKED, AbortReason.REVOKED, token_ended())
+    if isinstance(cause, CallerLeft):
+        return Interruption(Outcome.CALLER_LEFT, AbortReason.CALLER_LEFT, caller_left())
     return Interruption(Outcome.SHUTDOWN, AbortReason.SHUTDOWN, shutting_down())

@@ -18,6 +18,7 @@ import orjson
 
 from engine.dialects import Dialect
 from engine.edge.endpoint import Endpoints, Responder, answer_errors
+from engine.edge.inside_call import InsideCalls
 from engine.edge.request_body import check_head
 from engine.edge.resource import Candidate, Resource
 from engine.edge.router import Application, application
@@ -34,6 +35,8 @@ from engine.mock.examples import (
     last_turn,
 )
 from engine.mock.session import session
+from engine.relay.websocket.session import SessionLimits, Sessions
+from engine.sockets.upgrade import ResponsesSockets, SocketSettings
 from engine.spec.document.path_templates import variables
 from engine.spec.operation import Operation
 from engine.spec.sequences import write_sequence
@@ -50,6 +53,7 @@ from engine.values.trees import Json
 
 _BINARY = bytes(range(256)) * 16
 _CHUNKS = 8
+_MAX_REQUEST = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,12 @@ def build(
         return endpoints.responder(handler, [dialect])
 
     app = application(endpoints, [answer_errors, check_head], choose=choose)
+    inside = InsideCalls(app)
+    sockets = ResponsesSockets(inside, services, Sessions())
     for specification, dialect in documents:
         style = Style(dialect, delay)
         for number, operation in enumerate(specification.operations.values()):
-            alternative = _alternative(operation, specification, style, services)
+            alternative = _alternative(operation, specification, style, services, sockets)
             served[operation.id] = alternative, dialect
             handler = compose([answer_errors, check_head], alternative.handler)
             responder = partial(endpoints.responder, handler, [dialect])
@@ -99,10 +105,14 @@ def build(
 
 
 def _alternative(
-    operation: Operation, specification: Specification, style: Style, services: Services
+    operation: Operation,
+    specification: Specification,
+    style: Style,
+    services: Services,
+    sockets: ResponsesSockets,
 ) -> Alternative:
     """An operation of the mock."""
-    last = _last(operation, specification, style)
+    last = _last(operation, specification, style, sockets)
     checks = checks_of(operation, "strict")
     enter = authenticate(operation.carriers, False, services)
     validating = [*validate_parameters(checks), receive(checks), *validate_body(checks)]
@@ -119,11 +129,19 @@ def _alternative(
     )
 
 
-def _last(operation: Operation, specification: Specification, style: Style) -> Handler:
-    """The last handler: a session if the operation is a WebSocket, else an example."""
-    if operation.websocket:
-        return session(style.dialect.mock_conversation, style.delay)
-    return _example(examples(specification.node(operation)), style)
+def _last(
+    operation: Operation, specification: Specification, style: Style, sockets: ResponsesSockets
+) -> Handler:
+    """The last handler: a session if the operation is a WebSocket, else an example. Where the path
+    has a POST too, each message of the session is a request of it."""
+    if not operation.websocket:
+        return _example(examples(specification.node(operation)), style)
+    of_path = (op for op in specification.operations.values() if op.path == operation.path)
+    if any(op.method == "POST" for op in of_path):
+        return sockets.handler(
+            SocketSettings(style.dialect, SessionLimits(), _MAX_REQUEST, _MAX_REQUEST)
+        )
+    return session(style.dialect.mock_conversation, style.delay)
 
 
 def _example(candidates: list[ExampleResponse], style: Style) -> Handler:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.config.config import Config
 from engine.config.routes import RouteConfig
+from engine.edge import answers
 from engine.source.problem import Findings, Level, Path, Problem, place_of
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
@@ -110,6 +111,19 @@ def _check_websockets(config: Config, claims: Mapping[str, Claim], findings: Fin
             hint = "a document declares a WebSocket as a GET with the response 101"
             at = (*route.at, "websocket")
             findings.error(config.source, at, "MW307", message, hint, key=True)
+    requests = {(c.operation.spec, c.operation.path, c.operation.method) for c in claims.values()}
+    for claim in claims.values():
+        answer, operation = answers.get(claim.route.answer), claim.operation
+        if answer is None or not answer.is_websocket:
+            continue
+        at = (*claim.route.at, "answer")
+        if not operation.websocket:
+            message = f"'{answer.name}' answers over a WebSocket, and {operation.id} is none"
+            hint = "a document declares a WebSocket as a GET with the response 101"
+            findings.error(config.source, at, "MW307", message, hint)
+        elif (operation.spec, operation.path, "POST") not in requests:
+            message = f"no route has POST {operation.path}, of which each message is a request"
+            findings.error(config.source, at, "MW307", message, "add a route for it")
 
 
 def operation_hint(name: str, operations: Mapping[str, Operation], config: Config) -> str:

@@ -69,9 +69,7 @@ def attempt(
     try:
         if credential is not None:
             timeout = _apply(credential, request, timeout)
-        received = result.response = target.client.send(
-            request.method, request.target, request.headers, request.body, timeout
-        )
+        received = result.response = _send(target, request, exchange, timeout, translated)
         if result.open is not None:
             result.open.headers = received.headers
         if credential is not None and dialect.transparent and received.status == 401:
@@ -94,6 +92,26 @@ def attempt(
                 note_wait(received, result.response)
             _report_failure(result)
     return result
+
+
+def _send(
+    target: Target,
+    request: UpstreamRequest,
+    exchange: Exchange,
+    timeout: float,
+    translated: AnyExchange | None,
+) -> IncomingResponse:
+    """The response to a request: over a WebSocket, if it came over one and the target has that."""
+    if target.upstream.responses_websocket and translated is None:
+        internal = exchange.connection.internal
+        if internal is not None and internal.sockets is not None:
+            response: IncomingResponse = internal.sockets.send(
+                target.client, target.upstream.timeouts, request, timeout
+            )
+            return response
+    return target.client.send(
+        request.method, request.target, request.headers, request.body, timeout
+    )
 
 
 def _fail(

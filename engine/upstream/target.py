@@ -61,6 +61,7 @@ class Upstream:
     forward_headers: tuple[str, ...]
     ask_usage: bool = True
     cache_in_input: bool = False
+    responses_websocket: bool = False
     url: str = ""
     redaction: Redaction = field(default_factory=lambda: Redaction(()))
     states: dict[tuple[str, ...], TargetState] = field(default_factory=dict)
@@ -256,6 +257,7 @@ def _upstream(
         forward_headers=config.forward_headers,
         ask_usage=config.ask_usage,
         cache_in_input=config.cache_in_input,
+        responses_websocket=config.responses_websocket,
         url=config.url,
         transforms=(
             *header_changes(config.headers, config.at),

@@ -9,19 +9,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from engine.dialects import Dialect
 from engine.edge.response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
+from engine.relay.websocket.acceptance import require_take_over, send_head
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
 from engine.relay.websocket.session import Session, SessionLimits, Sessions
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
-_SEND_SECONDS = 10.0
 log = logging.getLogger("modelway")
 
 
@@ -37,7 +36,7 @@ def converse(
     def handle(exchange: Exchange) -> Response:
         request = parse_request(exchange.environ)
         header, extensions = negotiate_deflate(request.extensions, limits.compression)
-        _require_take_over(exchange)
+        require_take_over(exchange.connection)
         upgrade = exchange.upgrade = Upgrade(request, dialect.subprotocols, limits.compression)
         response = forward(exchange)
         if upgrade.response is None:
@@ -48,7 +47,7 @@ def converse(
         channel = partial(Channel, limit=limits.max_message)
         try:
             sock, read_ahead = exchange.connection.take_over()
-            _send(sock, head)
+            send_head(sock, head)
             exchange.record.traffic = Traffic()
             session = Session(
                 channel(sock, client=True, extensions=extensions, first=read_ahead),
@@ -67,13 +66,6 @@ def converse(
     return handle
 
 
-def _require_take_over(exchange: Exchange) -> None:
-    """Raise GatewayError 501 if the WSGI server cannot hand over the caller's connection."""
-    if not exchange.connection.can_take_over:
-        message = "The server of this gateway cannot hand over a connection for a WebSocket."
-        raise GatewayError(501, "not_implemented", message, retry=False)
-
-
 def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
     """Run a session. Failures are logged, because no HTTP response can report them. Raises
     AbortConnection for one."""
@@ -90,13 +82,3 @@ def _error_writer(exchange: Exchange, dialect: Dialect) -> Callable[[GatewayErro
     if write is None:
         return None
     return lambda error: write(error, request_id)
-
-
-def _send(sock: Any, head: bytes) -> None:
-    try:
-        sock.settimeout(_SEND_SECONDS)
-        sock.sendall(head)
-    except OSError as error:
-        raise AbortConnection(
-            AbortReason.CALLER_LEFT, "the caller left before the upgrade"
-        ) from error

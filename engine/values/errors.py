@@ -99,6 +99,11 @@ def token_ended() -> GatewayError:
     )
 
 
+def caller_left() -> GatewayError:
+    """499: the caller left before the answer began. Only records show it."""
+    return GatewayError(499, "caller_left", "The caller left before the answer began.")
+
+
 class EventTooLarge(Exception):
     """A server-sent event exceeds the size limit: the stream cannot be relayed event by event."""
 

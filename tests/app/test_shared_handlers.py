@@ -12,6 +12,7 @@ from engine.app.route_handler import handler_of, responder_of
 from engine.app.stage_cache import StageCache
 from engine.app.worker_parts import identity, parts_of
 from engine.app.worker_services import services_of
+from engine.edge.inside_call import InsideCalls
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import placeholder, recorder
 from engine.stages.report import mismatches
@@ -74,7 +75,9 @@ class Project:
         self.client = recorder(self.requests, UpstreamAnswers())
 
     def parts(self, wrap_stages=identity):
-        return parts_of(self.plan, self.services, self.client, placeholder, wrap_stages)
+        return parts_of(
+            *(self.plan, self.services, self.client, placeholder, wrap_stages, InsideCalls())
+        )
 
     @property
     def handlers(self):

@@ -6,6 +6,7 @@ import yaml
 from engine.app.machine_stores import open_shared
 from engine.app.worker_parts import identity, is_observed, parts_of
 from engine.app.worker_services import services_of
+from engine.edge.inside_call import InsideCalls
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from tests.support.rehearsing import CONFIG, planned
@@ -16,7 +17,9 @@ TRANSFORM = {"request": {"header": {"set": {"x-a": "1"}}}}
 def parts(folder, config=CONFIG):
     plan = planned(folder, config).plan
     client = recorder([], UpstreamAnswers())
-    return parts_of(plan, services_of(plan), client, open_shared(plan.config), identity)
+    return parts_of(
+        *(plan, services_of(plan), client, open_shared(plan.config), identity, InsideCalls())
+    )
 
 
 def catalog_models(shared):

@@ -14,6 +14,7 @@ import yaml
 from engine import policies
 from engine.app.route_handler import handler_of
 from engine.app.worker_parts import parts_of
+from engine.edge.inside_call import InsideCalls
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import stage_name
 from engine.offline.rehearsal.stand_ins import placeholder, recorder
@@ -52,7 +53,9 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             names.extend(map(stage_name, route_stages))
         return route_stages
 
-    parts = parts_of(plan, SERVICES, recorder([], UpstreamAnswers()), placeholder, note)
+    parts = parts_of(
+        *(plan, SERVICES, recorder([], UpstreamAnswers()), placeholder, note, InsideCalls())
+    )
     for route in plan.routes:
         handler_of(route, parts)
     of_policies = {*policies.names()}

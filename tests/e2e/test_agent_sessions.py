@@ -27,7 +27,8 @@ from tests.support.agent_model import AgentModel, position, tool_results
 from tests.support.agent_page import MODELS, serving
 from tests.support.agents import Agent, AgentResult, Call
 from tests.support.recording import Recorder, recorder
-from tests.support.running import Running
+from tests.support.responses_upstream import ResponsesUpstream
+from tests.support.running import ALL, Running
 from tests.support.sdk_features import PIXEL
 from tests.support.sdk_types import check_request
 from tests.support.waiting import under_load, until
@@ -51,7 +52,9 @@ class Session:
     """An agent whose window is full with so many tokens; `window` are variables and `options` are
     options that say so. `command` is the prompt that compacts, of an agent that forgets the usage
     when it ends. `shows` is whether it shows images to models that its own list does not have,
-    `compacts` whether a run compacts what another one has left.
+    `compacts` whether a run compacts what another one has left. With `socket` the upstream has the
+    Responses API over a WebSocket. A `native` one has its vendor's model alone. `name` is that of
+    the agent if there are several sessions of it.
     """
 
     agent: Agent
@@ -61,17 +64,50 @@ class Session:
     command: str = ""
     shows: bool = True
     compacts: bool = True
+    socket: bool = False
+    native: bool = False
+    name: str = ""
 
-    def set_up(self) -> Agent:
+    def set_up(self, url: str) -> Agent:
+        mine = [option.replace("@BASE@", f"{url}/v1") for option in self.options]
         quiet = {**self.agent.quiet, **(self.window or {})}
-        options = (*self.options, *self.agent.options)
-        resume = (*self.options, *self.agent.resume)
+        options = (*mine, *self.agent.options)
+        resume = (*mine, *self.agent.resume)
         return replace(self.agent, quiet=quiet, options=options, resume=resume)
 
 
+_CODEX_WINDOW = "--config=model_auto_compact_token_limit=50000"
+_BUILT_IN = ("--config=model_provider=openai", "--config=openai_base_url=@BASE@")
+"""Codex's own provider, which opens a WebSocket by itself, and lets the vendor compact."""
+
 SESSIONS = (
     Session(agents.CLAUDE, 12, command="/compact"),
-    Session(agents.CODEX, 60_000, options=("--config=model_auto_compact_token_limit=50000",)),
+    Session(agents.CODEX, 60_000, options=(_CODEX_WINDOW,)),
+    Session(
+        agents.CODEX,
+        60_000,
+        {"CODEX_API_KEY": ALL},
+        options=(_CODEX_WINDOW, *_BUILT_IN),
+        native=True,
+        name="codex-built-in",
+    ),
+    Session(
+        agents.CODEX,
+        60_000,
+        {"CODEX_API_KEY": ALL},
+        options=(_CODEX_WINDOW, *_BUILT_IN),
+        native=True,
+        socket=True,
+        name="codex-built-in-socket",
+    ),
+    Session(
+        agents.CODEX,
+        60_000,
+        options=(_CODEX_WINDOW,),
+        native=True,
+        socket=True,
+        name="codex-socket",
+    ),
     Session(agents.GEMINI, 12, compacts=False),
     Session(agents.OPENCODE, 199_000),
     Session(agents.QWEN, 12, shows=False, compacts=False),
@@ -88,6 +124,8 @@ SESSIONS = (
 
 def models(session: Session) -> list[str]:
     """The model that is asked natively, and those of other languages."""
+    if session.native:
+        return [MODELS[session.agent.language]]
     others = [name for language, name in MODELS.items() if language != session.agent.language]
     return [MODELS.get(session.agent.language, NATIVE), *others]
 
@@ -115,8 +153,10 @@ class Driver:
     upstream: Recorder
 
     def log(self) -> list[Any]:
+        """The requests so far; a socket over which several came is none."""
         lines = self.running.output().splitlines()
-        return [json.loads(line) for line in lines if line.startswith("{")]
+        entries = [json.loads(line) for line in lines if line.startswith("{")]
+        return [entry for entry in entries if entry["status"] != 101]
 
     def options(self, number: int) -> Sequence[str]:
         return self.agent.options if number == 1 else self.agent.resume
@@ -211,7 +251,7 @@ def test_a_deferred_tool_of_claude_code_is_called(
 @pytest.mark.parametrize(
     ("session", "model"),
     [
-        pytest.param(session, model, id=f"{session.agent.program}-{model}")
+        pytest.param(session, model, id=f"{session.name or session.agent.program}-{model}")
         for session in SESSIONS
         for model in models(session)
     ],
@@ -219,7 +259,19 @@ def test_a_deferred_tool_of_claude_code_is_called(
 def test_a_session(
     session: Session, model: str, running: Running, upstream: Recorder, tmp_path: Path
 ) -> None:
-    agent = session.set_up()
+    if not session.socket:
+        play(session, model, running, upstream, tmp_path)
+        return
+    (tmp_path / "gateway").mkdir()
+    with serving(tmp_path / "gateway", upstream.url, MORE) as started:
+        play(session, model, started, upstream, tmp_path)
+
+
+def play(
+    session: Session, model: str, running: Running, upstream: Recorder, tmp_path: Path
+) -> None:
+    """The seven turns."""
+    agent = session.set_up(running.url)
     if missing := agent.missing():
         pytest.skip(missing)
     image = tmp_path / "project" / "pixel.png"
@@ -227,7 +279,8 @@ def test_a_session(
     image.write_bytes(base64.b64decode(PIXEL))
     script = AgentModel(plan(agent, image), held=frozenset({4}), full={5: session.full})
     upstream.reset()
-    upstream.speak = script
+    speaks = ResponsesUpstream(script, upstream.requests.append)
+    upstream.speak = speaks if session.socket else script
     driver = Driver(agent, model, tmp_path, running, upstream)
 
     driver.turn(1)
@@ -246,3 +299,4 @@ def test_a_session(
     driver.judge()
     assert "seven" in driver.results()
     assert "two" not in driver.results() or not session.compacts
+    assert bool(speaks.sockets) is (session.socket and model == MODELS["responses"])

@@ -44,7 +44,8 @@ def statuses(running: Running, beginning: int) -> set[tuple[int, str]]:
     """Statuses and outcomes of the requests in the access log from a line on."""
     lines = running.output().splitlines()[beginning:]
     log = [json.loads(line) for line in lines if line.startswith("{")]
-    return {(each["status"], each["outcome"]) for each in log}
+    # A socket over which several requests came is none itself.
+    return {(each["status"], each["outcome"]) for each in log if each["status"] != 101}
 
 
 def _edits(agent: Agent) -> dict[int, str]:

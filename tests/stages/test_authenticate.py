@@ -1,7 +1,6 @@
 """Authentication: tokens in every carrier, and their removal from the request."""
 
 import base64
-import io
 from dataclasses import replace
 
 import pytest
@@ -416,7 +415,7 @@ def test_behind_a_proxy_each_client_has_its_own_count_of_unknown_tokens():
 
 
 def call_inside(internal, *carriers, anonymous=False, **environ):
-    connection = InternalConnection(io.BytesIO(), internal)
+    connection = InternalConnection(b"", internal)
     exchange = new_exchange("GET", "/", "", environ, operation="openai.chat", connection=connection)
     authenticate(carriers or [BEARER], anonymous, SERVICES)(exchange, lambda _: Response(200, []))
     return exchange

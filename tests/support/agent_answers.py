@@ -309,6 +309,14 @@ class _Responses(Answer):
             yield {"type": "response.content_part.done", **place, "part": part}
 
 
+class Compaction(_Responses):
+    """What a conversation becomes at the vendor when Codex's own provider asks for that."""
+
+    def _output(self) -> list[Json]:
+        content = f"gAAAAAC{self.number:04}"
+        return [{"id": f"cmp_{self.number}", "type": "compaction", "encrypted_content": content}]
+
+
 WRITERS: dict[str, type[Answer]] = {
     "chat_completions": _ChatCompletions,
     "messages": _Messages,

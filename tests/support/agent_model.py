@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.translations import languages
-from tests.support.agent_answers import WRITERS, Call
+from tests.support.agent_answers import WRITERS, Call, Compaction
 from tests.support.recording import ReceivedRequest, answer
 
 Json = dict[str, Any]
@@ -52,11 +52,16 @@ class AgentModel:
         if language is None:  # an agent that probes the address
             answer(status=404)(received, sock)
             return
+        if received.line.startswith("GET "):  # a WebSocket, which it does not have
+            answer(status=426)(received, sock)
+            return
         body = json.loads(received.body)
         turn, results = position(body)
         calls = self._calls(turn, results) if body.get("tools") else ()
         usage = _USAGE if calls or not body.get("tools") else self.full.get(turn, _USAGE)
         writer = WRITERS[language.name](self.texts.get(turn, f"Done {turn}."), calls, usage)
+        if _wants_compaction(body):
+            writer = Compaction("", (), _USAGE)
         if not (body.get("stream") or path.endswith(":streamGenerateContent")):
             answer(json.dumps(writer.whole()).encode())(received, sock)
             return
@@ -74,6 +79,11 @@ class AgentModel:
                 return step
             results -= len(step)
         return ()
+
+
+def _wants_compaction(body: Json) -> bool:
+    given = body.get("input")
+    return isinstance(given, list) and given[-1].get("type") == "compaction_trigger"
 
 
 def _hold(data: bytes, sock: socket.socket) -> None:

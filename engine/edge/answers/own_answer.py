@@ -14,11 +14,13 @@ from engine.exchange.exchange import Handler
 class AnswerSources:
     """What the handler of an own answer is made from: the models of the worker's lists, the
     dialects of the route, its operation's own last, and the first variable of its path, "" without
-    one."""
+    one. `socket` is the handler of a WebSocket whose messages are requests, None for any other
+    operation."""
 
     visible_models: VisibleModels
     dialects: Sequence[Dialect]
     variable: str = ""
+    socket: Handler | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class OwnAnswer:
 
     `in_every_dialect`: callers ask for it in each dialect, so operations of several documents may
     have one path. `has_slash_variables`: the variables of its paths may contain slashes.
+    `is_websocket`: its operation is a WebSocket, whose messages are requests of the POST of the
+    same path.
     """
 
     name: str
@@ -37,3 +41,4 @@ class OwnAnswer:
     handler: Callable[[AnswerSources], Handler]
     in_every_dialect: bool = False
     has_slash_variables: bool = False
+    is_websocket: bool = False

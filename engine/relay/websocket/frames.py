@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Generator, Iterator, Sequence
+from functools import lru_cache
 
 from websockets.exceptions import PayloadTooBig, ProtocolError
 from websockets.extensions import Extension
@@ -17,6 +18,9 @@ from websockets.typing import BytesLike
 
 MAX_CONTROL = 125
 """The most bytes in a control frame (RFC 6455 5.5)."""
+
+_LONG = 65_536
+"""Bytes from which the length of a frame is written in eight bytes."""
 
 _SENDABLE = {1005: 1000, 1006: 1011, 1015: 1014}
 _utf8 = codecs.getincrementaldecoder("utf-8")
@@ -127,6 +131,14 @@ def _check_head(first: int, second: int) -> None:
         raise ProtocolError("control frame too long")
 
 
+@lru_cache(maxsize=1024)
+def _head(opcode: Opcode, length: int) -> bytes:
+    """The head of a whole message that is not masked, of less than _LONG bytes (RFC 6455 5.2)."""
+    if length < 126:
+        return bytes((0x80 | opcode, length))
+    return bytes((0x80 | opcode, 126)) + length.to_bytes(2, "big")
+
+
 def _is_ascii(data: BytesLike) -> bool:
     return data.isascii() if isinstance(data, bytes | bytearray) else False
 
@@ -140,5 +152,8 @@ class FrameWriter:
 
     def encode(self, opcode: Opcode, data: BytesLike, fin: bool = True) -> bytes:
         """The bytes of a frame, compressed if an extension was negotiated."""
+        is_plain = opcode is TEXT and fin and not (self._mask or self._extensions)
+        if is_plain and len(data) < _LONG:
+            return _head(opcode, len(data)) + data  # what a stream is made of
         frame = Frame(opcode, data, fin)
         return frame.serialize(mask=self._mask, extensions=self._extensions)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Frame
+from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, PING, PONG, TEXT, Close, Frame
 
 from engine.exchange.caller_connection import CallerConnection
 from engine.relay.websocket.channel import Channel, PeerDisconnected
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
 from engine.values.errors import AbortConnection, AbortReason
+from engine.values.token_bucket import TokenBucket
 
 _CLOSE_TIMEOUT = 2.0
 _SEND_TIMEOUT = 60.0
@@ -26,19 +28,23 @@ class Message(NamedTuple):
 
 class Closed(Exception):
     """The session is over. The code and reason are those of the peer's close frame (1006 if it
-    disconnected), or of the close frame sent to it for a violation."""
+    disconnected), or of the close frame sent to it for a violation (`is_violation`)."""
 
-    def __init__(self, code: int, reason: str) -> None:
+    def __init__(self, code: int, reason: str, *, is_violation: bool = False) -> None:
         super().__init__(f"{code} {reason}")
+        self.is_violation = is_violation
         self.code = code
         self.reason = reason
 
 
 class Messages:
-    """The server's side of a WebSocket, message by message."""
+    """One side of a WebSocket, message by message. A peer that sends more than `max_pings` pings
+    and unsolicited pongs a minute breaks the protocol."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, max_pings: int | None = None) -> None:
         self._channel = channel
+        self._max_pings = max_pings
+        self._pings = TokenBucket((max_pings or 0) / 60, max_pings or 0, time.monotonic())
         self._frames = self._frames_of(channel)
 
     def receive(self) -> Message:
@@ -60,12 +66,21 @@ class Messages:
 
     def _frames_of(self, channel: Channel) -> Iterator[Frame]:
         try:
-            yield from channel.frames()
+            for frame in channel.frames():
+                if self._max_pings is not None and frame.opcode in (PING, PONG):
+                    self._count_ping(frame, self._max_pings)
+                yield frame
         except PeerDisconnected as error:
             raise Closed(1006, "") from error
         except Violation as error:
             channel.close(Close(error.code, error.reason))
-            raise Closed(error.code, error.reason) from error
+            raise Closed(error.code, error.reason, is_violation=True) from error
+
+    def _count_ping(self, frame: Frame, max_pings: int) -> None:
+        if frame.opcode is PONG and self._channel.is_answer(bytes(frame.data)):
+            return
+        if self._pings.take(self._channel.last_received):
+            raise Violation(1008, f"more than {max_pings} pings and pongs a minute")
 
     def send_text(self, text: str | bytes) -> None:
         """Send a text message; waits up to a minute while the send buffer is full. Raises

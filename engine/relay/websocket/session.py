@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import gevent
 from websockets.frames import CLOSE, PING, PONG, TEXT, Close, Frame
@@ -23,6 +23,7 @@ from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.ending import Ending
 from engine.relay.websocket.frames import Violation, sendable
+from engine.relay.websocket.liveness import Liveness
 from engine.relay.websocket.traffic import ReadUsage, TrafficReader
 from engine.values.errors import GatewayError
 from engine.values.token_bucket import TokenBucket
@@ -72,7 +73,7 @@ class Session:
         self._usage = usage
         self._redact = redact
         self._ending: Ending | None = None
-        self._pings: dict[Channel, float] = {}  # when the last unanswered ping was sent
+        self._liveness = [(side, Liveness(side, limits.ping)) for side in (caller, upstream)]
         self._paused: set[Channel] = set()
         self._start = self._last_message = time.monotonic()
 
@@ -111,24 +112,16 @@ class Session:
         """End the session if it is too long or idle, or a side does not answer pings."""
         limits = self._limits
         if now - self._start > limits.session:
-            reason = f"the session reached its limit of {_duration(limits.session)}"
+            reason = f"the session reached its limit of {duration_text(limits.session)}"
             self.end(ending.close_both(1001, reason))
         elif now - self._last_message > limits.idle:
-            self.end(ending.close_both(1001, f"no message for {_duration(limits.idle)}"))
-        for channel in (self._caller, self._upstream):
-            self._check_ping(channel, now)
-
-    def _check_ping(self, channel: Channel, now: float) -> None:
-        """Send a ping to a silent side; end the session if it has not answered the last one."""
-        alive, ping = channel.alive, self._pings.get(channel)
-        if channel in self._paused or (ping is not None and alive > ping):
-            self._pings.pop(channel, None)
-        elif ping is not None:
-            if now - ping >= self._limits.ping:
+            self.end(ending.close_both(1001, f"no message for {duration_text(limits.idle)}"))
+        for channel, liveness in self._liveness:
+            if liveness.is_lost(now, paused=channel in self._paused):
                 self.end(self._disconnected(channel))
-        elif now - alive >= self._limits.ping:
-            self._pings[channel] = now
-            channel.ping(b"")
+
+    def leave(self) -> None:
+        """Nothing: a session goes on until its worker stops."""
 
     def _relay(self, source: Channel, sink: Channel, traffic: TrafficReader) -> None:
         """Relay the frames of one side, until it or the session ends."""
@@ -211,18 +204,35 @@ class Session:
             upstream_close.kill()  # no greenlet may wait on a socket that its owner closes
 
 
+class OpenSession(Protocol):
+    """A session as a worker knows it: `run` returns at its end, which `end` begins."""
+
+    @property
+    def traffic(self) -> Traffic: ...
+
+    def run(self) -> None: ...
+
+    def end(self, end: Ending, /) -> None: ...
+
+    def leave(self) -> None:
+        """The worker stops soon: end when nothing is under way."""
+
+    def check_time(self, now: float, /) -> None:
+        """End the session if a limit of time is over; called twice a second."""
+
+
 class Sessions:
     """The open sessions of one worker. One greenlet checks the time limits of all."""
 
     def __init__(self) -> None:
-        self._open: set[Session] = set()
+        self._open: set[OpenSession] = set()
         self._checking = False
         self._stopping = False
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def run(self, session: Session) -> None:
+    def run(self, session: OpenSession) -> None:
         """Run a session to its end."""
         self._open.add(session)
         if not self._checking:
@@ -234,6 +244,11 @@ class Sessions:
             session.run()
         finally:
             self._open.discard(session)
+
+    def leave(self) -> None:
+        """The worker stops soon: sessions that can end without harm do."""
+        for session in list(self._open):
+            session.leave()
 
     def restart(self) -> None:
         """The worker stops: end every session, and those that begin later, with code 1012."""
@@ -256,5 +271,6 @@ class Sessions:
         self._checking = False
 
 
-def _duration(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
+    """A duration for people."""
     return f"{seconds / 60:g} min" if seconds >= 120 else f"{seconds:g} s"

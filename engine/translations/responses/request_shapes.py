@@ -70,6 +70,8 @@ class ItemObject(JsonObject):
     type: Raw = Raw()
     id: Raw = Raw()
     status: Raw = Raw()
+    internal_chat_message_metadata_passthrough: Raw = Raw()
+    """Codex's own provider marks items with it, for its vendor alone (0.171)."""
 
 
 class MessageItem(ItemObject):
@@ -124,6 +126,7 @@ class ReasoningItem(JsonObject):
     encrypted_content: str | None = None
     summary: Raw = Raw()
     content: Raw = Raw()
+    internal_chat_message_metadata_passthrough: Raw = Raw()
 
 
 class FunctionObject(JsonObject):
