@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
@@ -17,12 +17,14 @@ from engine.edge.answers.own_answer import AnswerSources
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
+from engine.objects.request_ids import RequestIds
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
 from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
 from engine.spec.model_locations import ModelLocations
+from engine.stages.open_ids import open_ids
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
 from engine.transforms.compile import compile_all
@@ -31,6 +33,8 @@ from engine.transforms.transform import Transform
 from engine.upstream import choose
 from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import fixed_targets
+from engine.upstream.object_forward import ObjectForward, ObjectRoute
+from engine.upstream.object_lists import ListForward
 from engine.upstream.select_model import SelectModel
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
@@ -70,6 +74,7 @@ def handler_of(
         *shared.policies(guards.models),
         *shared.validate_body(checks),
         *map(shared.in_parts, _written_stages(route, parts)),
+        *map(shared.in_parts, _id_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
         *shared.end_turn(),
@@ -158,6 +163,22 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
             )
             skip += len(run)
     return [*stages, *_transform_stage(route, parts, skip)]
+
+
+def _id_stages(route: Route, parts: Parts) -> list[Stage]:
+    """Opens the sealed ids of requests, behind all policies."""
+    facts, opener = route.objects, parts.opener
+    if facts is None or opener is None:
+        return []
+    operation, locations = route.operation, _models(route)
+    owner, dialect = parts.plan.config.objects.owner, route.dialects[-1]
+
+    def build() -> Stage:
+        parse = partial(operation.bodies.parse, strict=False)
+        ids = RequestIds(facts, opener, parse, dialect.json_name)
+        return open_ids(ids, owner, locations)
+
+    return [parts.shared.once("ids", (facts, operation.bodies, locations, dialect.name), build)]
 
 
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
@@ -255,12 +276,18 @@ def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     translations = RouteTranslations(operation, tables, parts.services.clock)
     dialect = route.dialects[-1]
     declared = tuple(p.name for p in route.operation.parameters if p.location == "header")
+    make: Callable[..., Forward] = Forward
+    if route.objects is not None and parts.opener is not None:
+        config = parts.plan.config
+        objects = ObjectRoute(route.objects, parts.opener, config.objects.owner, config.server)
+        kind = ObjectForward if route.objects.lists is None else ListForward
+        make = partial(kind, objects=objects)
 
     def build() -> Forward:
         choice = choose.build(parts.services, route.choose)
         fixed = fixed_targets(route.to, parts.upstreams, choice)
         parts.health.watch([fixed])
-        return Forward(
+        return make(
             route.model,
             fixed=fixed,
             dialect=dialect,
@@ -280,6 +307,7 @@ def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     settings = (
         *(route.model, _targets(route), dialect.name, declared, route.operation.response_headers),
         *(parts.models.operations.kind(operation), translations.stream, route.priority),
+        route.objects,
     )
     return parts.shared.once("forward", settings, build)
 

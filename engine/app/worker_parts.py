@@ -21,6 +21,8 @@ from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
+from engine.objects.request_ids import IdOpener
+from engine.objects.sealed_ids import Sealer
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import Sessions
 from engine.sockets.upgrade import ResponsesSockets
@@ -71,6 +73,7 @@ class Parts:
     cors: Cors
     lifecycle: RequestLifecycle
     endpoints: Endpoints
+    opener: IdOpener | None
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -137,4 +140,14 @@ def parts_of(
         cors=Cors(origins),
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
+        opener=_opener(config),
     )
+
+
+def _opener(config: Config) -> IdOpener | None:
+    """Opens and seals ids of objects; None without a key."""
+    objects = config.objects
+    if not objects.ring:
+        return None
+    sealer = Sealer(objects.ring, config.upstreams)
+    return IdOpener(sealer, everybody=objects.owner == "all", passes=objects.legacy == "pass")

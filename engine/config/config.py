@@ -15,6 +15,7 @@ from engine.config.callers import JwtIssuer
 from engine.config.console import Console
 from engine.config.keys import default
 from engine.config.models import Model
+from engine.config.objects import Objects
 from engine.config.routes import Policy, RouteConfig
 from engine.config.server import Server
 from engine.config.specs import Spec
@@ -70,6 +71,7 @@ class Config:
     origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
     telemetry: Telemetry = field(default_factory=Telemetry)
     overlays: tuple[FilePath, ...] = ()
+    objects: Objects = field(default_factory=Objects)
 
     def callers(self) -> Iterator[tuple[Caller, Path]]:
         """The callers of tokens, and for each issuer of others what its bearers may do, with the

@@ -22,6 +22,7 @@ from engine.config.include import join_includes
 from engine.config.joined_document import TAGS, JoinedDocument, joined_document
 from engine.config.literal_secrets import add_masked
 from engine.config.models import TargetReader, read_model
+from engine.config.objects import read_objects
 from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
@@ -236,4 +237,5 @@ def _config(
         console=Console(**values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=telemetry,
+        objects=read_objects(values.get("objects", {}), source, findings),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.config import keys
@@ -14,7 +15,7 @@ from engine.values.trees import Json
 class Spec:
     """A document, its path prefixes and its dialect. `token` lists the locations of a token in a
     request, as written. `ignore` has the codes of warnings about the document that `check` does not
-    print."""
+    print. `objects` are the facts of operations about objects, in place of the document's."""
 
     name: str
     document: str
@@ -24,6 +25,7 @@ class Spec:
     at: Path
     overlays: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    objects: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_spec(name: str, section: Json) -> Spec:
@@ -39,4 +41,5 @@ def read_spec(name: str, section: Json) -> Spec:
         at=("specs", name),
         overlays=tuple(values.get("overlays", ())),
         ignore=tuple(values.get("ignore", ())),
+        objects=values.get("objects", {}),
     )

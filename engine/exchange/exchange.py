@@ -21,6 +21,7 @@ from engine.exchange.interfaces import (
     Trace,
     Upgrade,
 )
+from engine.exchange.opened_ids import OpenedIds
 from engine.exchange.record import RequestRecord
 from engine.exchange.requested_model import NO_MODEL, RequestedModel
 from engine.values.caller import Caller
@@ -90,6 +91,8 @@ class Exchange:
 
     `metering` says how usage is counted.
 
+    `objects` are those that the request names, None where no ids are sealed.
+
     `upgrade` is set if the request asks for a WebSocket, `trace` if requests are traced. `on_end`
     has the callbacks that run when the response was sent or the caller has disconnected.
     """
@@ -117,6 +120,7 @@ class Exchange:
     head_take: TakeResult | None = None
     metering: Metering = UNMETERED
     trace: Trace | None = None
+    objects: OpenedIds | None = None
 
     def __init__(
         self,

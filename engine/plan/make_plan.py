@@ -26,6 +26,7 @@ from engine.plan.connection_checks import check_connections
 from engine.plan.deny_checks import check_deny
 from engine.plan.model_checks import check_operations
 from engine.plan.name_checks import check_names
+from engine.plan.object_checks import check_objects, object_facts
 from engine.plan.path_checks import check_paths
 from engine.plan.provider_checks import check_providers
 from engine.plan.route import Plan, PlanResult, Route, ServedConfig, model_operations
@@ -90,6 +91,7 @@ def _plan(
     """Resolve the routes and check them; None if the config has errors."""
     routes = _resolved_routes(config, specifications, findings)
     check_paths(routes, config, findings)
+    check_objects(config, specifications, findings)
     check_admission(config, routes, findings)
     check_deny(routes, config, specifications, findings)
     by_model = tuple(route.by_model for route in routes if route.model is not None)
@@ -193,6 +195,7 @@ def _route(
         at=claim.at,
         priority=route.priority,
         hedge=route.hedge,
+        objects=None if answer else object_facts(operation, node, spec, config, findings),
     )
 
 

@@ -18,6 +18,7 @@ from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
 from engine.edge.answers.own_answer import OwnAnswer
 from engine.metering.tokenizer import Tokenizer
+from engine.objects.facts import ObjectFacts
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
 from engine.spec.document.node import Node
@@ -40,6 +41,7 @@ class Route:
     `slash_variables` are the path variables that may have slashes. `websocket` has the limits of
     sessions, if the operation is a WebSocket. `chosen_by_body`: a value of the body decides which
     target is chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
+    `objects` says where ids of objects are, None if none are sealed there.
     `response_validators` is None unless the route reports on responses. `at` is the path of the
     operation's name in the config.
     """
@@ -68,6 +70,7 @@ class Route:
     hedge: Hedge | None = None
     chosen_by_body: bool = False
     has_choices: bool = False
+    objects: ObjectFacts | None = None
 
     @property
     def by_model(self) -> ModelOperation:
@@ -88,7 +91,8 @@ class Route:
             self.model.location == "body" or bool(self.model_copies)
         )
         reads_body = self.guards.reads_body or self.chosen_by_body or self.has_choices
-        return names_model or reads_body
+        names_objects = self.objects is not None and self.objects.needs_body
+        return names_model or reads_body or names_objects
 
     @property
     def destination(self) -> str:

@@ -5,27 +5,21 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import Exchange, Handler, RequestEdits, Response, Stage
-from engine.exchange.push_stream import PushStream
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
 from engine.spec.refusal_messages import without_value
 from engine.spec.request_bodies import check, use_documented_names
 from engine.transforms.caller_side import edit_request
-from engine.transforms.response_edits import (
-    STALE_HEADERS,
-    EditedJson,
-    EventEditor,
-    ResponseEditor,
-)
+from engine.transforms.edited_body import edit_response
+from engine.transforms.response_edits import ResponseEditor
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
-from engine.values.content_coding import decode_body
-from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from engine.values.errors import GatewayError
 from engine.values.media_types import is_json
 
 log = logging.getLogger("modelway")
@@ -79,7 +73,7 @@ def transform(
         editor = ResponseEditor(transforms, TemplateValues(original))
         editor.headers([])  # raises for an invalid value before the request is sent
         response = following(exchange)
-        _edit_response(exchange, response, editor)
+        edit_response(exchange, response, editor)
         return response
 
     return stage
@@ -100,72 +94,6 @@ def _edit(
         if locations is not None:
             locations.find(exchange)
     return original
-
-
-def _edit_response(exchange: Exchange, response: Response, editor: ResponseEditor) -> None:
-    """Edit a response of a target. Raises GatewayError 502 for a Content-Encoding that cannot be
-    decoded; the gateway asked for none."""
-    headers = response.headers
-    kind = next((value for name, value in headers if name == "content-type"), "")
-    response.headers = editor.headers(headers)
-    if not editor.edits_body(exchange.method, response.status, kind):
-        return
-    encoding = next((value for name, value in headers if name == "content-encoding"), "")
-    body = response.body
-    response.headers = [pair for pair in response.headers if pair[0] not in STALE_HEADERS]
-    if encoding not in ("", "identity") and not isinstance(body, bytes):
-        raise _undecodable(encoding)
-    if isinstance(body, PushStream):
-        body.pipeline.add(EventEditor(editor).feed)
-    elif isinstance(body, bytes):
-        response.body = _edited_body(body, encoding, kind, editor)
-    else:
-        response.body = _edited_pieces(body, kind, editor)
-
-
-def _edited_body(body: bytes, encoding: str, kind: str, editor: ResponseEditor) -> bytes:
-    """A complete body, JSON or events, decoded and edited."""
-    text = decode_body(encoding, body)
-    if text is None:
-        raise _undecodable(encoding)
-    if is_json(kind):
-        return editor.json(text)
-    events = EventEditor(editor)
-    return events.feed(text) + events.finish()
-
-
-def _undecodable(encoding: str) -> GatewayError:
-    message = f"The upstream's answer has the Content-Encoding '{encoding}' and cannot be edited."
-    return GatewayError(502, "upstream_error", message)
-
-
-def _edited_pieces(pieces: Iterable[bytes], kind: str, editor: ResponseEditor) -> Iterator[bytes]:
-    """The events of a body that arrives in pieces, or its JSON when it is complete."""
-    if not is_json(kind):
-        events = EventEditor(editor)
-        yield from map(events.feed, pieces)
-        yield events.finish()
-        return
-    yield from _edited_json(pieces, EditedJson(editor))
-
-
-def _edited_json(pieces: Iterable[bytes], body: EditedJson) -> Iterator[bytes]:
-    try:
-        for piece in pieces:
-            body.feed(piece)
-            if body.failure is not None:
-                raise _broke_off(body.failure)
-        yield body.finish()
-        if body.failure is not None:
-            raise _broke_off(body.failure)
-        while data := body.more():
-            yield data
-    finally:
-        body.close()
-
-
-def _broke_off(failure: Exception) -> AbortConnection:
-    return AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(failure))
 
 
 def _parse_again(exchange: Exchange, operation: Operation) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import orjson
 
@@ -31,6 +32,16 @@ _EVENT_END = re.compile(rb"\r?\n\r?\n|\r\r")
 _MAX_END = 4
 _DATA = re.compile(rb"^data:[ ]?([^\r\n]*)", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class BodyEditor(Protocol):
+    """Edits a response: its headers, and the JSON of its body or of each event."""
+
+    def headers(self, headers: Headers, /) -> Headers: ...
+
+    def edits_body(self, method: str, status: int, content_type: str, /) -> bool: ...
+
+    def json(self, text: bytes, /) -> bytes: ...
 
 
 class ResponseEditor:
@@ -91,7 +102,7 @@ class EditedJson(WholeBody):
 
     def __init__(
         self,
-        editor: ResponseEditor,
+        editor: BodyEditor,
         encoding: str = "",
         observe: Callable[[bytes], None] = lambda data: None,
     ) -> None:
@@ -106,7 +117,7 @@ class EventEditor(Filter):
     """Edits the JSON of each event of a stream, whose bytes arrive in any pieces. Everything except
     the data of an edited event passes unchanged."""
 
-    def __init__(self, editor: ResponseEditor) -> None:
+    def __init__(self, editor: BodyEditor) -> None:
         self._json = editor.json
         self._partial_event = io.BytesIO()
         self._last = b""  # bytes of it, with which an end may begin

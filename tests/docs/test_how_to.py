@@ -12,6 +12,9 @@ from tests.support.paths import ROOT
 LIST = ROOT / "docs/how-to/index.md"
 PLUGIN = ROOT / "docs/how-to/plugin.md"
 """tests/e2e/test_plugins.py installs its distribution, and checks and serves its config."""
+VALUES = {"OBJECT_KEY": "0123456789abcdef" * 4}
+"""Values of variables that must have a form."""
+
 PAGES = sorted(file for file in LIST.parent.glob("*.md") if file not in (LIST, PLUGIN))
 
 
@@ -28,7 +31,7 @@ def test_page(file, folder, monkeypatch):
     assert "gateway.yaml" in page.files, 'mark the config: ```yaml title="gateway.yaml"'
     page.write(folder)
     for variable in page.variables:
-        monkeypatch.setenv(variable, "example")
+        monkeypatch.setenv(variable, VALUES.get(variable, "example"))
     checked = modelway("check")
     assert checked.exit_code == 0, checked.output
     for command in page.commands:

@@ -22,6 +22,8 @@ SESSION = {"get": {"operationId": "talk", "responses": {"101": {"description": "
 FROM_QUERY = {"from": "$request.query.page"}
 
 
+OBJECT_KEY = "0123456789abcdef" * 2
+
 NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens")
 """Sections whose entries are known by a name or an index."""
 
@@ -110,6 +112,7 @@ def project():
     config, document = yaml.safe_load(CONFIG), yaml.safe_load(DOCUMENT)
     document["paths"]["/talk"] = SESSION
     config["upstreams"]["main"]["health"] = {"path": "/health"}
+    config["objects"] = {"key": OBJECT_KEY}
     config["routes"].append({"operation": "shop.talk", "to": [{"upstream": "main"}]})
     config["routes"].append({"operation": "shop.other", "to": [{"upstream": "main"}]})
     return config, yaml.safe_dump(document, sort_keys=False)
@@ -145,6 +148,9 @@ GUARDS = [
     ("console.enabled", False, None),
     ("console.playground", False, None),
     ("console.docs", False, None),
+    ("objects.owner", None, "team"),
+    ("objects.owner", "team", "all"),
+    ("objects.legacy", None, "pass"),
     ("stores.records", "sqlite:///a.db", None),
     ("stores.counters", "redis://host:6379/0", None),
     ("stores.on_store_failure", "deny", "allow"),
@@ -228,6 +234,7 @@ CHANGES = [
     ("upstreams.main.transform", None, {"request": {"query": {"set": {"a": "1"}}}}),
     ("models.big.transform", None, {"request": {"query": {"set": {"a": "1"}}}}),
     ("server.workers", None, 5),
+    ("objects.key", OBJECT_KEY, [OBJECT_KEY[::-1], OBJECT_KEY]),
     ("server.connections", None, 5),
     ("server.keepalive", None, "5s"),
     ("server.grace", None, "5s"),

@@ -1,0 +1,53 @@
+"""`objects:` of gateway.yaml: the keys that seal the ids of objects, and whose objects are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from engine.config import keys
+from engine.config.keys import default
+from engine.source.problem import Findings, Path, Source
+from engine.values.trees import Section
+
+MIN_KEY = 32
+"""Characters of a key of the ring."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The ring of keys, the newest first, without which ids pass as they are. `owner` is token,
+    team or all; `legacy` says what happens to ids that are not sealed: refuse or pass."""
+
+    ring: tuple[str, ...] = field(default=(), repr=False, metadata={"key": "key"})
+    owner: str = default("objects.owner")
+    legacy: str = default("objects.legacy")
+
+
+def read_objects(section: Section, source: Source, findings: Findings) -> Objects:
+    """`objects:`; a key that can be guessed is noted."""
+    if not section:
+        return Objects()
+    values = keys.fill(section, "objects")
+    key = values["key"]
+    ring = (key,) if isinstance(key, str) else tuple(key)
+    for index, text in enumerate(ring):
+        at: Path = ("objects", "key") if isinstance(key, str) else ("objects", "key", index)
+        if len(text) < MIN_KEY or len(set(text)) < 8:
+            message = f"the key has {len(text)} characters, few of them different"
+            hint = "write ${OBJECT_KEY}, and make one with: openssl rand -hex 32"
+            findings.error(source, at, "MW104", message, hint)
+        elif text in ring[:index]:
+            findings.error(source, at, "MW104", "the ring has this key twice", "remove this one")
+    return Objects(ring, values["owner"], values["legacy"])
+
+
+def check_tags(
+    names: Collection[str], tags: Collection[bytes], source: Source, findings: Findings
+) -> None:
+    """Note two upstreams that sealed ids cannot tell apart, by the tags of their names."""
+    for (name, one), (other, two) in combinations(zip(names, tags, strict=True), 2):
+        if one == two:
+            message = f"'{name}' and '{other}' have the same short name in sealed ids"
+            findings.error(source, ("upstreams", other), "MW104", message, "rename one of them")

@@ -1,0 +1,144 @@
+"""The pages of a list: what a caller asks for, what a vendor's page has, and the page to answer.
+
+A vendor's page has the objects of all callers of an account. So the gateway reads page after page,
+of one account after another, keeps the rows of the caller, and stops when its page is full. A
+position in this walk is a cursor: the id of a row (`cursor: id`), or for vendors with cursors of
+their own a sealed text of the account, the vendor's cursor and the rows of that page to skip.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.objects.facts import ListFacts
+from engine.objects.request_ids import IdOpener, not_found
+from engine.objects.sealed_ids import Identity
+from engine.spec.query_string import Query
+
+MAX_PAGES = 20
+"""Pages of vendors that are read for one page of a caller."""
+
+_CURSOR = "cursor_of_"
+
+
+class Position(NamedTuple):
+    """Where a walk is: the account, the vendor's cursor there ("" for its first page), and the rows
+    of the page to skip."""
+
+    holder: Holder | None = None
+    cursor: str = ""
+    skip: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """What a caller asks for: `size` rows behind a position, or with `backward` before it."""
+
+    size: int
+    start: Position
+    backward: bool = False
+
+
+def read_request(query: str, lists: ListFacts, opener: IdOpener, opened: OpenedIds) -> PageRequest:
+    """The page that a query asks for. Raises GatewayError 404 for a cursor that is not the
+    caller's."""
+    parameters = Query.parse(query)
+    size = parameters.get(lists.limit) if lists.limit else None
+    asked = int(size) if size and size.isascii() and size.isdecimal() else lists.default
+    asked = max(1, min(asked, lists.max))
+    for name, backward in ((lists.backward, True), (lists.forward, False)):
+        text = parameters.get(name) if name else None
+        if text:
+            return PageRequest(asked, _position(text, lists, opener, opened), backward)
+    return PageRequest(asked, Position())
+
+
+def _position(text: str, lists: ListFacts, opener: IdOpener, opened: OpenedIds) -> Position:
+    if lists.cursor == "id":
+        vendor_id = opener.open(text, lists.kind, "", opened)
+        return Position(opened.holder, text if vendor_id is None else vendor_id)
+    coded = opener.open(text, _CURSOR + lists.kind, "", opened)
+    if coded is None:  # the vendor's own, from before the switch
+        return Position(None, text)
+    skip, _, token = coded.partition(":")
+    try:
+        return Position(opened.holder, urlsafe_b64decode(token).decode(), int(skip))
+    except ValueError as error:
+        raise not_found() from error
+
+
+def cursor_text(position: Position, lists: ListFacts, opener: IdOpener, owner: bytes) -> str:
+    """A position of a list with `cursor: token` as the caller gets it."""
+    assert position.holder is not None
+    coded = f"{position.skip}:{urlsafe_b64encode(position.cursor.encode()).decode()}"
+    identity = Identity(coded, position.holder, owner)
+    return opener.sealer.seal(identity, _CURSOR + lists.kind)
+
+
+def page_query(query: str, lists: ListFacts, cursor: str, size: int, *, backward: bool) -> str:
+    """The query for a page of a vendor."""
+    removed = {name for name in (lists.forward, lists.backward) if name}
+    query = Query.parse(query).without(removed)
+    if lists.limit:
+        query = Query.parse(query).replace(lists.limit, str(size))
+    name = lists.backward if backward else lists.forward
+    return Query.parse(query).replace(name, cursor) if cursor and name else query
+
+
+class VendorPage:
+    """A page of a vendor: its `rows`, whether it has `more`, and the cursor behind it."""
+
+    def __init__(self, value: Any, lists: ListFacts, size: int, *, backward: bool) -> None:
+        self.value = value
+        rows = at(value, lists.items)
+        self.rows: Sequence[Any] = rows if isinstance(rows, list) else []
+        if lists.cursor == "token":
+            following = at(value, lists.next)
+            self.following = following if isinstance(following, str) else ""
+            self.more = bool(self.following)
+            return
+        last = at(self.rows[0 if backward else -1], lists.id) if self.rows else None
+        self.following = last if isinstance(last, str) else ""
+        more = at(value, lists.more) if lists.more else len(self.rows) >= size
+        self.more = bool(more) and bool(self.following)
+
+
+def at(value: Any, steps: Sequence[str]) -> Any:
+    """The value at a path of names; None if there is none."""
+    for step in steps:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def answer(
+    envelope: Mapping[str, Any], lists: ListFacts, rows: Sequence[Any], *, more: bool, cursor: str
+) -> dict[str, Any]:
+    """The page for the caller: that of the vendor with other rows."""
+    page = dict(envelope)
+    _set(page, lists.items, rows, always=bool(rows) or at(page, lists.items) is not None)
+    if lists.more:
+        _set(page, lists.more, more)
+    for steps, index in ((lists.first, 0), (lists.last, -1)):
+        if steps:
+            _set(page, steps, at(rows[index], lists.id) if rows else None)
+    if lists.next:
+        _set(page, lists.next, cursor or None, always=bool(cursor))
+    return page
+
+
+def _set(page: dict[str, Any], steps: Sequence[str], value: Any, *, always: bool = True) -> None:
+    """Write a value at a path; where it is not needed, take the vendor's away."""
+    node = page
+    for step in steps[:-1]:
+        if not isinstance(node.get(step), dict):
+            return
+        node[step] = dict(node[step])
+        node = node[step]
+    if always:
+        node[steps[-1]] = value
+    else:
+        node.pop(steps[-1], None)

@@ -1,0 +1,326 @@
+"""Ids in requests: opened, checked against the caller, and replaced by the vendor's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from urllib.parse import quote, unquote
+
+import orjson
+
+from engine.exchange.body import Body
+from engine.exchange.environ_headers import environ_key
+from engine.exchange.exchange import MISSING, Content, Exchange
+from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.objects.facts import ObjectFacts
+from engine.objects.marks import Marker
+from engine.objects.places import IdPlace, JsonName, find, names_in
+from engine.objects.sealed_ids import Sealer, is_sealed
+from engine.spec.multipart import MultipartError, boundary_of, parse
+from engine.spec.query_string import Query, decode
+from engine.values.errors import GatewayError
+from engine.values.json_edit import (
+    ESCAPE,
+    ESCAPED_ASCII,
+    Ambiguous,
+    Edit,
+    JsonPath,
+    apply_edits,
+    edits,
+    refuse_repeated_names,
+)
+from engine.values.media_types import body_kind, essence
+
+
+def not_found() -> GatewayError:
+    """404 for an id that is not the caller's, whatever the reason: the same for a forged one, one
+    of another owner, and one whose upstream was removed."""
+    message = "There is no such object, or it does not belong to this token."
+    return GatewayError(404, "not_found", message)
+
+
+class IdOpener:
+    """Opens ids of this gateway: with `passes`, what is no sealed id passes as it is."""
+
+    def __init__(self, sealer: Sealer, *, everybody: bool, passes: bool) -> None:
+        self.sealer = sealer
+        self._everybody = everybody
+        self.passes = passes
+
+    def open(self, text: str, kind: str, prefix: str, opened: OpenedIds) -> str | None:
+        """The vendor's id for a text, without the prefix, which both lack; None if it stays as it
+        is. Raises GatewayError 404, and 400 for an object at another upstream than those before."""
+        sealed = prefix + text
+        identity = self.sealer.open(sealed, kind)
+        if identity is None:
+            if self.passes and not is_sealed(sealed):
+                return None
+            raise not_found()
+        if identity.owner != opened.owner and not self._everybody:
+            raise not_found()
+        if opened.holder is None:
+            opened.holder, opened.kind = identity.holder, kind
+        elif opened.holder != identity.holder:
+            raise _two_holders(opened, kind, identity.holder)
+        opened.names[identity.vendor_id] = sealed
+        if not identity.vendor_id.startswith(prefix):
+            raise not_found()
+        return identity.vendor_id[len(prefix) :]
+
+
+def _two_holders(opened: OpenedIds, kind: str, other: Holder) -> GatewayError:
+    assert opened.holder is not None
+    first, second = holder_name(opened.holder), holder_name(other)
+    if opened.holder.upstream == other.upstream:
+        first, second = (holder_name(each, account=True) for each in (opened.holder, other))
+    message = (
+        f"This request names objects of two places: a {opened.kind} at {first}, and a {kind} at "
+        f"{second}. Use objects of one of them."
+    )
+    return GatewayError(400, "objects_of_two_upstreams", message)
+
+
+def holder_name(holder: Holder, *, account: bool = False) -> str:
+    """A holder for people."""
+    name = f"'{holder.upstream}'"
+    return f"{name} (credential {holder.credential + 1})" if account else name
+
+
+class RequestIds:
+    """Opens the ids of an operation's requests, and marks what they make as the caller's.
+
+    `json_name` gives the other spelling of a member; `parse` parses a form again that was edited.
+    """
+
+    def __init__(
+        self,
+        facts: ObjectFacts,
+        opener: IdOpener,
+        parse: Callable[[Exchange], object],
+        json_name: JsonName | None = None,
+    ) -> None:
+        self._opener = opener
+        self._of = {
+            location: tuple(place for place in facts.names if place.location == location)
+            for location in ("path", "query", "header", "body")
+        }
+        self._body = self._of["body"]
+        self._names = names_in(self._body, json_name)
+        self._marker = Marker(facts.marks, opener.sealer)
+        self._parse = parse
+        self._json_name = json_name
+
+    def open(self, exchange: Exchange, opened: OpenedIds) -> bool:
+        """Open the ids of a request, and mark what it makes. Returns whether the body has changed.
+        Raises GatewayError 400 and 404."""
+        for place in self._of["path"]:
+            self._open_path(exchange, place, opened)
+        if self._of["query"] and exchange.query:
+            self._open_query(exchange, opened)
+        for place in self._of["header"]:
+            self._open_header(exchange, place, opened)
+        if not (self._body or self._marker) or (not exchange.body.size and not self._marker):
+            return False
+        return self._open_body(exchange, opened)
+
+    def _vendor_value(
+        self, value: str, place: IdPlace, exchange: Exchange, opened: OpenedIds
+    ) -> str | None:
+        """The value with the vendor's id; None if it stays."""
+        parts = place.split(value)
+        if parts is None:
+            return None
+        before, text, after = parts
+        prefix = place.full_prefix(lambda name: unquote(exchange.variable(name)))
+        vendor = self._opener.open(text, place.kind, prefix, opened)
+        return None if vendor is None else before + vendor + after
+
+    def _open_path(self, exchange: Exchange, place: IdPlace, opened: OpenedIds) -> None:
+        name = place.steps[0]
+        if name not in exchange.variables:
+            return
+        start, end = exchange.variables[name]
+        raw = exchange.path[start:end]
+        value = self._vendor_value(unquote(raw), place, exchange, opened)
+        if value is None:
+            return
+        coded = quote(value, safe="/" if "/" in raw else "")
+        growth = len(coded) - (end - start)
+        exchange.path = exchange.path[:start] + coded + exchange.path[end:]
+        exchange.variables = {
+            each: (
+                first + growth if first >= end else first,
+                last + growth if last >= end else last,
+            )
+            for each, (first, last) in exchange.variables.items()
+        }
+
+    def _open_query(self, exchange: Exchange, opened: OpenedIds) -> None:
+        segments = []
+        for name, segment in Query.parse(exchange.query).segments():
+            place = self._named(self._of["query"], name)
+            if place is not None and name is not None:
+                coded, _, raw = segment.partition("=")
+                text = decode(raw, f"query parameter {name!r}", plus=True)
+                value = self._vendor_value(text, place, exchange, opened)
+                segment = segment if value is None else f"{coded}={quote(value, safe='')}"
+            segments.append(segment)
+        exchange.query = "&".join(segments)
+
+    def _open_header(self, exchange: Exchange, place: IdPlace, opened: OpenedIds) -> None:
+        key = environ_key(place.steps[0])
+        text = exchange.header(key)
+        if text is None:
+            return
+        value = self._vendor_value(text, place, exchange, opened)
+        if value is not None:
+            exchange.environ = {**exchange.environ, key: value}
+
+    def _open_body(self, exchange: Exchange, opened: OpenedIds) -> bool:
+        content_type = exchange.header("CONTENT_TYPE") or ""
+        kind = body_kind(exchange.content.media_type or essence(content_type))
+        if kind == "json" or (not exchange.body.size and not content_type):
+            return self._open_json(exchange, opened)
+        if kind == "form":
+            changed = self._open_form(exchange, opened)
+        elif kind == "multipart":
+            changed = self._open_multipart(exchange, content_type, opened)
+        elif not self._body or not exchange.body.size:
+            return False
+        else:
+            message = (
+                "The ids in a body of this Content-Type cannot be read; send application/json."
+            )
+            raise GatewayError(415, "unsupported_media_type", message)
+        if changed and exchange.body.in_memory is not None:
+            self._parse(exchange)
+        return changed
+
+    def _open_json(self, exchange: Exchange, opened: OpenedIds) -> bool:
+        text = bytes(exchange.body.buffer)
+        marked = self._marker.of_json(opened.owner)
+        if not text:
+            if not marked:
+                return False
+            text = b"{}"  # the vendor needs no body, but the mark does
+            exchange.environ = {**exchange.environ, "CONTENT_TYPE": "application/json"}
+            exchange.content = Content("application/json", {})
+        if not marked and not self._may_have_ids(text):
+            return False
+        value = exchange.content.value
+        if value is MISSING:
+            try:
+                value = orjson.loads(text)
+            except orjson.JSONDecodeError as error:
+                message = "The request body is not valid JSON."
+                raise GatewayError(400, "invalid_json", message) from error
+        changes: dict[JsonPath, bytes | None] = {}
+        found = 0
+        for place in self._body:
+            for path in find(value, place.steps, self._json_name):
+                found += 1
+                entry = _at(value, path)
+                if not isinstance(entry, str):
+                    continue
+                new = self._vendor_value(entry, place, exchange, opened)
+                if new is not None:
+                    changes[path] = orjson.dumps(new)
+        self._refuse_repeats(text, found)
+        if changes:
+            text = apply_edits(text, edits(text, changes))
+            for path, raw in changes.items():
+                _at(value, path[:-1])[path[-1]] = orjson.loads(raw or b"null")
+        if marked:
+            text, value = self._marker.mark_json(text, value, marked, self._json_name)
+        if not changes and not marked:
+            return False
+        exchange.body = Body(text)
+        exchange.content = exchange.content._replace(value=value)
+        return True
+
+    def _may_have_ids(self, text: bytes) -> bool:
+        """Whether a JSON text may have an id at a place."""
+        if not self._body:
+            return False
+        if self._names is None or (text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text)):
+            return True
+        return any(text.find(name) >= 0 for name in self._names)
+
+    def _refuse_repeats(self, text: bytes, found: int) -> None:
+        """Refuse JSON in which a member with an id, or one above it, may be given twice: the vendor
+        might read the other one. Raises GatewayError 400."""
+        is_plain = self._names is not None and not (
+            text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text)
+        )
+        if is_plain and sum(text.count(name) for name in self._names or ()) <= found:
+            return
+        try:
+            refuse_repeated_names(text)
+        except Ambiguous as error:
+            raise GatewayError(400, "invalid_value", f"The request body {error}.") from error
+
+    def _named(self, places: Sequence[IdPlace], name: str | None) -> IdPlace | None:
+        """The place of a parameter or field of this name."""
+        for place in places:
+            if name is not None and (
+                name == place.steps[0] or name.startswith(f"{place.steps[0]}[")
+            ):
+                return place
+        return None
+
+    def _open_form(self, exchange: Exchange, opened: OpenedIds) -> bool:
+        raw = bytes(exchange.body.buffer).decode("latin-1")
+        segments, changed = [], False
+        for name, segment in Query.parse(raw, "the form").segments():
+            place = self._named(self._body, name)
+            if place is not None:
+                coded, _, text = segment.partition("=")
+                value = self._vendor_value(
+                    decode(text, f"field {name!r}", plus=True), place, exchange, opened
+                )
+                if value is not None:
+                    segment, changed = f"{coded}={quote(value, safe='')}", True
+            segments.append(segment)
+        segments += self._marker.form_fields(opened.owner)
+        changed = changed or bool(self._marker)
+        if changed:
+            exchange.body = Body("&".join(segments).encode("latin-1"))
+        return changed
+
+    def _open_multipart(self, exchange: Exchange, content_type: str, opened: OpenedIds) -> bool:
+        body = exchange.body
+        try:
+            boundary = boundary_of(content_type)
+            parts = exchange.content.parts or parse(body.buffer, boundary)
+        except MultipartError as error:
+            message = f"The request body cannot be read as multipart/form-data: {error}."
+            raise GatewayError(400, "invalid_multipart", message) from error
+        changes: list[Edit] = []
+        for part in parts:
+            place = self._named(self._body, part.name)
+            if place is None:
+                continue
+            text = bytes(body.buffer[part.start : part.end]).decode("utf-8", "replace")
+            value = self._vendor_value(text, place, exchange, opened)
+            if value is not None:
+                changes.append((part.start, part.end, value.encode()))
+        changes += self._marker.multipart_edits(body.buffer, parts, boundary, opened.owner)
+        if not changes:
+            return False
+        changes.sort()
+        # A large body is not copied for it: nothing behind this reads its bytes again.
+        exchange.body = body.with_edits(*changes)
+        return True
+
+
+def _at(value: Any, path: JsonPath) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def vendor_ids(opened: OpenedIds) -> Iterator[tuple[bytes, bytes]]:
+    """The vendor's ids that a request named, with the sealed ones, as bytes of JSON; long ones
+    first, because one may be a part of another."""
+    for vendor, sealed in sorted(opened.names.items(), key=lambda pair: -len(pair[0])):
+        yield orjson.dumps(vendor)[1:-1], orjson.dumps(sealed)[1:-1]

@@ -1,0 +1,203 @@
+"""Ids in responses: sealed for the caller, in bodies, events, lines and headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+
+from engine.exchange.interfaces import Headers
+from engine.exchange.opened_ids import Holder
+from engine.objects.facts import ObjectFacts
+from engine.objects.marks import Changes, unmarked
+from engine.objects.places import IdPlace, JsonName, find, names_in
+from engine.objects.sealed_ids import Identity, Sealer, TooLong
+from engine.relay.filter import Filter
+from engine.values.errors import EventTooLarge
+from engine.values.json_edit import apply_edits, edits
+from engine.values.media_types import essence, is_json, sequence_kind
+
+MAX_LINE = 32_000_000
+"""Bytes of a line of JSON Lines that can be edited."""
+
+_SUCCESS = range(200, 300)
+_BODILESS = (204, 206)
+_BYTES = ("application/octet-stream", "binary/octet-stream", "text/plain")
+
+
+class SealedPlaces:
+    """The places of an operation's responses that have ids, and those that have marks."""
+
+    def __init__(self, facts: ObjectFacts, json_name: JsonName | None = None) -> None:
+        self.json_name = json_name
+        self.header = _of(facts.creates, "header")
+        self.by_form = {form: _of(facts.creates, form) for form in ("body", "event", "lines")}
+        self.marks = tuple(mark for mark in facts.marks if mark.shown is not None)
+        self._names = {form: names_in(self.by_form[form], json_name) for form in self.by_form}
+
+    def may_have(self, form: str, text: bytes) -> bool:
+        """Whether a JSON text may have an id or a mark."""
+        if form == "body" and self.marks:
+            return True
+        names = self._names[form]
+        if names is None:
+            return True
+        if not names:
+            return False
+        # A name may be written with escapes, which are rare outside of values.
+        return any(text.find(name) >= 0 for name in names) or text.find(rb"\u00") >= 0
+
+
+class ResponseSealer:
+    """Seals the ids of one response for its owner, as `transforms.edited_body` edits a body.
+
+    `holder` is where the response comes from; `address` gives a URL of the upstream as one of the
+    gateway, None for one that has none. `variable` gives the variables of the request's path.
+    """
+
+    def __init__(
+        self,
+        places: SealedPlaces,
+        sealer: Sealer,
+        owner: bytes,
+        holder: Holder,
+        address: Callable[[str], str | None],
+        variable: Callable[[str], str],
+    ) -> None:
+        self._places = places
+        self._sealer = sealer
+        self._owner = owner
+        self._holder = holder
+        self._address = address
+        self._variable = variable
+        self._form = "body"
+        self._sealed: dict[tuple[str, str], str] = {}
+
+    def seal(self, vendor_id: str, kind: str) -> str | None:
+        """The sealed id of an object there; None for a text that is too long to be one."""
+        key = vendor_id, kind
+        if key not in self._sealed:
+            try:
+                identity = Identity(vendor_id, self._holder, self._owner)
+                self._sealed[key] = self._sealer.seal(identity, kind)
+            except TooLong:
+                return None
+        return self._sealed[key]
+
+    def headers(self, headers: Headers) -> Headers:
+        """The headers with sealed ids."""
+        places = {place.steps[0].lower(): place for place in self._places.header}
+        if not places:
+            return headers
+        return [
+            (name, self._value(value, places[name]) or "") if name in places else (name, value)
+            for name, value in headers
+        ]
+
+    def edits_body(self, method: str, status: int, content_type: str) -> bool:
+        """Whether the body of a response has ids: JSON, lines of it, or events, of a success."""
+        if method == "HEAD" or status not in _SUCCESS or status in _BODILESS:
+            return False
+        places = self._places
+        if is_json(content_type):
+            self._form = "body"
+            return bool(places.by_form["body"] or places.marks)
+        self._form = "event"
+        return essence(content_type) == "text/event-stream" and bool(places.by_form["event"])
+
+    def edits_lines(self, content_type: str) -> bool:
+        """Whether the body of a response is JSON Lines with ids. Vendors send such files as bytes
+        of no type, too."""
+        kind = essence(content_type)
+        is_lines = sequence_kind(kind) == "lines" or kind in (
+            "application/octet-stream",
+            "binary/octet-stream",
+            "text/plain",
+        )
+        return is_lines and bool(self._places.by_form["lines"])
+
+    def json(self, text: bytes) -> bytes:
+        """A JSON text, a body or that of an event, with sealed ids. What is not JSON has none."""
+        return self.json_of(text, self._form)
+
+    def json_of(self, text: bytes, form: str) -> bytes:
+        """A JSON text of a form with sealed ids and without marks."""
+        if not self._places.may_have(form, text):
+            return text
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return text
+        changes = self.changes(value, form)
+        return apply_edits(text, edits(text, changes)) if changes else text
+
+    def changes(self, value: Any, form: str) -> Changes:
+        """The changes of a JSON value that seal its ids and take its marks away."""
+        places, changes = self._places, Changes()
+        if form == "body":
+            for mark in places.marks:
+                changes |= unmarked(value, mark, places.json_name)
+        for place in places.by_form[form]:
+            for path in find(value, place.steps, places.json_name):
+                node = value
+                for step in path:
+                    node = node[step]
+                if isinstance(node, str) and node and path not in changes:
+                    changes[path] = orjson.dumps(self._value(node, place))
+        return changes
+
+    def _value(self, value: str, place: IdPlace) -> str | None:
+        """A value with its id sealed; None for an address that does not lead through here."""
+        parts = place.split(value)
+        if parts is None:
+            return value
+        if place.address:
+            address = self._address(value)
+            parts = None if address is None else place.split(address)
+            if parts is None:
+                return None
+        before, text, after = parts
+        prefix = place.full_prefix(self._variable)
+        sealed = self.seal(prefix + text, place.kind)
+        return None if sealed is None else before + sealed[len(prefix) :] + after
+
+
+class SealedLines(Filter):
+    """JSON Lines with sealed ids, whose bytes arrive in any pieces."""
+
+    def __init__(self, sealer: ResponseSealer) -> None:
+        self._sealer = sealer
+        self._rest = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """The lines that `data` completes. Raises EventTooLarge."""
+        complete, end, rest = data.rpartition(b"\n")
+        if not end:
+            self._rest += data
+            if len(self._rest) > MAX_LINE:
+                raise EventTooLarge(f"a line of more than {MAX_LINE} bytes")
+            return b""
+        complete, self._rest = self._rest + complete, rest
+        return b"\n".join(map(self._line, complete.split(b"\n"))) + b"\n"
+
+    def finish(self) -> bytes:
+        rest, self._rest = self._rest, b""
+        return self._line(rest)
+
+    def _line(self, line: bytes) -> bytes:
+        return self._sealer.json_of(line, "lines") if line.lstrip()[:1] == b"{" else line
+
+
+def _of(places: Sequence[IdPlace], location: str) -> tuple[IdPlace, ...]:
+    return tuple(place for place in places if place.location == location)
+
+
+def with_names(text: bytes, names: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """A text, such as an error of the vendor, with the sealed ids in place of the vendor's."""
+    if not names:
+        return text
+    sealed = dict(names)
+    pattern = re.compile(b"|".join(re.escape(vendor) for vendor in sealed))
+    return pattern.sub(lambda match: sealed[match[0]], text)

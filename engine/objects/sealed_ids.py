@@ -1,0 +1,155 @@
+"""Ids of an upstream's objects, sealed: encrypted and authenticated, so that no caller can read,
+make or change one.
+
+A sealed id is `PREFIX` + `mw` + text. The prefix is that of the vendor's id (`file-`, `resp_`,
+`files/`), which clients look at. The text is base64url, or hexadecimal behind a slash (google-genai
+takes nothing but lower-case letters and digits there). It is the AES-SIV (RFC 5297) of:
+
+    8 bytes   the owner (see `owners.py`)
+    4 bytes   the upstream: the BLAKE2b of its name
+    1 byte    the index of the credential at the upstream, 0 for the only one
+    the rest  the vendor's id, in UTF-8
+
+The kind of the object is associated data, so that the id of a file opens nowhere as that of a
+batch. AES-SIV is deterministic: an id is the same each time it is seen, and after a restart, as
+long as the first key of the ring stays. Keys behind the first open ids and seal none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from base64 import b32encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+from engine.exchange.opened_ids import Holder
+
+MARKER = "mw"
+MAX_LENGTH = 2_048
+"""Characters of a text that may be a sealed id."""
+
+MAX_VENDOR_ID = 1_024
+"""Bytes of a vendor's id that can be sealed: about 1,500 characters then."""
+
+_HEAD = 13
+_VERSION = b"modelway object 1"
+_PREFIX = re.compile(rf"(?!{MARKER})(?:.*/|[A-Za-z]{{1,24}}[_-])", re.DOTALL)
+_MARK_LENGTH = 16
+
+
+class Identity(NamedTuple):
+    """What a sealed id says: the vendor's id, its holder, and the owner's 8 bytes."""
+
+    vendor_id: str
+    holder: Holder
+    owner: bytes
+
+
+class TooLong(ValueError):
+    """A vendor's id has more than MAX_VENDOR_ID bytes."""
+
+
+class Sealer:
+    """Seals and opens ids with the keys of a ring, the newest first, for `upstreams`, which are the
+    names of all that are configured."""
+
+    def __init__(self, keys: Sequence[str], upstreams: Iterable[str]) -> None:
+        digests = [hashlib.sha512(_VERSION + b"\0" + key.encode()).digest() for key in keys]
+        self._keys = [AESSIV(digest) for digest in digests]
+        self._mark_keys = [hashlib.sha256(b"owner's mark\0" + each).digest() for each in digests]
+        self._names: Mapping[bytes, str] = {tag(name): name for name in upstreams}
+
+    def seal(self, identity: Identity, kind: str) -> str:
+        """The sealed id of an object. Raises TooLong."""
+        holder, raw = identity.holder, identity.vendor_id.encode()
+        if len(raw) > MAX_VENDOR_ID:
+            raise TooLong(f"an id of {len(raw)} bytes")
+        plain = b"".join((identity.owner, tag(holder.upstream), bytes((holder.credential,)), raw))
+        data = self._keys[0].encrypt(plain, _associated(kind))
+        prefix = prefix_of(identity.vendor_id)
+        return prefix + MARKER + _encode(data, prefix)
+
+    def open(self, text: str, kind: str) -> Identity | None:
+        """What a sealed id of this kind says; None for any other text, and for one whose upstream
+        was removed."""
+        prefix = prefix_of(text)
+        start = len(prefix) + len(MARKER)
+        if len(text) > MAX_LENGTH or not text.startswith(MARKER, len(prefix)):
+            return None
+        try:
+            data = _decode(text[start:], prefix)
+        except ValueError:
+            return None
+        associated = _associated(kind)
+        for key in self._keys:
+            try:
+                plain = key.decrypt(data, associated)
+            except (InvalidTag, ValueError):
+                continue
+            return self._identity(plain, prefix)
+        return None
+
+    def _identity(self, plain: bytes, prefix: str) -> Identity | None:
+        upstream = self._names.get(plain[8:12])
+        vendor_id = plain[_HEAD:].decode()
+        if upstream is None or prefix_of(vendor_id) != prefix:
+            return None
+        return Identity(vendor_id, Holder(upstream, plain[12]), plain[:8])
+
+    def mark(self, owner: bytes, kind: str) -> str:
+        """The mark of an owner's objects of a kind, which only the holder of a key can make."""
+        return _mark(self._mark_keys[0], owner, kind)
+
+    def marks(self, owner: bytes, kind: str) -> frozenset[str]:
+        """The marks of an owner by all keys of the ring."""
+        return frozenset(_mark(key, owner, kind) for key in self._mark_keys)
+
+
+def is_sealed(text: str) -> bool:
+    """Whether a text has the form of a sealed id, of whatever key, kind and owner."""
+    return text.startswith(MARKER, len(prefix_of(text)))
+
+
+def prefix_of(vendor_id: str) -> str:
+    """The prefix of an id, which its sealed form keeps."""
+    match = _PREFIX.match(vendor_id)
+    return "" if match is None else match[0]
+
+
+def tag(upstream: str) -> bytes:
+    """The 4 bytes that stand for an upstream."""
+    return hashlib.blake2b(upstream.encode(), digest_size=4).digest()
+
+
+@cache  # kinds are those of the documents
+def _associated(kind: str) -> list[bytes]:
+    """The associated data of ids of a kind."""
+    return [_VERSION + b" " + kind.encode()]
+
+
+def _mark(key: bytes, owner: bytes, kind: str) -> str:
+    digest = hmac.digest(key, owner + kind.encode(), "sha256")
+    return b32encode(digest).decode().lower()[:_MARK_LENGTH]
+
+
+def _encode(data: bytes, prefix: str) -> str:
+    if prefix.endswith("/"):
+        return data.hex()
+    return urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _decode(text: str, prefix: str) -> bytes:
+    """The bytes of a text. Raises ValueError for one that is not exactly what `_encode` writes."""
+    if prefix.endswith("/"):
+        data = bytes.fromhex(text)
+    else:
+        data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if _encode(data, prefix) != text:
+        raise ValueError("not the one spelling of its bytes")
+    return data

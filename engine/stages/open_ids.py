@@ -1,0 +1,38 @@
+"""The stage that opens the sealed ids of a request, and marks what the request makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.opened_ids import OpenedIds
+from engine.objects.owners import owner_of
+from engine.objects.request_ids import RequestIds
+from engine.spec.model_locations import ModelLocations
+
+
+def open_ids(ids: RequestIds, owner: str, locations: ModelLocations | None) -> Stage:
+    """A stage that replaces sealed ids by the vendor's, behind all policies, which see the sealed
+    ones. `owner` is that of the config, `locations` where requests name the model.
+
+    Raises GatewayError 404 for an id that is not the caller's, 400 for objects of two upstreams."""
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        opened = exchange.objects = OpenedIds(owner_of(exchange.caller, owner))
+        path, query, variables = exchange.path, exchange.query, exchange.variables
+        changed = ids.open(exchange, opened)
+        if exchange.path != path or exchange.query != query:
+            # The log has what the caller sent: the vendor's ids are nobody's business.
+            exchange.on_end.append(partial(_restore, exchange, path, query, variables))
+        if changed and locations is not None:
+            locations.find(exchange)
+        return following(exchange)
+
+    return stage
+
+
+def _restore(
+    exchange: Exchange, path: str, query: str, variables: Mapping[str, tuple[int, int]]
+) -> None:
+    exchange.path, exchange.query, exchange.variables = path, query, variables

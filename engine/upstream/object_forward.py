@@ -1,0 +1,191 @@
+"""Forward requests for objects: only to where they live, with ids that are sealed again in the
+response."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, cast
+
+from engine.config.server import Server
+from engine.dialects import Dialect
+from engine.edge.gateway_origin import base_of
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.exchange.requested_model import RequestedModel
+from engine.objects.facts import ObjectFacts
+from engine.objects.request_ids import IdOpener, holder_name, not_found, vendor_ids
+from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names
+from engine.transforms.edited_body import edit_response
+from engine.transforms.response_edits import STALE_HEADERS
+from engine.upstream.attempt_result import AttemptResult
+from engine.upstream.candidates import Candidate
+from engine.upstream.credentials import Credentials
+from engine.upstream.forward import Forward
+from engine.upstream.location_headers import UpstreamUrl
+from engine.upstream.target import Target, Upstream
+from engine.upstream.translations import TranslatedRequests
+from engine.values.errors import GatewayError
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRoute:
+    """What a route with objects needs: the facts of its operation, what opens ids, whose objects
+    are (`objects.owner`), and the server whose addresses responses have."""
+
+    facts: ObjectFacts
+    opener: IdOpener
+    owner: str
+    server: Server
+
+
+class ObjectForward(Forward):
+    """The last handler of a route whose requests or responses have ids of objects. A request that
+    names some is sent to their upstream alone, with their credential. Raises GatewayError 400 if
+    that is no target of the route or model."""
+
+    def __init__(self, *arguments: Any, objects: ObjectRoute, dialect: Dialect, **options: Any):
+        super().__init__(*arguments, dialect=dialect, **options)
+        self.objects = objects
+        self._places = SealedPlaces(objects.facts, dialect.json_name)
+
+    def __call__(self, exchange: Exchange) -> Response:
+        opened = exchange.objects
+        if opened is not None and opened.holder is not None:
+            set_targets(exchange, self.targets_at(opened.holder, opened.kind, exchange))
+        return super().__call__(exchange)
+
+    def all_targets(self, exchange: Exchange) -> Sequence[Target]:
+        """The targets of a request, wherever its objects are."""
+        return cast(Sequence[Target], exchange.model.targets) or self._fixed.order(exchange)
+
+    def targets_at(self, holder: Holder, kind: str, exchange: Exchange) -> list[Target]:
+        """The targets of a request at a holder, with its credential alone. Raises GatewayError 400
+        without one, 404 if the credential was removed."""
+        found = [t for t in self.all_targets(exchange) if t.upstream.name == holder.upstream]
+        if not found:
+            raise elsewhere(holder, kind, exchange)
+        upstream = with_credential(found[0].upstream, holder.credential)
+        return [replace(t, upstream=upstream) if upstream is not t.upstream else t for t in found]
+
+    def attempt(
+        self,
+        candidate: Candidate,
+        deadline: float,
+        exchange: Exchange,
+        requests: TranslatedRequests | None,
+    ) -> AttemptResult:
+        result = super().attempt(candidate, deadline, exchange, requests)
+        if exchange.objects is not None:
+            exchange.objects.credentials[result.number] = candidate.credential
+        return result
+
+    def _respond(self, last: AttemptResult, exchange: Exchange, deadline: float) -> Response:
+        opened = exchange.objects
+        if opened is None:
+            return super()._respond(last, exchange, deadline)
+        try:
+            response = super()._respond(last, exchange, deadline)
+        except GatewayError as error:
+            error.message = with_names(error.message.encode(), [*vendor_ids(opened)]).decode()
+            raise
+        if response.status >= 400:
+            _hide_vendor_ids(response, opened)
+        else:
+            self.seal(response, exchange, self.response_sealer(last, exchange, opened))
+        return response
+
+    def response_sealer(
+        self, result: AttemptResult, exchange: Exchange, opened: OpenedIds
+    ) -> ResponseSealer:
+        """What seals the ids of a response for the caller of its request."""
+        upstream = result.target.upstream
+        credential = opened.credentials.get(result.number)
+        holder = opened.holder or Holder(upstream.name, credential_index(upstream, credential))
+        return ResponseSealer(
+            self._places,
+            self.objects.opener.sealer,
+            opened.owner,
+            holder,
+            partial(_gateway_address, upstream.url, result.path, exchange, self.objects.server),
+            exchange.variable,
+        )
+
+    def seal(self, response: Response, exchange: Exchange, sealer: ResponseSealer) -> None:
+        """Seal the ids of a response, whatever form its body has."""
+        kind = next((value for name, value in response.headers if name == "content-type"), "")
+        if exchange.method != "HEAD" and response.status == 200 and sealer.edits_lines(kind):
+            response.headers = sealer.headers(_without_length(response.headers))
+            lines = SealedLines(sealer)
+            pieces = [response.body] if isinstance(response.body, bytes) else response.body
+            response.body = _pieces(pieces, lines)
+            return
+        edit_response(exchange, response, sealer)
+
+
+def set_targets(exchange: Exchange, targets: Sequence[Target]) -> None:
+    """Let a request have these targets only."""
+    if exchange.model.name:
+        exchange.model.targets = targets
+    else:
+        exchange.model = RequestedModel(targets=targets)
+
+
+def with_credential(upstream: Upstream, index: int) -> Upstream:
+    """The upstream with one of its credentials; itself if it has no other. Raises GatewayError 404
+    for one that was removed."""
+    credentials = [*upstream.credentials]
+    if index >= max(len(credentials), 1):
+        raise not_found()
+    if len(credentials) < 2:
+        return upstream
+    alone = copy.copy(upstream)
+    alone.credentials = Credentials([credentials[index]])
+    return alone
+
+
+def credential_index(upstream: Upstream, credential: object) -> int:
+    """The index of a credential at its upstream, 0 without any."""
+    found = (index for index, each in enumerate(upstream.credentials) if each is credential)
+    return next(found, 0)
+
+
+def elsewhere(holder: Holder, kind: str, exchange: Exchange) -> GatewayError:
+    """400: the objects of a request live where it is not served."""
+    model, place = exchange.model.name, holder_name(holder)
+    if model:
+        message = f"The {kind} of this request lives at {place}, where '{model}' is not served."
+    else:
+        message = f"The {kind} of this request lives at {place}, which does not serve this."
+    return GatewayError(400, "object_of_another_upstream", message)
+
+
+def _gateway_address(
+    upstream: str, path: str, exchange: Exchange, server: Server, url: str
+) -> str | None:
+    """A URL of an upstream as a URL of this gateway; None if it is not below the upstream's."""
+    below = UpstreamUrl(upstream).rewrite(url, path, exchange.mount)
+    return None if below is None else base_of(exchange, server) + below
+
+
+def _hide_vendor_ids(response: Response, opened: OpenedIds) -> None:
+    """Write the caller's ids in an error of the vendor that repeats its own."""
+    names = [*vendor_ids(opened)]
+    if names and isinstance(response.body, bytes):
+        response.body = with_names(response.body, names)
+        response.headers = _without_length(response.headers)
+
+
+def _without_length(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [pair for pair in headers if pair[0] not in STALE_HEADERS - {"content-encoding"}]
+
+
+def _pieces(pieces: Any, lines: SealedLines) -> Iterator[bytes]:
+    feed: Callable[[bytes], bytes] = lines.feed
+    for piece in pieces:
+        if data := feed(piece):
+            yield data
+    if data := lines.finish():
+        yield data

@@ -1,0 +1,118 @@
+"""Pages of lists: what is asked for, what a vendor's page says, and what is answered."""
+
+import pytest
+
+from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.objects.facts import ListFacts
+from engine.objects.pages import (
+    Position,
+    VendorPage,
+    answer,
+    cursor_text,
+    page_query,
+    read_request,
+)
+from engine.objects.request_ids import IdOpener
+from engine.objects.sealed_ids import Identity, Sealer
+from engine.values.errors import GatewayError
+from tests.support.each import each
+
+SEALER = Sealer(["a key for tests " * 4], ["alpha"])
+OPENER = IdOpener(SEALER, everybody=False, passes=False)
+OWNER, OTHER, ALPHA = b"owner--1", b"owner--2", Holder("alpha", 1)
+IDS = ListFacts(
+    "file", limit="limit", max=50, forward="after", backward="before", more=("has_more",)
+)
+TOKENS = ListFacts("file", limit="pageSize", forward="pageToken", cursor="token", next=("next",))
+MINE = SEALER.seal(Identity("file-7", ALPHA, OWNER), "file")
+
+
+def asked(query, lists=IDS):
+    return read_request(query, lists, OPENER, OpenedIds(OWNER))
+
+
+@each(
+    ("query", "size"),
+    [("", 20), ("limit=7", 7), ("limit=900", 50), ("limit=0", 1), ("limit=x", 20)],
+)
+def test_the_size_is_within_the_vendors(query, size):
+    assert asked(query).size == size
+
+
+def test_a_cursor_is_an_id_of_the_caller():
+    assert asked(f"after={MINE}").start == Position(ALPHA, "file-7")
+    before = asked(f"before={MINE}")
+    assert (before.start, before.backward) == (Position(ALPHA, "file-7"), True)
+    theirs = SEALER.seal(Identity("file-7", ALPHA, OTHER), "file")
+    for text in (theirs, "file-7", MINE[:-1]):
+        with pytest.raises(GatewayError) as raised:
+            asked(f"after={text}")
+        assert raised.value.status == 404
+
+
+@each("token", ["t", "a/b+c==", "é", ""])
+def test_a_vendors_cursor_is_sealed_with_its_account_and_the_rows_to_skip(token):
+    text = cursor_text(Position(ALPHA, token, 3), TOKENS, OPENER, OWNER)
+    assert asked(f"pageToken={text}", TOKENS).start == Position(ALPHA, token, 3)
+    with pytest.raises(GatewayError):
+        read_request(f"pageToken={text}", TOKENS, OPENER, OpenedIds(OTHER))
+    with pytest.raises(GatewayError):
+        asked(f"pageToken={MINE}", TOKENS)
+
+
+@each(
+    ("cursor", "backward", "expected"),
+    [
+        ("", False, "x=1&limit=50"),
+        ("f7", False, "x=1&limit=50&after=f7"),
+        ("f7", True, "x=1&limit=50&before=f7"),
+    ],
+)
+def test_the_query_for_a_vendor(cursor, backward, expected):
+    assert page_query("x=1&limit=3&after=sealed", IDS, cursor, 50, backward=backward) == expected
+
+
+ROWS = [{"id": "a"}, {"id": "b"}]
+
+
+@each(
+    ("lists", "value", "more", "following"),
+    [
+        (IDS, {"data": ROWS, "has_more": True}, True, "b"),
+        (IDS, {"data": ROWS, "has_more": False}, False, "b"),
+        (IDS, {"data": [], "has_more": True}, False, ""),
+        (IDS, {"data": "x"}, False, ""),
+        (IDS, [], False, ""),
+        (TOKENS, {"data": ROWS, "next": "t"}, True, "t"),
+        (TOKENS, {"data": ROWS}, False, ""),
+    ],
+)
+def test_a_vendors_page_says_whether_it_is_the_last(lists, value, more, following):
+    page = VendorPage(value, lists, 2, backward=False)
+    assert (page.more, page.following) == (more, following)
+
+
+def test_without_a_member_for_it_a_full_page_has_more():
+    lists = ListFacts("file")
+    assert VendorPage({"data": ROWS}, lists, 2, backward=False).more
+    assert not VendorPage({"data": ROWS}, lists, 3, backward=False).more
+
+
+def test_backwards_the_first_row_is_the_cursor():
+    assert VendorPage({"data": ROWS, "has_more": 1}, IDS, 2, backward=True).following == "a"
+
+
+def test_the_answer_is_the_vendors_page_with_the_callers_rows():
+    lists = ListFacts("file", more=("has_more",), first=("first_id",), last=("last_id",))
+    envelope = {"object": "list", "data": ROWS, "first_id": "a", "last_id": "b", "has_more": False}
+    page = answer(envelope, lists, [{"id": "c"}], more=True, cursor="")
+    expected = {"data": [{"id": "c"}], "first_id": "c", "last_id": "c", "has_more": True}
+    assert page == {"object": "list", **expected}
+    empty = answer(envelope, lists, [], more=False, cursor="")
+    assert (empty["data"], empty["first_id"], empty["has_more"]) == ([], None, False)
+
+
+def test_an_empty_page_of_a_vendor_with_cursors_stays_empty():
+    assert answer({}, TOKENS, [], more=False, cursor="") == {}
+    assert answer({"data": ROWS, "next": "t"}, TOKENS, [], more=False, cursor="") == {"data": []}
+    assert answer({}, TOKENS, [], more=True, cursor="c") == {"next": "c"}

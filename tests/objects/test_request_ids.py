@@ -1,0 +1,217 @@
+"""Ids in requests: where they are found, and what is refused."""
+
+import json
+
+import orjson
+import pytest
+
+from engine.exchange.body import Body
+from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.objects.facts import read_facts
+from engine.objects.request_ids import IdOpener, RequestIds, vendor_ids
+from engine.objects.sealed_ids import Identity, Sealer
+from engine.values.errors import GatewayError
+from engine.values.proto_json import json_name
+from tests.support.each import each
+from tests.support.exchanges import new_exchange
+from tests.support.recording import MULTIPART, multipart
+
+SEALER = Sealer(["a key for tests " * 4], ["alpha", "beta"])
+OWNER, OTHER = b"owner--1", b"owner--2"
+ALPHA, BETA = Holder("alpha"), Holder("beta")
+
+
+def sealed(vendor_id="file-1", kind="file", owner=OWNER, holder=ALPHA):
+    return SEALER.seal(Identity(vendor_id, holder, owner), kind)
+
+
+MINE, THEIRS = sealed(), sealed(owner=OTHER)
+
+
+def opened(facts, exchange, *, everybody=False, passes=False, names=None):
+    """The exchange after its ids were opened, and what they said."""
+    read, faults = read_facts(facts)
+    assert faults == []
+    opener = IdOpener(SEALER, everybody=everybody, passes=passes)
+    ids = OpenedIds(OWNER)
+    RequestIds(read, opener, lambda exchange: None, names).open(exchange, ids)
+    return ids
+
+
+def with_json(value, **fields):
+    text = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return new_exchange(
+        environ={"CONTENT_TYPE": "application/json"},
+        body=Body(text),
+        value=orjson.loads(text),
+        media_type="application/json",
+        **fields,
+    )
+
+
+def refusal(facts, exchange, **options):
+    with pytest.raises(GatewayError) as raised:
+        opened(facts, exchange, **options)
+    return raised.value
+
+
+def test_an_id_in_a_path_moves_the_variables_behind_it():
+    path = f"/v1/files/{MINE}/parts/7"
+    start, end = 10, 10 + len(MINE)
+    variables = {"file": (start, end), "part": (end + 7, end + 8)}
+    exchange = new_exchange(path=path, variables=variables)
+    ids = opened({"names": {"file": "path.file"}}, exchange)
+    assert exchange.path == "/v1/files/file-1/parts/7"
+    assert (exchange.variable("file"), exchange.variable("part")) == ("file-1", "7")
+    assert ids.holder == ALPHA
+    assert [*vendor_ids(ids)] == [(b"file-1", MINE.encode())]
+
+
+def test_a_path_may_lack_the_prefix():
+    rest = sealed("files/abc").removeprefix("files/")
+    exchange = new_exchange(path=f"/files/{rest}", variables={"f": (7, 7 + len(rest))})
+    opened({"names": {"file": {"at": "path.f", "prefix": "files/"}}}, exchange)
+    assert exchange.path == "/files/abc"
+
+
+def test_ids_in_a_query_keep_everything_else():
+    exchange = new_exchange(query=f"a=%20&ids[]={MINE}&ids[]={sealed('file-2')}&b=1")
+    opened({"names": {"file": "query.ids"}}, exchange)
+    assert exchange.query == "a=%20&ids[]=file-1&ids[]=file-2&b=1"
+
+
+def test_an_id_in_a_header():
+    exchange = new_exchange(environ={"HTTP_X_FILE": MINE})
+    opened({"names": {"file": "header.x-file"}}, exchange)
+    assert exchange.header("HTTP_X_FILE") == "file-1"
+
+
+def test_json_keeps_all_other_bytes():
+    text = b'{ "a" : [ {"file_id":"%s"} , 1.0 ], "x": 1e2 }' % MINE.encode()
+    exchange = with_json(text)
+    opened({"names": {"file": "body#/a/*/file_id"}}, exchange)
+    assert exchange.body.in_memory == b'{ "a" : [ {"file_id":"file-1"} , 1.0 ], "x": 1e2 }'
+    assert exchange.content.value["a"][0] == {"file_id": "file-1"}
+
+
+def test_json_without_ids_is_the_same_body():
+    exchange = with_json({"model": "m"})
+    body = exchange.body
+    assert opened({"names": {"file": "body#/file_id"}}, exchange).holder is None
+    assert exchange.body is body
+
+
+def test_a_url_keeps_its_other_parts():
+    rest = sealed("files/abc").removeprefix("files/")
+    exchange = with_json({"file_data": {"file_uri": f"https://v.example/v1/files/{rest}?a"}})
+    place = {"at": "body#/fileData/fileUri", "after": "files/", "prefix": "files/"}
+    opened({"names": {"file": place}}, exchange, names=json_name)
+    assert exchange.content.value == {"file_data": {"file_uri": "https://v.example/v1/files/abc?a"}}
+
+
+@each("kind", ["application/x-www-form-urlencoded", MULTIPART])
+def test_fields_of_forms(kind):
+    body = f"a=1&file_ids%5B%5D={MINE}".encode()
+    if kind == MULTIPART:
+        body = multipart(('name="a"', b"1"), ('name="file_ids[]"', MINE.encode()))
+    exchange = new_exchange(environ={"CONTENT_TYPE": kind}, body=Body(body))
+    opened({"names": {"file": "body#/file_ids"}}, exchange)
+    data = b"".join(exchange.body.chunks())
+    assert data == body.replace(MINE.encode(), b"file-1")
+
+
+def test_a_field_with_a_file_name_hides_no_id():
+    body = multipart(('name="file_id"; filename="x"', b"file-1"))
+    exchange = new_exchange(environ={"CONTENT_TYPE": MULTIPART}, body=Body(body))
+    assert refusal({"names": {"file": "body#/file_id"}}, exchange).status == 404
+
+
+PATH = {"names": {"file": "path.f"}}
+
+
+@each(
+    "text",
+    [
+        *(THEIRS, "file-1", "file-", MINE[:-1], MINE + "A", MINE.swapcase(), f"%20{MINE}"),
+        *(sealed(kind="batch"), "x" * 3000, sealed().replace("file-", "file_"), "..", "mw"),
+    ],
+)
+def test_an_id_that_is_not_the_callers_is_one_404(text):
+    exchange = new_exchange(path=f"/{text}", variables={"f": (1, 1 + len(text))})
+    error = refusal(PATH, exchange)
+    expected = refusal(PATH, new_exchange(path="/file-9", variables={"f": (1, 7)}))
+    assert (error.status, error.code, error.message) == (404, expected.code, expected.message)
+    assert exchange.path == f"/{text}"
+
+
+def test_with_everybody_the_ids_of_others_open():
+    exchange = new_exchange(path=f"/{THEIRS}", variables={"f": (1, 1 + len(THEIRS))})
+    opened(PATH, exchange, everybody=True)
+    assert exchange.path == "/file-1"
+
+
+@each(("text", "status"), [("file-9", 0), (THEIRS, 404), (MINE[:-1], 404), (sealed(kind="b"), 404)])
+def test_ids_from_before_the_switch_may_pass(text, status):
+    """Sealed ones that do not open never pass: they were somebody's."""
+    exchange = new_exchange(path=f"/{text}", variables={"f": (1, 1 + len(text))})
+    if status:
+        assert refusal(PATH, exchange, passes=True).status == status
+    else:
+        opened(PATH, exchange, passes=True)
+        assert exchange.path == f"/{text}"
+
+
+TWO = {"names": {"file": "body#/a", "batch": "body#/b"}}
+
+
+@each(
+    ("other", "words"),
+    [
+        (BETA, "a file at 'alpha', and a batch at 'beta'"),
+        (Holder("alpha", 1), r"'alpha' \(credential 1\), and a batch at 'alpha' \(credential 2\)"),
+    ],
+)
+def test_ids_of_two_places_are_refused_by_their_names(other, words):
+    exchange = with_json({"a": MINE, "b": sealed("batch_1", "batch", holder=other)})
+    error = refusal(TWO, exchange)
+    assert error.status == 400
+    with pytest.raises(GatewayError, match=words):
+        raise error
+
+
+def test_another_owners_id_at_another_place_is_no_400():
+    """It would say where the object of another caller lives."""
+    exchange = with_json({"a": MINE, "b": sealed("batch_1", "batch", OTHER, BETA)})
+    assert refusal(TWO, exchange).status == 404
+
+
+@each(
+    "text",
+    [
+        b'{"file_id":"file-7","file_id":"MINE"}',
+        b'{"file_id":"file-7","file_id":null}',
+        b'{"a":{"file_id":"file-7"},"a":{},"file_id":"MINE"}',
+        b'{"file_id":"file-7","file\\u005fid":"MINE"}',
+    ],
+)
+def test_a_repeated_member_hides_no_id(text):
+    facts = {"names": {"file": ["body#/file_id", "body#/a/file_id"]}}
+    error = refusal(facts, with_json(text.replace(b"MINE", MINE.encode())))
+    assert error.status in (400, 404)
+
+
+@each("value", [{"file_id": 7}, {"file_id": None}, {"file_id": ""}, {"file_id": {"id": "x"}}, []])
+def test_what_is_no_text_is_no_id(value):
+    exchange = with_json(value)
+    opened({"names": {"file": "body#/file_id"}}, exchange)
+    assert orjson.loads(exchange.body.in_memory) == value
+
+
+def test_a_body_in_which_ids_cannot_be_found_is_refused():
+    facts = {"names": {"file": "body#/file_id"}}
+    plain = new_exchange(environ={"CONTENT_TYPE": "text/plain"}, body=Body(b'{"file_id":"file-1"}'))
+    broken = new_exchange(
+        environ={"CONTENT_TYPE": "application/json"}, body=Body(b'{"file_id":"file-1"')
+    )
+    form = new_exchange(environ={"CONTENT_TYPE": MULTIPART}, body=Body(b"no multipart"))
+    assert [refusal(facts, each).status for each in (plain, broken, form)] == [415, 400, 400]

@@ -1,0 +1,170 @@
+"""Sealed ids: what they carry, what keeps them shut, and how much time they take."""
+
+import random
+import time
+
+from engine.exchange.opened_ids import Holder
+from engine.objects.sealed_ids import (
+    MAX_VENDOR_ID,
+    Identity,
+    Sealer,
+    TooLong,
+    is_sealed,
+    prefix_of,
+)
+from tests.support.each import each
+from tests.support.thorough import THOROUGH
+
+OLD, NEW = "old key " * 8, "new key " * 8
+OWNER, OTHER = b"owner--1", b"owner--2"
+ALPHA = Holder("alpha", 1)
+SEALER = Sealer([NEW, OLD], ["alpha", "beta"])
+IDS = [
+    ("file-abc123", "file-"),
+    ("file_011CNha8iCJcU1wXNR6q4V8w", "file_"),
+    ("resp_" + "68af" * 12, "resp_"),
+    ("files/abc-123xyz", "files/"),
+    ("models/veo-3.0/operations/a1_b", "models/veo-3.0/operations/"),
+    ("3f2a11cc-0f00-4bde-9000-aaaaaaaaaaaa", ""),
+    ("mw-odd", ""),
+    ("plain", ""),
+    ("é/ü", "é/"),
+]
+MUTATIONS = 100_000 if THOROUGH else 4_000
+
+
+def sealed(vendor_id="file-abc123", kind="file", owner=OWNER, holder=ALPHA):
+    return SEALER.seal(Identity(vendor_id, holder, owner), kind)
+
+
+@each(("vendor_id", "prefix"), IDS)
+def test_an_id_opens_to_what_was_sealed_and_keeps_its_prefix(vendor_id, prefix):
+    text = sealed(vendor_id)
+    assert text.startswith(prefix + "mw")
+    assert prefix_of(text) == prefix
+    assert is_sealed(text)
+    assert vendor_id.removeprefix(prefix) not in text
+    assert SEALER.open(text, "file") == Identity(vendor_id, Holder("alpha", 1), OWNER)
+
+
+def test_a_sealed_id_is_the_same_each_time_and_after_a_restart():
+    again = Sealer([NEW, OLD], ["beta", "alpha"])
+    assert again.seal(Identity("file-abc123", Holder("alpha", 1), OWNER), "file") == sealed()
+
+
+def test_behind_a_slash_stand_lower_case_letters_and_digits_only():
+    """google-genai takes `[a-z0-9]+` behind `files/`."""
+    rest = sealed("files/abc").removeprefix("files/")
+    assert rest.isalnum()
+    assert rest == rest.lower()
+
+
+def test_its_length_is_bounded():
+    assert len(sealed("resp_" + "a" * 48)) <= 120
+    longest = sealed("x" * MAX_VENDOR_ID)
+    assert SEALER.open(longest, "file") is not None
+    try:
+        sealed("x" * (MAX_VENDOR_ID + 1))
+    except TooLong:
+        return
+    raise AssertionError("it was sealed")
+
+
+@each(
+    "changes",
+    [{"kind": "batch"}, {"owner": OTHER}, {"holder": Holder("alpha", 2)}, {"vendor_id": "file-b"}],
+)
+def test_what_differs_makes_another_id(changes):
+    assert sealed(**changes) != sealed()
+
+
+def test_an_id_opens_only_as_its_kind():
+    assert SEALER.open(sealed(), "batch") is None
+
+
+def test_keys_behind_the_first_open_and_do_not_seal():
+    old = Sealer([OLD], ["alpha"]).seal(Identity("file-1", Holder("alpha"), OWNER), "file")
+    assert SEALER.open(old, "file") == Identity("file-1", Holder("alpha"), OWNER)
+    assert SEALER.seal(Identity("file-1", Holder("alpha"), OWNER), "file") != old
+    assert Sealer([NEW], ["alpha"]).open(old, "file") is None
+
+
+def test_an_id_of_a_removed_upstream_does_not_open():
+    assert Sealer([NEW], ["beta"]).open(sealed(), "file") is None
+
+
+def mutations(dice):
+    """Texts that are one step from sealed ids of several forms."""
+    forms = [(sealed(vendor_id), "file") for vendor_id, _ in IDS]
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/=+. %"
+    while True:
+        text, kind = dice.choice(forms)
+        at = dice.randrange(len(text))
+        match dice.randrange(8):
+            case 0:
+                yield text[:at] + dice.choice(letters) + text[at + 1 :], kind, text
+            case 1:
+                yield text[:at] + text[at + 1 :], kind, text
+            case 2:
+                yield text[:at] + dice.choice(letters) + text[at:], kind, text
+            case 3:
+                yield text[:at], kind, text
+            case 4:
+                other, _ = dice.choice(forms)
+                yield text[:at] + other[at:], kind, text
+            case 5:
+                yield text, dice.choice(["batch", "response", "files", "", "file "]), ""
+            case 6:
+                yield text.swapcase(), kind, text
+            case _:
+                flipped = chr(ord(text[at]) ^ (1 << dice.randrange(7)))
+                yield text[:at] + flipped + text[at + 1 :], kind, text
+
+
+def test_no_changed_id_is_accepted():
+    """100,000 in `tox -e thorough`, a sample in the gate."""
+    valid = {sealed(vendor_id) for vendor_id, _ in IDS}
+    dice, tried = random.Random(44), 0
+    for text, kind, original in mutations(dice):
+        if text == original or (kind == "file" and text in valid):
+            continue
+        assert SEALER.open(text, kind) is None, (text, kind)
+        tried += 1
+        if tried == MUTATIONS:
+            return
+
+
+def test_guessed_ids_do_not_open():
+    for text in (
+        "",
+        "mw",
+        "file-mw",
+        "files/mw",
+        "file-mw" + "A" * 40,
+        "mw" + "A" * 3000,
+        "file-\0",
+    ):
+        assert SEALER.open(text, "file") is None
+
+
+def test_marks_tell_owners_and_kinds_apart():
+    marks = SEALER.marks(OWNER, "file")
+    assert SEALER.mark(OWNER, "file") in marks
+    assert Sealer([OLD], ["alpha"]).mark(OWNER, "file") in marks
+    assert not marks & SEALER.marks(OTHER, "file")
+    assert not marks & SEALER.marks(OWNER, "batch")
+
+
+@each("vendor_id", ["resp_" + "68af" * 12, "files/abc123"])
+def test_opening_and_sealing_take_at_most_12_microseconds(vendor_id):
+    """The fastest of many runs, in CPU time: a busy machine makes none faster."""
+    identity, number = Identity(vendor_id, Holder("alpha"), OWNER), 500
+    text = SEALER.seal(identity, "file")
+    for step in (lambda: SEALER.open(text, "file"), lambda: SEALER.seal(identity, "file")):
+        times = []
+        for _ in range(30):
+            start = time.thread_time()
+            for _ in range(number):
+                step()
+            times.append((time.thread_time() - start) / number)
+        assert min(times) <= 12e-6

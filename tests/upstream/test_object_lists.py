@@ -1,0 +1,123 @@
+"""Lists of objects: pages are filled with the caller's own, from all accounts."""
+
+import orjson
+import pytest
+
+from engine.exchange.opened_ids import Holder
+from engine.objects.facts import MEMBER
+from engine.objects.pages import MAX_PAGES
+from engine.upstream.object_lists import ListForward
+from engine.values.errors import GatewayError
+from tests.support.object_routes import OTHER, OWNER, SEALER, forward, opened, sealed, target
+from tests.support.upstreams import Client, FakeResponse
+
+FACTS = {
+    "creates": {"file": "body#/data/*/id"},
+    "lists": {
+        "kind": "file", "limit": "limit", "default": 4, "max": 3, "forward": "after",
+        "backward": "before", "more": "body#/has_more", "first": "body#/first_id",
+    },
+    "marks": [{"kind": "file", "form": "map", "shown": "body#/data/*/metadata"}],
+}  # fmt: skip
+
+
+def row(vendor_id, owner=OWNER):
+    mark = SEALER.mark(owner, "file") if owner else ""
+    return {"id": vendor_id, "metadata": {MEMBER: mark} if mark else None}
+
+
+def page(*rows, more=False):
+    body = {"object": "list", "data": rows, "first_id": "x", "has_more": more}
+    return FakeResponse(body=[orjson.dumps(body)])
+
+
+def listed(client, query="", *more, **options):
+    handler = forward(ListForward, FACTS, target("alpha", client=client), *more, **options)
+    exchange = opened(query=query)
+    response = handler(exchange)
+    assert exchange.query == query
+    return orjson.loads(response.body)
+
+
+def ids(answer):
+    return [each["id"] for each in answer["data"]]
+
+
+def queries(client):
+    return [request.target.partition("?")[2] for request in client.requests]
+
+
+def test_rows_of_others_are_left_out_and_the_page_is_filled():
+    client = Client(
+        page(row("a", OTHER), row("b"), row("c", None), more=True),
+        page(row("d"), row("e", OTHER), row("f"), more=True),
+        page(row("g"), row("h")),
+    )
+    answer = listed(client, "limit=3")
+    assert ids(answer) == [sealed("b"), sealed("d"), sealed("f")]
+    assert (answer["has_more"], answer["first_id"]) == (True, sealed("b"))
+    assert queries(client) == ["limit=3", "limit=3&after=c"]
+    assert answer["data"][0]["metadata"] == {}
+
+
+def test_the_next_page_goes_on_behind_the_last_row():
+    client = Client(page(row("g"), row("h", OTHER)))
+    answer = listed(client, f"limit=2&after={sealed('f')}")
+    assert (ids(answer), answer["has_more"]) == ([sealed("g")], False)
+    assert queries(client) == ["limit=3&after=f"]
+
+
+def test_a_page_that_is_cut_has_more():
+    answer = listed(Client(page(row("a"), row("b"), row("c"))), "limit=2")
+    assert (ids(answer), answer["has_more"]) == ([sealed("a"), sealed("b")], True)
+
+
+def test_the_list_goes_on_to_other_accounts():
+    second = Client(page(row("z")))
+    beta = target("beta", client=second)
+    answer = listed(Client(page(row("a"))), "", beta)
+    assert ids(answer) == [sealed("a"), sealed("z", holder=Holder("beta"))]
+
+
+def test_backwards_the_nearest_rows_come():
+    client = Client(page(row("c"), row("d", OTHER), row("e"), more=True), page(row("a"), row("b")))
+    answer = listed(client, f"limit=3&before={sealed('f')}")
+    assert (ids(answer), answer["has_more"]) == ([sealed("b"), sealed("c"), sealed("e")], True)
+    assert queries(client) == ["limit=3&before=f", "limit=3&before=c"]
+
+
+def test_with_all_as_owner_pages_are_the_vendors():
+    client = Client(page(row("a", OTHER), row("b", None)))
+    assert len(ids(listed(client, "limit=2", owner="all"))) == 2
+    assert queries(client) == ["limit=2"]
+
+
+def test_a_list_without_own_rows_ends_with_a_reason():
+    pages = [page(row(f"a{number}", OTHER), more=True) for number in range(MAX_PAGES + 1)]
+    client = Client(*pages)
+    with pytest.raises(GatewayError) as raised:
+        listed(client)
+    assert (raised.value.status, raised.value.code) == (503, "list_too_long")
+    assert len(client.requests) == MAX_PAGES
+
+
+def test_a_long_list_with_own_rows_goes_on_behind_them():
+    pages = [page(row(f"a{number}", OTHER), more=True) for number in range(MAX_PAGES)]
+    answer = listed(Client(page(row("mine"), more=True), *pages))
+    assert (ids(answer), answer["has_more"]) == ([sealed("mine")], True)
+
+
+def test_an_error_of_the_vendor_is_the_answer():
+    error = FakeResponse(400, body=[b'{"error":{"message":"bad limit"}}'])
+    assert listed(Client(error))["error"]["message"] == "bad limit"
+
+
+def test_a_page_that_is_no_json_is_a_502():
+    with pytest.raises(GatewayError) as raised:
+        listed(Client(FakeResponse(body=[b"{"])))
+    assert raised.value.status == 502
+
+
+def test_a_cursor_of_another_upstream_is_refused_by_its_name():
+    with pytest.raises(GatewayError, match="lives at 'beta'"):
+        listed(Client(), f"after={sealed('a', holder=Holder('beta'))}")
