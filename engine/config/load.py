@@ -20,6 +20,7 @@ from engine.config.console import Console
 from engine.config.include import join_includes
 from engine.config.joined_document import TAGS, JoinedDocument, joined_document
 from engine.config.literal_secrets import add_masked
+from engine.config.mcp import read_mcp
 from engine.config.models import TargetReader, read_model
 from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
@@ -233,4 +234,5 @@ def _config(
         console=Console(**values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=telemetry,
+        mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
     )
