@@ -9,9 +9,9 @@ from typing import Any
 
 from engine.config.mcp import McpServer, ToolConfig
 from engine.plan.route import NamedRoute, Plan, Route
+from engine.plan.tool_arguments import BODY, Argument, parameters_of
 from engine.spec.document.node import Node
 from engine.spec.request_writer import RequestValues
-from engine.tools.arguments import BODY, Argument, parameters_of
 from engine.tools.body import BodyArgument, body_of, body_schema
 from engine.tools.descriptions import annotations_of, description_of, title_of
 from engine.tools.request_values import ToolArguments
@@ -174,22 +174,20 @@ def _with_changes(
     arguments: Mapping[str, Argument], body: BodyArgument | None, changes: ToolConfig
 ) -> ToolArguments:
     """The arguments with the values that the config fixes, and without those that it hides."""
+    known = {*arguments, *([BODY] if body is not None else [])}
+    known |= {f"{BODY}.{name}" for name in (body.members if body is not None else ())}
     values, members, hidden = dict[str, Any](), dict[str, Any](), set[str]()
     for name, change in changes.arguments.items():
-        if change.values and name.startswith(f"{BODY}."):
+        is_member = name.startswith(f"{BODY}.")
+        if name not in known and not (is_member and body is not None and not body.members):
+            continue  # of a wildcard, for other tools
+        if change.values and is_member:
             members[name.removeprefix(f"{BODY}.")] = change.values[0]
         elif change.values:
             values[name] = change.values[0]
         elif change.hide:
             hidden.add(name)
-    known = {*arguments, *([BODY] if body is not None else [])}
-    return ToolArguments(
-        arguments,
-        body,
-        {name: value for name, value in values.items() if name in known},
-        members if body is not None else {},
-        frozenset(hidden),
-    )
+    return ToolArguments(arguments, body, values, members, frozenset(hidden))
 
 
 def _is_filled(schema: Schema, parts: ToolArguments) -> bool:
