@@ -43,7 +43,8 @@ _FILE: Schema = {
 @dataclass(frozen=True, slots=True)
 class BodyArgument:
     """The body: the media type that is sent, its kind ("" for bytes), and for a multipart form the
-    members that are files. `members` are those that its schema names. `media_types` are those that an agent may name for bytes."""
+    members that are files. `members` are those that its schema names. `media_types` are those
+    that an agent may name for bytes."""
 
     required: bool
     media_type: str

@@ -206,8 +206,8 @@ class _Conversion:
         return schema
 
     def _name_branches(self, value: Mapping[str, Any], schema: Schema) -> None:
-        """Name the branches of a discriminator, which is a keyword of OpenAPI: each that leaves the
-        property open gets the texts that choose it."""
+        """Name the branches of a discriminator, which is a keyword of OpenAPI: each that accepts the
+        texts of others for the property gets those that choose it."""
         node = Node(self._schemas.document.library, self._uri, (), value)
         tags = discriminators.tags_of(node)
         if tags is None:
@@ -216,7 +216,9 @@ class _Conversion:
         for keyword in discriminators.KEYWORDS:
             for index, branch in enumerate(value.get(keyword) or ()):
                 texts = sorted(tags.get((keyword, index), ()))
-                if not texts or discriminators.values_of(branch, name, node.follow) is not None:
+                others = {text for each in tags.values() for text in each}.difference(texts)
+                allowed = discriminators.values_of(branch, name, node.follow)
+                if not texts or (allowed is not None and not allowed & others):
                     continue
                 own = (discriminators.reference_of(branch) or "").rpartition("/")[2]
                 texts = [text for text in texts if text != own] or texts

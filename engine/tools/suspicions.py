@@ -29,7 +29,7 @@ _INSTRUCTIONS = re.compile(
     | /etc/(?:passwd|shadow)\b
     """
 )
-_ADDRESS = re.compile(r"\b(?:https?|ftp|wss?|file|data|javascript)://?[^\s<>\"')\]]{2,200}", re.I)
+_ADDRESS = re.compile(r"(?i)\b(?:https?|ftp|wss?|file|data|javascript)://?[^\s<>\"')\]]{2,200}")
 
 
 def suspicions(text: str) -> Iterator[tuple[str, str]]:

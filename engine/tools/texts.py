@@ -12,11 +12,11 @@ _SPACES = re.compile(r"\s+")
 _SENTENCE = re.compile(r"[.!?](?=\s)")
 _ELLIPSIS = "..."
 INVISIBLE = re.compile(
-    "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]|[\0-\x08\x0e-\x1f\x7f]"
+    "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]|[\0-\x08\x0e-\x1f\x7f]"
 )
 """Characters that people do not see and models read: of width zero, of directions, variation
-selectors, tags, controls."""
+selectors, tags, controls. Those within emoji (U+200D, U+FE0F) are none of these."""
 
 
 def plain_text(text: str, most: int) -> str:

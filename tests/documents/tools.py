@@ -142,9 +142,12 @@ def _mistakes(tool: Tool, arguments: dict[str, Any], listed: Any, result: Result
 def _body_mistakes(
     tool: Tool, parameters: Values, body: Any, schema: Part, listed: Any, result: Result
 ) -> None:
+    in_path = {name for place, name in parameters if place == "path"}
     for miss in islice(near_misses(body), _MAX_MISSES):
         if not isinstance(schema.value, dict) or miss is None or schema.accepts(miss):
             continue
+        if isinstance(miss, dict) and any(n in body and n not in miss for n in in_path):
+            continue  # a member that the path has too may be left out: a repair
         _refused(tool, _arguments(tool, parameters, miss), "body", listed, result)
 
 
@@ -273,8 +276,7 @@ def _flat(value: Any) -> list[str]:
     items = value if isinstance(value, list) else [value]
     if any(isinstance(item, dict | list) or item is None for item in items):
         raise NotJudged("a parameter that is an object")
-    texts = [item if isinstance(item, str) else json.dumps(item) for item in items]
-    return texts
+    return [item if isinstance(item, str) else json.dumps(item) for item in items]
 
 
 def _pairs(name: str, value: Any, explode: bool) -> Iterator[tuple[str, str]]:
@@ -338,8 +340,8 @@ def main(names: list[str]) -> int:
         )
         counts = {kind: len(words) for kind, words in result.failures.items()}
         print(
-            f"{name}: {result.operations} operations, {result.tools} tools, {result.called} called, "
-            f"{result.valid} valid, {result.invalid} invalid calls (the listed schema accepts "
+            f"{name}: {result.operations} operations, {result.tools} tools, {result.called} called,"
+            f" {result.valid} valid, {result.invalid} invalid calls (the listed schema accepts "
             f"{result.looser} of these), failures {counts or 'none'}",
             flush=True,
         )
