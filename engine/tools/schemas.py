@@ -206,8 +206,8 @@ class _Conversion:
         return schema
 
     def _name_branches(self, value: Mapping[str, Any], schema: Schema) -> None:
-        """Name the branches of a discriminator, which is a keyword of OpenAPI: each that accepts the
-        texts of others for the property gets those that choose it."""
+        """Name the branches of a discriminator, a keyword of OpenAPI: each that accepts the texts
+        of others for the property gets those that choose it."""
         node = Node(self._schemas.document.library, self._uri, (), value)
         tags = discriminators.tags_of(node)
         if tags is None:

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from engine.config.mcp import McpServer, ToolConfig
+from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.plan.route import NamedRoute, Plan, Route
 from engine.plan.tool_arguments import BODY, Argument, parameters_of
 from engine.spec.document.node import Node
@@ -51,11 +54,21 @@ class Tool:
             entry["outputSchema"] = self.output_schema
         return entry | {"annotations": dict(self.annotations)}
 
+    @property
+    def tokens(self) -> int:
+        """About how many tokens its entry in a list takes of a model's context."""
+        return -(-len(orjson.dumps(self.listed())) // BYTES_PER_TOKEN)
+
 
 def tools_of(plan: Plan, server: McpServer) -> tuple[Tool, ...]:
     """The tools of a server of a plan, in the order of their names."""
     tools, _ = made_tools(plan, server)
     return tools
+
+
+def tool_of(plan: Plan, server: McpServer, named: NamedRoute) -> Tool:
+    """One tool of a server. Raises RecursionError if its schemas are nested too deeply."""
+    return _Maker(plan, named.route.operation.spec).tool(named, server)
 
 
 def made_tools(plan: Plan, server: McpServer) -> tuple[tuple[Tool, ...], dict[str, str]]:
