@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path as FilePath
 
 from engine.config.config import Config
+from engine.config.mcp import NO_CHANGES, ToolConfig
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Choice, TargetConfig
 from engine.config.providers import free_texts
@@ -108,11 +109,21 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedRoute:
+    """The route of an operation that is a tool: the name of the tool, and what the config changes
+    of it."""
+
+    name: str
+    route: Route
+    changes: ToolConfig = NO_CHANGES
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """All routes to serve. `specifications` are the documents, for pages that show them; `by_model`
     are all operations that are routed by model, even if `routes` has been reduced since, and
     `operations` those of each model when the plan was made; `tokenizers` are loaded, by the paths
-    of their files."""
+    of their files. `tools` are those of each MCP server, in the order of their names."""
 
     config: Config
     routes: tuple[Route, ...]
@@ -120,6 +131,7 @@ class Plan:
     by_model: tuple[ModelOperation, ...] = ()
     operations: ModelOperations | None = None
     tokenizers: Mapping[str, Tokenizer] = field(default_factory=dict)
+    tools: Mapping[str, tuple[NamedRoute, ...]] = field(default_factory=dict)
 
     def served(self) -> Plan:
         """The plan for a gateway. Its config has no routes: they are the operations' now. This plan
