@@ -99,6 +99,11 @@ def call(
     Raises CannotCall if the values cannot be written as a request, AbortConnection where the
     connection of a caller would be cut, and if the caller disconnects (`InternalCaller.fileno`).
     """
+    return send(app, request_of(operation, values, address), caller)
+
+
+def request_of(operation: CallableOperation, values: RequestValues, address: str = HERE) -> Request:
+    """The request of an operation with these values, from an IP address. Raises CannotCall."""
     for name in values.headers:
         if name.lower() in _REFUSED_HEADERS:
             raise CannotCall(f"header '{name}' cannot be given to {operation.id}: {_WHY_REFUSED}")
@@ -108,7 +113,7 @@ def call(
         environ_of(request)
     except ValueError as error:
         raise CannotCall(str(error)) from error
-    return send(app, request, caller)
+    return request
 
 
 def send(

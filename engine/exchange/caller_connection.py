@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from engine.exchange.record import McpMessage
 from engine.values.caller import Caller
 
 TrySend = Callable[[bytes], bool]
@@ -39,6 +40,7 @@ class InternalCaller:
     caller: Caller | None
     token: str = ""
     fileno: int = -1
+    mcp: McpMessage | None = None
 
 
 class CallerConnection(Protocol):

@@ -1,6 +1,7 @@
 """Why the gateway ends an open exchange, raised in its greenlet.
 
 `GreenletExit` itself: the worker ends. `TokenRevoked`: the caller's token is no longer valid.
+`CallCancelled`: the caller has cancelled the request by another one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ class TokenRevoked(GreenletExit):
     """The token of the exchange was revoked, or has expired."""
 
 
+class CallCancelled(GreenletExit):
+    """The caller has sent another request that cancels this one."""
+
+
 class Interruption(NamedTuple):
     """How an interrupted exchange ends: the outcome for its record, why its connection is closed,
     and the error for the caller."""
@@ -30,4 +35,7 @@ def interruption(cause: GreenletExit) -> Interruption:
     """How an exchange ends in whose greenlet `cause` was raised."""
     if isinstance(cause, TokenRevoked):
         return Interruption(Outcome.REVOKED, AbortReason.REVOKED, token_ended())
+    if isinstance(cause, CallCancelled):
+        cancelled = GatewayError(499, "cancelled", "The caller cancelled the request.")
+        return Interruption(Outcome.CALLER_LEFT, AbortReason.RESPONSE_BROKE_OFF, cancelled)
     return Interruption(Outcome.SHUTDOWN, AbortReason.SHUTDOWN, shutting_down())
