@@ -99,21 +99,21 @@ def call(
     Raises CannotCall if the values cannot be written as a request, AbortConnection where the
     connection of a caller would be cut, and if the caller disconnects (`InternalCaller.fileno`).
     """
-    return send(app, request_of(operation, values, address), caller)
-
-
-def request_of(operation: CallableOperation, values: RequestValues, address: str = HERE) -> Request:
-    """The request of an operation with these values, from an IP address. Raises CannotCall."""
-    for name in values.headers:
-        if name.lower() in _REFUSED_HEADERS:
-            raise CannotCall(f"header '{name}' cannot be given to {operation.id}: {_WHY_REFUSED}")
+    check_headers(operation.id, values.headers)
     try:
         written = operation.writer.write(values)
         request = Request(written.method, written.target, written.headers, written.body, address)
         environ_of(request)
     except ValueError as error:
         raise CannotCall(str(error)) from error
-    return request
+    return send(app, request, caller)
+
+
+def check_headers(operation: str, names: Iterable[str]) -> None:
+    """Raises CannotCall for a header that says who calls, or how the body is sent."""
+    for name in names:
+        if name.lower() in _REFUSED_HEADERS:
+            raise CannotCall(f"header '{name}' cannot be given to {operation}: {_WHY_REFUSED}")
 
 
 def send(

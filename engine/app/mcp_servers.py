@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from engine import dialects
-from engine.app.internal_call import operation_of
+from engine.app.operation_call import OperationCall
 from engine.app.telemetry import version
 from engine.app.tool_calls import PreparedCall, ToolCalls
 from engine.app.worker_parts import Parts
@@ -61,8 +61,8 @@ def _responder(app: Application, plan: Plan, parts: Parts, server: McpServer) ->
     catalog = Catalog(tools_of(plan, server), _ModelAccess(plan).may_use, server.search_above)
     protocol = Server(server.name, version(), catalog, is_public=is_public)
     calls = ToolCalls(
-        *(app, protocol, server.name, plan.config.server, parts.lifecycle, parts.services.proxies),
-        lambda tool: operation_of(plan, tool.route),
+        *(protocol, server.name, plan.config.server, parts.lifecycle, parts.services.proxies),
+        lambda tool: OperationCall(app, tool.route, parts),
     )
     handler = compose(_stages(parts, calls, is_public=is_public), calls.handle)
     return parts.endpoints.responder(handler, [_DIALECT])

@@ -3,33 +3,25 @@ caller of the message."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from engine.app.internal_call import (
-    CallableOperation,
-    CannotCall,
-    InternalResponse,
-    request_of,
-    send,
-)
+from engine.app.internal_call import CannotCall
+from engine.app.operation_call import OperationCall, OperationRequest
 from engine.config.server import Server as ServerConfig
 from engine.edge.gateway_origin import base_of
 from engine.edge.lifecycle import RequestLifecycle
-from engine.edge.router import Application
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Content, Exchange, Handler, Response
 from engine.exchange.record import McpMessage
-from engine.exchange.request import Request as HTTPRequest
 from engine.tools.invalid_arguments import InvalidArguments
-from engine.tools.protocol.results import MAX_RESULT, Answer, ToolResult, result_of, text_result
+from engine.tools.protocol.results import MAX_RESULT, Answer, result_of, text_result
 from engine.tools.protocol.revisions import Head
 from engine.tools.protocol.server import Refusal, Reply, Request, Server, ToolCall
 from engine.tools.tool import Tool
 from engine.values.client_address import Network, caller_address
-from engine.values.errors import AbortConnection, AbortReason
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _JSON = "application/json"
 _TRACE = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE"))
@@ -37,10 +29,11 @@ _TRACE = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE")
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A call whose arguments are the request `sent` to its operation."""
+    """A call, and the request `sent` to its operation."""
 
     call: ToolCall
-    sent: HTTPRequest
+    operation: OperationCall
+    sent: OperationRequest
     message: McpMessage
 
 
@@ -50,22 +43,20 @@ class ToolCalls:
 
     def __init__(
         self,
-        app: Application,
         server: Server,
         name: str,
         config: ServerConfig,
         lifecycle: RequestLifecycle,
         proxies: Sequence[Network],
-        operation: Callable[[Tool], CallableOperation],
+        operation: Callable[[Tool], OperationCall],
     ) -> None:
-        self._app = app
         self._server = server
         self._name = name
         self._config = config
         self._lifecycle = lifecycle
         self._proxies = proxies
         self._operation = operation
-        self._operations: dict[str, CallableOperation] = {}
+        self._operations: dict[str, OperationCall] = {}
 
     def prepare(self, exchange: Exchange, following: Handler) -> Response:
         """A stage that reads the message, and writes the request of the operation that it calls."""
@@ -117,18 +108,17 @@ class ToolCalls:
         self, call: ToolCall, message: McpMessage, exchange: Exchange, address: str
     ) -> Reply | PreparedCall:
         """The call with its request, or the error for arguments that are none."""
+        environ = exchange.environ
+        trace = [(name, environ[key]) for name, key in _TRACE if key in environ]
         try:
-            values = call.tool.values(call.arguments)
-            sent = request_of(self._operation_of(call.tool), values, address)
-        except (InvalidArguments, CannotCall) as error:
+            operation = self._operation_of(call.tool)
+            sent = operation.request(call.tool.values(call.arguments), address, trace)
+        except (InvalidArguments, CannotCall, GatewayError) as error:
             reply = self._server.reply(call.request, text_result(str(error), is_error=True))
             return reply._replace(code="invalid_arguments")
-        trace = [(name, v) for name, key in _TRACE if (v := exchange.environ.get(key)) is not None]
-        if trace:
-            sent = replace(sent, headers=(*sent.headers, *trace))
-        return PreparedCall(call, sent, message)
+        return PreparedCall(call, operation, sent, message)
 
-    def _operation_of(self, tool: Tool) -> CallableOperation:
+    def _operation_of(self, tool: Tool) -> OperationCall:
         operation = self._operations.get(tool.name)
         if operation is None:
             operation = self._operations[tool.name] = self._operation(tool)
@@ -152,54 +142,58 @@ class ToolCalls:
 
     def _call(self, exchange: Exchange, prepared: PreparedCall) -> Reply:
         """The answer to a call. Raises AbortConnection if the caller has left."""
-        call, connection = prepared.call, exchange.connection
         caller = InternalCaller(
-            exchange.caller, exchange.token, connection.fileno(), prepared.message
+            *(exchange.caller, exchange.token, exchange.connection.fileno(), prepared.message)
         )
+        tool, request = prepared.call.tool, prepared.call.request
         try:
-            with closing(send(self._app, prepared.sent, caller)) as response:
+            called, response = prepared.operation.send(prepared.sent, caller, exchange.request_id)
+            try:
                 answer = self._answer(exchange, prepared, response)
+            finally:
+                called.end()
         except AbortConnection as error:
             if error.reason is AbortReason.CALLER_LEFT:
                 raise
-            result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
-        else:
-            result = self._result(call.tool, answer)
-        return self._server.reply(call.request, result)
+            broken = text_result(f"The answer broke off: {error.strerror}", is_error=True)
+            return self._server.reply(request, broken)
+        needs_structure = tool.output_schema is not None
+        result = result_of(answer, tool.name, needs_structure=needs_structure)
+        return self._server.reply(request, result)
 
-    def _result(self, tool: Tool, answer: Answer) -> ToolResult:
-        return result_of(answer, tool.name, needs_structure=tool.output_schema is not None)
-
-    def _answer(
-        self, exchange: Exchange, prepared: PreparedCall, response: InternalResponse
-    ) -> Answer:
+    def _answer(self, exchange: Exchange, prepared: PreparedCall, response: Response) -> Answer:
         """The answer of an operation, of its body at most MAX_RESULT bytes. What is larger is not
         received: its upstream is left."""
-        sent, name = prepared.sent, prepared.call.tool.name
-        body, complete, broke_off = bytearray(), True, False
-        try:
-            for piece in response:
-                body += piece
-                if len(body) > MAX_RESULT:
-                    complete = False
-                    break
-        except AbortConnection as error:
-            if error.reason is AbortReason.CALLER_LEFT:
-                raise
-            broke_off = True
-        link = ""
-        if not complete and sent.method == "GET":
+        body, broke_off = response.body, False
+        if not isinstance(body, bytes):
+            body, broke_off = _received(body)
+        if len(body) <= MAX_RESULT:
+            return Answer(response.status, response.headers, body, broke_off=broke_off)
+        sent, link = prepared.sent, ""
+        if sent.method == "GET":
             link = base_of(exchange, self._config) + sent.target
-        return Answer(
-            response.status,
-            response.headers,
-            bytes(body[:MAX_RESULT]),
-            uri=f"modelway://{self._name}/{name}/{exchange.request_id}",
-            link=link,
-            complete=complete,
-            broke_off=broke_off,
-            size=_announced(response.headers),
-        )
+        body, size = body[:MAX_RESULT], _announced(response.headers)
+        return Answer(response.status, response.headers, body, link, size, complete=False)
+
+
+def _received(pieces: Iterable[bytes]) -> tuple[bytes, bool]:
+    """The beginning of a body, a bit longer than MAX_RESULT if that is not all, and whether it
+    broke off. Raises AbortConnection if the caller has left."""
+    body = bytearray()
+    try:
+        for piece in pieces:
+            body += piece
+            if len(body) > MAX_RESULT:
+                break
+    except AbortConnection as error:
+        if error.reason is AbortReason.CALLER_LEFT:
+            raise
+        return bytes(body), True
+    finally:
+        close = getattr(pieces, "close", None)  # WSGI: an iterable may have one
+        if close is not None:
+            close()
+    return bytes(body), False
 
 
 def _key(exchange: Exchange, address: str, message_id: object) -> object:

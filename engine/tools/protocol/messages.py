@@ -63,7 +63,7 @@ def read_message(data: bytes | memoryview) -> Message:
     _check_depth(data, document)
     if document.get("jsonrpc") != "2.0":
         raise _invalid("'jsonrpc' is not \"2.0\".")
-    method, params, message_id = (document.get(name) for name in ("method", "params", "id"))
+    method, params, message_id = document.get("method"), document.get("params"), document.get("id")
     if not isinstance(method, str):
         raise _invalid("'method' is not a string. Send a request or a notification.")
     if "id" in document and (not isinstance(message_id, str | int) or isinstance(message_id, bool)):

@@ -28,18 +28,17 @@ _TEXT_SUFFIXES = ("+xml", "+yaml", "xml", "yaml", "x-www-form-urlencoded", "x-nd
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to an operation. `body` is all of it, or its beginning if not `complete`: because
-    it is too large, or because it broke off. `uri` names it, and `link` is where a client may get
-    it again, "" for nowhere. `size` is that of the body as announced, None if it was not."""
+    """The answer to an operation. `body` is all of it, or its beginning if it is not `complete`,
+    because it is too large, or `broke_off`. A client may get it again at `link`, "" for nowhere.
+    `size` is that of the body as announced, None if it was not."""
 
     status: int
     headers: Sequence[tuple[str, str]]
     body: bytes
-    uri: str
     link: str = ""
+    size: int | None = None
     complete: bool = True
     broke_off: bool = False
-    size: int | None = None
 
     def header(self, name: str) -> str:
         """The first header of a name in lower case, "" for none."""
@@ -114,7 +113,7 @@ def _json(body: bytes) -> ToolResult:
 def _resource(answer: Answer, media_type: str, name: str) -> ToolResult:
     """Bytes that no model can read, for its client."""
     resource = {
-        "uri": answer.uri,
+        "uri": f"modelway:///{name}",
         "mimeType": media_type or "application/octet-stream",
         "blob": base64.b64encode(answer.body).decode(),
     }

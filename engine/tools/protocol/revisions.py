@@ -84,12 +84,13 @@ def client_of(head: Head, message: Message) -> str:
     """The program that calls, as it says itself, `name/version`: printable, at most 64 characters.
     Messages after `initialize` name none, but for the User-Agent."""
     info = _meta(message).get(_CLIENT)
-    if not isinstance(info, dict) and message.method == "initialize":
+    if info is None and message.method == "initialize":
         info = message.params.get("clientInfo")
-    text = head.user_agent.partition(" ")[0]
     if isinstance(info, dict):
-        text = "/".join(str(info[part]) for part in ("name", "version") if info.get(part))
-    return "".join(c if c.isprintable() else "?" for c in text[:_MAX_CLIENT])
+        text = f"{info.get('name', '')}/{info.get('version', '')}"[:_MAX_CLIENT]
+    else:
+        text = head.user_agent[:_MAX_CLIENT].partition(" ")[0]
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
 def decoded(header: str, text: str) -> str:
