@@ -106,7 +106,9 @@ class PageOrigins:
 
 def _is_fixed(host: str) -> bool:
     """Whether a host is an IP address or `localhost`."""
-    name = urlsplit(f"//{host}").hostname or ""
+    if not _HOST.fullmatch(host):
+        return False
+    name = host[1 : host.index("]")] if host.startswith("[") else host.partition(":")[0]
     if name == "localhost":
         return True
     try:

@@ -30,6 +30,7 @@ class SearchIndex:
         self._tools = tools
         self._postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self._lengths: list[int] = []
+        self._names = {tool.name.lower(): number for number, tool in enumerate(tools)}
         for number, tool in enumerate(tools):
             counts = _counts(tool)
             self._lengths.append(sum(counts.values()))
@@ -52,8 +53,9 @@ class SearchIndex:
                 scores[number] += (
                     rarity * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length))
                 )
-        name = query.strip().lower()
-        order = sorted(scores, key=lambda n: (self._tools[n].name.lower() != name, -scores[n], n))
+        if (exact := self._names.get(query.strip().lower())) is not None:
+            scores[exact] = math.inf
+        order = sorted(scores, key=lambda number: (-scores[number], number))
         tools = (self._tools[number] for number in order)
         return [tool for tool in tools if tool.name in visible][:limit]
 

@@ -225,7 +225,7 @@ class Server:
         query, limit = arguments.get("query"), arguments.get("limit", search_tools.DEFAULT_LIMIT)
         if not isinstance(query, str):
             return text_result("query: not a string; write words of the task", is_error=True)
-        if not isinstance(limit, int) or not 1 <= limit <= search_tools.MAX_LIMIT:
+        if type(limit) is not int or not 1 <= limit <= search_tools.MAX_LIMIT:
             text = f"limit: not a whole number from 1 to {search_tools.MAX_LIMIT}"
             return text_result(text, is_error=True)
         tools = self._catalog.search(visible, query, limit)

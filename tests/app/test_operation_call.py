@@ -1,0 +1,1 @@
+"""An operation is called without WSGI; its request must lead to it."""
