@@ -37,6 +37,7 @@ from engine.plan.route import (
     ServedConfig,
     model_operations,
 )
+from engine.plan.tool_checks import check_changes
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
 from engine.policies import Guards, guards
@@ -103,6 +104,7 @@ def _plan(
     operations = cache(partial(model_operations, config, by_model))
     check_operations(config, operations, routes, specifications, findings)
     tools = read_servers(config, specifications, routes, findings)
+    check_changes(tools, config, specifications, findings)
     if not findings.errors:
         served = ServedConfig(config, routes, operations(), specifications)
         check_caller_transforms(served, findings)

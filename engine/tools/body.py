@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.plan.route import Route
+from engine.plan.tool_arguments import BODY, has_body
 from engine.spec.document.node import Node
 from engine.spec.document.schema_types import is_file, items_of, kind_of, properties_of
 from engine.spec.multipart_writer import File
 from engine.spec.refusal_messages import explain
 from engine.spec.request_bodies import BodyRule
-from engine.tools.arguments import BODY, has_body
 from engine.tools.invalid_arguments import InvalidArguments
 from engine.tools.schemas import Schema, Schemas, edit_members
 from engine.tools.texts import plain_text
@@ -43,13 +43,15 @@ _FILE: Schema = {
 @dataclass(frozen=True, slots=True)
 class BodyArgument:
     """The body: the media type that is sent, its kind ("" for bytes), and for a multipart form the
-    members that are files. `media_types` are those that an agent may name for bytes."""
+    members that are files. `members` are those that its schema names. `media_types` are those
+    that an agent may name for bytes."""
 
     required: bool
     media_type: str
     kind: str
     rule: BodyRule | None
     files: frozenset[str] = frozenset()
+    members: frozenset[str] = frozenset()
     media_types: tuple[str, ...] = ()
     description: str = ""
 
@@ -116,6 +118,7 @@ def body_of(route: Route, node: Node) -> BodyArgument | None:
         kind=kind,
         rule=_rule(route, essence(name), kind),
         files=files,
+        members=_members(media) if media is not None else frozenset(),
         media_types=types or (concrete,),
         description=plain_text(request_body.text("description"), _MAX_TEXT),
     )
@@ -171,6 +174,11 @@ def _file_schema(name: str, schema: Schema, files: frozenset[str]) -> Schema:
     if "description" in schema:
         file["description"] = schema["description"]
     return file
+
+
+def _members(media: Node) -> frozenset[str]:
+    schema = media.get("schema")
+    return frozenset(properties_of(schema.value, schema.follow))
 
 
 def _files(media: Node) -> list[str]:

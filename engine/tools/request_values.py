@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.exchange.exchange import MISSING
+from engine.plan.tool_arguments import BODY, Argument
 from engine.source.suggestion import did_you_mean
 from engine.spec.refusal_messages import explain
 from engine.spec.request_writer import RequestValues
-from engine.tools.arguments import BODY, Argument
 from engine.tools.body import BodyArgument
 from engine.tools.invalid_arguments import InvalidArguments
 from engine.values.errors import GatewayError

@@ -17,7 +17,7 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from engine.source.problem import Path
-from engine.spec.document import patterns
+from engine.spec.document import discriminators, patterns
 from engine.spec.document.node import Library, Node
 from engine.spec.document.schema_keywords import (
     SOURCE_PATTERN,
@@ -205,6 +205,31 @@ class _Conversion:
         self._adapt(value, schema)
         return schema
 
+    def _name_branches(self, value: Mapping[str, Any], schema: Schema) -> None:
+        """Name the branches of a discriminator, a keyword of OpenAPI: each that accepts the texts
+        of others for the property gets those that choose it."""
+        node = Node(self._schemas.document.library, self._uri, (), value)
+        tags = discriminators.tags_of(node)
+        if tags is None:
+            return
+        name = value["discriminator"]["propertyName"]
+        for keyword in discriminators.KEYWORDS:
+            for index, branch in enumerate(value.get(keyword) or ()):
+                texts = sorted(tags.get((keyword, index), ()))
+                others = {text for each in tags.values() for text in each}.difference(texts)
+                allowed = discriminators.values_of(branch, name, node.follow)
+                if not texts or (allowed is not None and not allowed & others):
+                    continue
+                own = (discriminators.reference_of(branch) or "").rpartition("/")[2]
+                texts = [text for text in texts if text != own] or texts
+                named = {"properties": {name: {"enum": texts}}}
+                converted = schema[keyword][index]
+                schema[keyword][index] = (
+                    {"allOf": [converted, named]}
+                    if "properties" in converted
+                    else {**converted, **named}
+                )
+
     def _members(self, members: Mapping[str, object]) -> Schema:
         hidden = self._schemas.is_hidden
         return {
@@ -216,6 +241,8 @@ class _Conversion:
     def _adapt(self, value: Mapping[str, Any], schema: Schema) -> None:
         """What 3.0 writes otherwise, and what agents must not send."""
         _adapt_bounds(value, schema)
+        if "discriminator" in value:
+            self._name_branches(value, schema)
         if value.get("nullable") is True and isinstance(schema.get("type"), str):
             schema["type"] = [schema["type"], "null"]
             if "enum" in schema and None not in schema["enum"]:

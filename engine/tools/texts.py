@@ -1,4 +1,5 @@
-"""Descriptions of documents as texts for models: without HTML, in one paragraph, bounded."""
+"""Descriptions of documents as texts for models: without HTML and invisible characters, in one
+paragraph, bounded."""
 
 from __future__ import annotations
 
@@ -10,6 +11,12 @@ _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,1000}\)")
 _SPACES = re.compile(r"\s+")
 _SENTENCE = re.compile(r"[.!?](?=\s)")
 _ELLIPSIS = "..."
+INVISIBLE = re.compile(
+    "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]|[\0-\x08\x0e-\x1f\x7f]"
+)
+"""Characters that people do not see and models read: of width zero, of directions, variation
+selectors, tags, controls. Those within emoji (U+200D, U+FE0F) are none of these."""
 
 
 def plain_text(text: str, most: int) -> str:
@@ -22,6 +29,8 @@ def plain_text(text: str, most: int) -> str:
         text = html.unescape(text)
     if "](" in text:
         text = _LINK.sub(r"\1", text)
+    if not text.isascii() or not text.isprintable():
+        text = INVISIBLE.sub("", text)
     text = _SPACES.sub(" ", text).strip()
     return text if len(text) <= most else _cut(text, most)
 

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from engine.config.mcp import McpServer, ToolConfig
+from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.plan.route import NamedRoute, Plan, Route
+from engine.plan.tool_arguments import BODY, Argument, parameters_of
 from engine.spec.document.node import Node
 from engine.spec.request_writer import RequestValues
-from engine.tools.arguments import BODY, Argument, parameters_of
 from engine.tools.body import BodyArgument, body_of, body_schema
 from engine.tools.descriptions import annotations_of, description_of, title_of
 from engine.tools.request_values import ToolArguments
@@ -51,11 +54,21 @@ class Tool:
             entry["outputSchema"] = self.output_schema
         return entry | {"annotations": dict(self.annotations)}
 
+    @property
+    def tokens(self) -> int:
+        """About how many tokens its entry in a list takes of a model's context."""
+        return -(-len(orjson.dumps(self.listed())) // BYTES_PER_TOKEN)
+
 
 def tools_of(plan: Plan, server: McpServer) -> tuple[Tool, ...]:
     """The tools of a server of a plan, in the order of their names."""
     tools, _ = made_tools(plan, server)
     return tools
+
+
+def tool_of(plan: Plan, server: McpServer, named: NamedRoute) -> Tool:
+    """One tool of a server. Raises RecursionError if its schemas are nested too deeply."""
+    return _Maker(plan, named.route.operation.spec).tool(named, server)
 
 
 def made_tools(plan: Plan, server: McpServer) -> tuple[tuple[Tool, ...], dict[str, str]]:
@@ -174,22 +187,20 @@ def _with_changes(
     arguments: Mapping[str, Argument], body: BodyArgument | None, changes: ToolConfig
 ) -> ToolArguments:
     """The arguments with the values that the config fixes, and without those that it hides."""
+    known = {*arguments, *([BODY] if body is not None else [])}
+    known |= {f"{BODY}.{name}" for name in (body.members if body is not None else ())}
     values, members, hidden = dict[str, Any](), dict[str, Any](), set[str]()
     for name, change in changes.arguments.items():
-        if change.values and name.startswith(f"{BODY}."):
+        is_member = name.startswith(f"{BODY}.")
+        if name not in known and not (is_member and body is not None and not body.members):
+            continue  # of a wildcard, for other tools
+        if change.values and is_member:
             members[name.removeprefix(f"{BODY}.")] = change.values[0]
         elif change.values:
             values[name] = change.values[0]
         elif change.hide:
             hidden.add(name)
-    known = {*arguments, *([BODY] if body is not None else [])}
-    return ToolArguments(
-        arguments,
-        body,
-        {name: value for name, value in values.items() if name in known},
-        members if body is not None else {},
-        frozenset(hidden),
-    )
+    return ToolArguments(arguments, body, values, members, frozenset(hidden))
 
 
 def _is_filled(schema: Schema, parts: ToolArguments) -> bool:
