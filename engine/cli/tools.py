@@ -21,7 +21,7 @@ from engine.tools.texts import plain_text
 from engine.tools.tool import Tool, tools_of
 from engine.values.units import format_count
 
-_HEADINGS = ("TOOL", "OPERATION", "TOKENS", "CHANGES", "DESCRIPTION")
+_HEADINGS = ("TOOL", "OPERATION", "TOKENS", "EFFECT", "DESCRIPTION")
 _MAX_DESCRIPTION = 60
 Document = dict[str, Any]
 
@@ -35,8 +35,8 @@ def command(config: ConfigFiles, name: str | None, server: str, output_format: s
     """List the tools of each MCP server with about how many tokens each takes of a model's context,
     or show the tool NAME as agents get it.
 
-    CHANGES says what the tool may do, as clients are told: nothing, more, or what exists. NAME is a
-    tool or SERVER/TOOL. With --format json all is printed as agents get it.
+    EFFECT says what a call does, as clients are told. NAME is a tool or SERVER/TOOL. With --format
+    json all is printed as agents get it.
 
     \b
     Exit status: 0 listed, 1 the config has errors, 2 wrong usage.
@@ -90,7 +90,7 @@ def _print(server: McpServer, tools: tuple[Tool, ...], *, is_first: bool) -> Non
             tool.name,
             tool.operation,
             f"{tool.tokens:,}",
-            _changes(tool),
+            _effect(tool),
             plain_text(tool.description, _MAX_DESCRIPTION) if brief else tool.description,
         )
         for tool in tools
@@ -98,8 +98,8 @@ def _print(server: McpServer, tools: tuple[Tool, ...], *, is_first: bool) -> Non
     print_table(Table(_HEADINGS, rows, frozenset({"TOKENS"})))
 
 
-def _changes(tool: Tool) -> str:
-    """What a call may change, as clients are told."""
+def _effect(tool: Tool) -> str:
+    """What a call does, as clients are told."""
     if tool.annotations["readOnlyHint"]:
-        return "nothing"
-    return "what exists" if tool.annotations.get("destructiveHint") else "more"
+        return "reads"
+    return "replaces or deletes" if tool.annotations.get("destructiveHint") else "writes"

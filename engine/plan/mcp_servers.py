@@ -130,7 +130,7 @@ def _check_patterns(
     """Note names and wildcards that match nothing, and changes of what is no tool."""
     served = {route.operation.id: route.operation for route in routes}
     for pattern, at in server.operations:
-        _check_pattern(pattern.removeprefix(EXCEPT), at, config, operations, served, findings)
+        _check_pattern(pattern, at, config, operations, served, findings)
     tools = [name for name in served if server.takes(name)]
     for pattern, entry in server.tools.items():
         if not any(matches(name, pattern) for name in tools):
@@ -154,8 +154,10 @@ def _check_pattern(
     findings: Findings,
 ) -> None:
     """Note a name or wildcard that matches no served operation."""
+    is_excluded = pattern.startswith(EXCEPT)
+    pattern = pattern.removeprefix(EXCEPT)
     found = [operations[name] for name in served if matches(name, pattern)]
-    if "*" not in pattern and found and found[0].websocket:
+    if found and found[0].websocket and "*" not in pattern and not is_excluded:
         message = f"{pattern} is a WebSocket, which is no tool"
         findings.error(config.source, at, "MW335", message, "remove it")
     if found:

@@ -328,6 +328,7 @@ ELSEWHERE = [
     ("upstreams.main.variables",),
     *((f"routes.0.{key}",) for key in ("operation", "operations", "model.from", "model.default")),
     *((f"routes.0.{key}",) for key in ("answer", "policies")),
+    ("mcp",),
     ("specs.shop.mount",),
     ("specs.shop.token",),
 ]
