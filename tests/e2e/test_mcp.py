@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 
 from tests.support.agents import FOLDER, PROGRAMS, missing_node
 from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
-from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.running import ALL, LIMITED, TOKENS, Running, gateway
 from tests.support.waiting import PATIENCE, under_load, until
 
 CASES = Path(__file__).parent.parent / "cases" / "mcp"
@@ -237,12 +238,53 @@ def test_a_large_call_is_served_by_a_heavy_worker(front):
     assert heavy != running.workers()[0]
 
 
-def post(running: Running, message: object) -> tuple[int, Any]:
-    request = Request(f"{running.url}/mcp/shop", json.dumps(message).encode())
+def test_a_call_is_cancelled_by_its_client_alone(front, shop):
+    running, upstream, _ = front
+    before = len(upstream.requests)
+    slow = {"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {"name": "slow"}}
+    answers: list[Any] = []
+    waiting = threading.Thread(target=lambda: answers.append(post(running, slow)))
+    waiting.start()
+    until(lambda: len(upstream.requests) > before, "the upstream's request")
+    cancel = {
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": 77, "reason": "enough"},
+    }
+    left = shop.left
+    for other in (
+        {"token": LIMITED},
+        {"agent": "another"},
+        {"message": {**cancel, "params": {"requestId": "77"}}},
+        {"message": {**cancel, "params": {}}},
+        {"path": "/mcp"},
+    ):
+        assert post(running, other.pop("message", cancel), **other) == (202, None)
+    post(running, {"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    assert (shop.left, answers) == (left, [])
+    assert post(running, cancel) == (202, None)
+    waiting.join(PATIENCE)
+    [(status, document)] = answers
+    assert (status, document["result"]["isError"]) == (200, True)
+    assert "cancelled" in document["result"]["content"][0]["text"]
+    until(lambda: shop.left > left, "the upstream's request to be left")
+
+
+def post(
+    running: Running,
+    message: object,
+    *,
+    token: str = ALL,
+    agent: str = "tests",
+    path: str = "/mcp/shop",
+) -> tuple[int, Any]:
+    request = Request(f"{running.url}{path}", json.dumps(message).encode())
     request.add_header("content-type", "application/json")
-    request.add_header("authorization", f"Bearer {ALL}")
+    request.add_header("authorization", f"Bearer {token}")
+    request.add_header("user-agent", agent)
     with urlopen(request, timeout=PATIENCE) as response:
-        return response.status, json.load(response)
+        body = response.read()
+        return response.status, json.loads(body) if body else None
 
 
 def scrape(running: Running) -> str:
