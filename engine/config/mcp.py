@@ -84,7 +84,10 @@ class McpServer:
         found = [name for name in self.tools if matches(operation, name)]
         changes = NO_CHANGES
         for name in sorted(found, key=lambda each: ("*" not in each, len(each))):
-            changes = self.tools[name].over(changes)
+            entry = self.tools[name]
+            if "*" in name:  # these are for one operation, which `plan` says
+                entry = replace(entry, name="", title="", description="")
+            changes = entry.over(changes)
         return changes
 
 

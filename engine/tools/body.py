@@ -9,6 +9,7 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from engine.plan.route import Route
@@ -40,6 +41,10 @@ _FILE: Schema = {
 }
 
 
+class CannotBeTool(ValueError):
+    """An operation cannot be a tool; `str` gives the reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class BodyArgument:
     """The body: the media type that is sent, its kind ("" for bytes), and for a multipart form the
@@ -65,7 +70,9 @@ class BodyArgument:
         self._check(value)
         if self.kind == "form" and not isinstance(value, Mapping):
             raise InvalidArguments(BODY, "expected an object")
-        return (self._text(value) if self.kind == "text" else value), self.media_type
+        if self.kind == "text":
+            return self._text(value), self.media_type
+        return value, self.media_type
 
     def _check(self, value: object) -> None:
         """Refuse a body that the operation refuses."""
@@ -82,6 +89,8 @@ class BodyArgument:
             raise InvalidArguments(place_in(BODY, refusal.param), refusal.message)
 
     def _text(self, value: object) -> bytes:
+        if not isinstance(value, str) and (self.rule is None or self.rule.validator is None):
+            raise InvalidArguments(BODY, "expected a text")
         text = value if isinstance(value, str) else json.dumps(value)
         return text.encode()
 
@@ -91,13 +100,15 @@ class BodyArgument:
         if not isinstance(value, Mapping):
             raise InvalidArguments(BODY, "expected an object with 'data' and 'media_type'")
         file = read_file(value, BODY)
-        if not file.media_type:
-            raise InvalidArguments(f"{BODY}.media_type", "it is required")
+        if not any(fnmatchcase(essence(file.media_type), each) for each in self.media_types):
+            message = f"expected {' or '.join(self.media_types)}, got '{file.media_type}'"
+            raise InvalidArguments(f"{BODY}.media_type", message)
         return file.content, file.media_type
 
 
 def body_of(route: Route, node: Node) -> BodyArgument | None:
-    """The body of a route's operation, whose node in its document is `node`; None without one."""
+    """The body of a route's operation, whose node in its document is `node`; None without one.
+    Raises CannotBeTool."""
     operation = route.operation
     if not has_body(operation, node):
         return None
@@ -106,6 +117,8 @@ def body_of(route: Route, node: Node) -> BodyArgument | None:
     kinds = {name: _kind(essence(name), operation.bodies.rules) for name in contents}
     name = min(kinds, key=lambda each: _rank(kinds[each]), default="application/octet-stream")
     kind = kinds.get(name, "")
+    if kind == "" and name.startswith("multipart/"):
+        raise CannotBeTool(f"the parts of {name} have no names")
     media = contents.get(name)
     concrete = _concrete(essence(name), kind)
     files = frozenset[str]()

@@ -37,6 +37,8 @@ MAX_DESCRIPTION = 400
 _MAX_INLINE = 160
 """Characters of the JSON of a target that stands in place of its reference."""
 _MAX_LITERAL = 200
+_MAX_LEVELS = 32
+"""References within references that `edit_members` follows, as all readers of members do."""
 _PLAIN = ("enum", "type", "default", "example", "examples")
 """Keywords of a target without schemas in it, whose values may be lists."""
 
@@ -80,8 +82,7 @@ class Schemas:
         return self._library.document
 
     def convert(self, node: Node) -> Schema:
-        """The schema at a node of `document`, itself no reference. Raises RecursionError if it is
-        nested too deeply."""
+        """The schema at a node of `document`, itself no reference."""
         return _Conversion(self, node.uri).schema(node.value)
 
     def definitions(self, names: Iterable[str]) -> dict[str, Schema]:
@@ -327,7 +328,7 @@ def _edit(
     above: tuple[str, ...],
 ) -> Schema:
     ref = schema.get("$ref", "")
-    if ref and ref not in above:
+    if ref and ref not in above and len(above) < _MAX_LEVELS:
         target = schemas.of_name(ref.removeprefix(REF))
         schema = {**target, **{key: each for key, each in schema.items() if key != "$ref"}}
         above = (*above, ref)

@@ -15,7 +15,7 @@ from engine.plan.route import NamedRoute, Plan, Route
 from engine.plan.tool_arguments import BODY, Argument, parameters_of
 from engine.spec.document.node import Node
 from engine.spec.request_writer import RequestValues
-from engine.tools.body import BodyArgument, body_of, body_schema
+from engine.tools.body import BodyArgument, CannotBeTool, body_of, body_schema
 from engine.tools.descriptions import annotations_of, description_of, title_of
 from engine.tools.request_values import ToolArguments
 from engine.tools.schemas import MAX_DESCRIPTION, Schema, Schemas, edit_members, references
@@ -67,7 +67,7 @@ def tools_of(plan: Plan, server: McpServer) -> tuple[Tool, ...]:
 
 
 def tool_of(plan: Plan, server: McpServer, named: NamedRoute) -> Tool:
-    """One tool of a server. Raises RecursionError if its schemas are nested too deeply."""
+    """One tool of a server. Raises CannotBeTool."""
     return _Maker(plan, named.route.operation.spec).tool(named, server)
 
 
@@ -81,8 +81,8 @@ def made_tools(plan: Plan, server: McpServer) -> tuple[tuple[Tool, ...], dict[st
             makers[operation.spec] = _Maker(plan, operation.spec)
         try:
             tools.append(makers[operation.spec].tool(named, server))
-        except RecursionError:
-            refusals[operation.id] = "its schemas are nested too deeply"
+        except CannotBeTool as error:
+            refusals[operation.id] = str(error)
     return tuple(tools), refusals
 
 
