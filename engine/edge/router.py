@@ -13,7 +13,7 @@ import falcon
 from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
-from engine.edge.resource import Choose, Resource, first_responder
+from engine.edge.resource import Candidate, Choose, Resource, first_responder
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
@@ -117,6 +117,22 @@ class Router:
         responder = self._unmatched(partial(_miss, match, self._cors, self._miss_hint))
         return self, {req.method: responder}, {"path": path, "query": query}, uri
 
+    def candidate(self, operation: str, method: str, path: str, query: str) -> Candidate | None:
+        """How a request from inside reaches an operation, which may be one of several for its path;
+        None if it leads to none or to another one. Raises GatewayError for an unsafe request."""
+        reason = unsafe(path) or unsafe_query(query)
+        if reason is not None:
+            raise unsafe_address(reason)
+        match = self._tree.find(path, method)
+        if not isinstance(match, PathMatch):
+            return None
+        resource: Resource = match.value
+        if not (resource.variants or resource.query):
+            found = Candidate(resource, match.variables)
+            return found if resource.operation == operation else None
+        candidates = resource.candidates(path, query, match.variables)
+        return next((c for c in candidates if c.resource.operation == operation), None)
+
     def _find_candidate(
         self, resource: Resource, spans: Spans, path: str, query: str, uri: str, method: str
     ) -> tuple[Any, Any, dict[str, Any], str] | None:
@@ -176,6 +192,8 @@ class Application(falcon.App):  # type: ignore[type-arg]
     `telemetry` is the application on the listener for metrics and health, `telemetry_address` the
     address of that listener. A server with several listeners calls `on_listener` for each.
 
+    `routes` is its router, for calls from inside.
+
     The server calls `leaving` when its shutdown begins, and then accepts connections for `delay`
     more seconds if its worker has no successor; it calls `interrupt` when the grace period of open
     requests is over, and `close` when its worker ends and no request is open. `record_refusal`
@@ -187,6 +205,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
     close: Callable[[], None] = staticmethod(lambda: None)
     record_refusal: Callable[[Exchange], None] = staticmethod(lambda exchange: None)
 
+    routes: Router
     delay: float = 0.0
     telemetry: Application | None = None
     telemetry_address: ListenAddress | None = None
@@ -257,10 +276,10 @@ def application(
         path, _, query = raw_target(req.env).partition("?")
         unmatched(partial(_fail, error))(req, resp, path, query)
 
-    router: Any = Router(
-        unmatched, pages=pages, cors=cors, hint=hint, choose=choose
-    )  # Falcon wants its own type
+    routes = Router(unmatched, pages=pages, cors=cors, hint=hint, choose=choose)
+    router: Any = routes  # Falcon wants its own type
     app = Application(router=router, request_type=BareRequest)
+    app.routes = routes
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app
@@ -274,9 +293,14 @@ def _fail(error: Exception, exchange: Exchange) -> Response:
     raise GatewayError(500, "internal_error", "The gateway failed on this request.")
 
 
+def unsafe_address(reason: str) -> GatewayError:
+    """400: the path or the query must not reach an upstream."""
+    return GatewayError(400, "invalid_path", f"The request's address cannot be served: {reason}.")
+
+
 def _refuse(reason: str, exchange: Exchange) -> Response:
     """Raise 400 for an unsafe path or query."""
-    raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {reason}.")
+    raise unsafe_address(reason)
 
 
 def _miss(
