@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
+from engine.config.client_secrets import ClientSecrets
 from engine.config.console import Console
 from engine.config.keys import default
 from engine.config.models import Model
@@ -65,4 +66,5 @@ class Config:
     console: Console = field(default_factory=Console)
     origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
     telemetry: Telemetry = field(default_factory=Telemetry)
+    client_secrets: ClientSecrets = field(default_factory=ClientSecrets)
     overlays: tuple[FilePath, ...] = ()

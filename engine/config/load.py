@@ -15,6 +15,7 @@ import orjson
 
 from engine import credentials
 from engine.config import duration_bounds, keys, schema_check
+from engine.config.client_secrets import read_client_secrets
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
 from engine.config.include import join_includes
@@ -233,4 +234,5 @@ def _config(
         console=Console(**values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=telemetry,
+        client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
     )

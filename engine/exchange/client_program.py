@@ -11,15 +11,11 @@ from engine.exchange.exchange import Exchange
 
 class ClientProgram(NamedTuple):
     """A program and its version, "" for what the request does not say. Both have only letters,
-    digits and `._+-`, at most 40 and 32 of them."""
+    digits and `._+-`, at most 40 and 32 of them; `text` is both: `claude/2.1.332`."""
 
     name: str = ""
     version: str = ""
-
-    @property
-    def text(self) -> str:
-        """As a User-Agent has it: `claude/2.1.332`."""
-        return f"{self.name}/{self.version}" if self.version else self.name
+    text: str = ""
 
 
 CLIENTS = (
@@ -61,13 +57,14 @@ def client_of(exchange: Exchange) -> ClientProgram:
 def _client_of(header: str) -> ClientProgram:
     for pattern, name in _PATTERNS:
         if match := pattern.match(header):
-            return ClientProgram(name, _cleaned(match["version"], _MAX_VERSION))
+            return _program(name, match["version"])
     product = _PRODUCT.match(header.strip())
     if product is None:
         return ClientProgram()
-    version = _cleaned(product["version"] or "", _MAX_VERSION)
-    return ClientProgram(_cleaned(product["name"], _MAX_NAME).lower(), version)
+    return _program(product["name"].lower(), product["version"] or "")
 
 
-def _cleaned(text: str, length: int) -> str:
-    return _OTHER.sub("", text)[:length]
+def _program(name: str, version: str) -> ClientProgram:
+    name = _OTHER.sub("", name)[:_MAX_NAME]
+    version = _OTHER.sub("", version)[:_MAX_VERSION]
+    return ClientProgram(name, version, f"{name}/{version}" if version else name)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from engine.exchange.body import Body, BodyReader, ReceivedBody
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
+from engine.exchange.client_secret import ClientSecret
 from engine.exchange.interfaces import (
     UNMETERED,
     Dialect,
@@ -79,7 +80,8 @@ class Exchange:
     `environ` is the WSGI environ. `operation` is the operation's id, `spec.operationId`; `dialect`
     is the caller's, and so is the `connection`.
 
-    `token` is the digest of the token by which `caller` was found, "" without one.
+    `token` is the digest of the token by which `caller` was found, "" without one;
+    `client_secret` is the secret made from it that the request has in its place, None for most.
 
     `body_reader` reads the `body`, and `content` is what that says.
 
@@ -88,7 +90,7 @@ class Exchange:
 
     `head_take` is what the request took of the quotas that its head decides, None for nothing.
 
-    `metering` says how usage is counted.
+    `metering` says how usage is counted. `session` is what `agent_session` has found, None before.
 
     `upgrade` is set if the request asks for a WebSocket, `trace` if requests are traced. `on_end`
     has the callbacks that run when the response was sent or the caller has disconnected.
@@ -110,6 +112,7 @@ class Exchange:
     content: Content = _NO_CONTENT
     caller: Caller | None = None
     token: str = ""
+    client_secret: ClientSecret | None = None
     model: RequestedModel = NO_MODEL
     upgrade: Upgrade | None = None
     operation: str = ""
@@ -117,6 +120,7 @@ class Exchange:
     head_take: TakeResult | None = None
     metering: Metering = UNMETERED
     trace: Trace | None = None
+    session: str | None = None
 
     def __init__(
         self,

@@ -111,7 +111,7 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             *_USAGE_PARTS(usage),
             record.price_source,
             caller.team if caller is not None else "",
-            *client_of(exchange),
+            *client_of(exchange)[:2],
             session_of(exchange),
         )
     )

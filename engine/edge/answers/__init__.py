@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.edge.answers import models
+from engine.edge.answers import client_secrets, models
 from engine.edge.answers.own_answer import OwnAnswer
 
-ANSWERS: tuple[OwnAnswer, ...] = (models.ANSWER,)
+ANSWERS: tuple[OwnAnswer, ...] = (models.ANSWER, client_secrets.ANSWER)
 
 
 def names() -> list[str]:
