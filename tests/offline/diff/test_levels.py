@@ -212,6 +212,11 @@ GUARDS = [
 ]
 """Each is weaker there, and something else back."""
 BREAKING = [
+    (
+        "client_secrets.keys",
+        ["a" * 20 + "bcdefghijklm"],
+        ["a" * 20 + "bcdefghijklm", "n" * 20 + "opqrstuvwxyz"],
+    ),
     ("cors.origins", ["https://a.test"], ["*"]),
     ("cors.origins", ["https://a.test"], ["https://a.test", "https://b.test"]),
     ("routes.0.validate", None, "lenient"),
