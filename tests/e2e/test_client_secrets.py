@@ -124,7 +124,7 @@ def others(live: Platform, tmp_path: Path) -> Iterator[tuple[Running, Running]]:
             (tmp_path / name / part).symlink_to(folder / part)
     environ = pointed_at(live.mock.url)
     without = config.replace("{name: everything,", "{name: other,").replace(
-        digest(ALL), digest("other")
+        digest(ALL), digest("mw-" + "d" * 64)
     )
     with (
         gateway(tmp_path / "one", without, environ) as one,

@@ -6,6 +6,7 @@ is valid, also on other machines with the same `client_secrets.keys`; nothing is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import floor
 
@@ -21,6 +22,7 @@ from engine.values.errors import GatewayError
 
 _HEADERS = [("content-type", "application/json"), ("cache-control", "no-store")]
 _MAX_SHOWN = 200
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def handler(sources: AnswerSources) -> Handler:
@@ -34,6 +36,12 @@ def handler(sources: AnswerSources) -> Handler:
         if caller is None or not exchange.token:
             message = "A client secret is made from a token: send one."
             raise GatewayError(401, "invalid_api_key", message)
+        if _DIGEST.fullmatch(exchange.token) is None:
+            message = (
+                "A client secret is made from a token of this gateway; this one is of another "
+            )
+            message += "issuer, and could not be checked when the secret is used."
+            raise GatewayError(403, "token_not_allowed", message)
         secret = _issue(form, keys, caller, exchange, sources)
         return Response(200, list(_HEADERS), orjson.dumps(form.write(secret)))
 

@@ -88,6 +88,7 @@ NOISE = "".join(digest(str(number)) for number in range(200))
         ({"keys": None}, 501, "not_implemented"),
         ({"routes": ()}, 501, "not_implemented"),
         ({"caller": None, "token": ""}, 401, "invalid_api_key"),
+        ({"token": "jwt:https://issuer.example:1"}, 403, "token_not_allowed"),
         ({"body": []}, 400, "invalid_type"),
         ({"body": {"expires_after": {"seconds": 5}}}, 400, "invalid_value"),
         ({"body": {"session": {"instructions": NOISE}}}, 400, "session_too_large"),
