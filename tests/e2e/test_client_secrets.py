@@ -117,7 +117,9 @@ def others(live: Platform, tmp_path: Path) -> Iterator[tuple[Running, Running]]:
     """Two more machines with the same project: one without the token, one with another key."""
     folder = live.folder
     config = (folder / "gateway.yaml").read_text().replace(f"127.0.0.1:{live.port}", "{listen}")
-    config = config.replace("workers: 2", "workers: 1")
+    telemetry = f"telemetry: {{listen: '127.0.0.1:{live.gateway.telemetry}'}}\n"
+    assert telemetry in config
+    config = config.replace(telemetry, "").replace("workers: 2", "workers: 1")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         for part in ("openapi", "schemas"):
