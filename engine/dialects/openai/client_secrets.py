@@ -30,17 +30,19 @@ _OF_THE_ANSWER = frozenset({"id", "object", "expires_at", "client_secret", "mode
 def _read(body: Json) -> SecretRequest:
     """The request in a body."""
     session = _object(body, "session", "session")
-    kind = session.get("type", "realtime")
+    kind = session.get("type") or "realtime"
     if kind not in _TYPES:
         raise _invalid(f"expected one of {', '.join(_TYPES)}", "session.type")
-    return SecretRequest(_model(session, kind), _seconds(body), {"type": kind} | session)
+    return SecretRequest(_model(session, kind), _seconds(body), session | {"type": kind})
 
 
 def _seconds(body: Json) -> int:
     after = _object(body, "expires_after", "expires_after")
-    if after.get("anchor", "created_at") != "created_at":
+    if after.get("anchor") not in (None, "created_at"):
         raise _invalid("expected created_at", "expires_after.anchor")
-    seconds = after.get("seconds", _DEFAULT_SECONDS)
+    seconds = after.get("seconds")
+    if seconds is None:
+        return _DEFAULT_SECONDS
     if isinstance(seconds, bool) or not isinstance(seconds, int) or seconds not in _SECONDS:
         words = f"expected an integer from {_SECONDS[0]} to {_SECONDS[-1]}"
         raise _invalid(words, "expires_after.seconds")

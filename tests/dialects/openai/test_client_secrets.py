@@ -51,7 +51,7 @@ def test_a_request_is_read(body: Any, request_: tuple[str, int, Any]) -> None:
         ({"expires_after": 60}, "expires_after"),
         ({"session": "gpt-realtime"}, "session"),
         ({"session": {"type": "other"}}, "session.type"),
-        ({"session": {"type": []}}, "session.type"),
+        ({"session": {"type": ["x"]}}, "session.type"),
         ({"session": {"model": 5}}, "session.model"),
         ({"session": {"type": "transcription", "audio": []}}, "session.audio"),
     ],
