@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from engine.config.callers import JwtIssuer
+from engine.config.client_secrets import ClientSecrets
 from engine.config.console import Console
 from engine.config.keys import default
 from engine.config.mcp import McpServer
@@ -72,6 +73,7 @@ class Config:
     origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
     telemetry: Telemetry = field(default_factory=Telemetry)
     mcp: Mapping[str, McpServer] = field(default_factory=dict)
+    client_secrets: ClientSecrets = field(default_factory=ClientSecrets)
     overlays: tuple[FilePath, ...] = ()
     objects: Objects = field(default_factory=Objects)
 

@@ -16,6 +16,7 @@ import orjson
 from engine import credentials
 from engine.config import duration_bounds, keys, schema_check
 from engine.config.callers import JwtReader
+from engine.config.client_secrets import read_client_secrets
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
 from engine.config.include import join_includes
@@ -240,4 +241,5 @@ def _config(
         telemetry=telemetry,
         objects=read_objects(values.get("objects", {}), source, findings),
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
+        client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
     )

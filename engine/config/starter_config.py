@@ -123,6 +123,7 @@ def _routes(tasks: Collection[str]) -> Iterator[str]:
     yield "    model: $request.body#/model\n"
     if "realtime" in tasks:
         yield "  - {operation: openai.connectRealtime, model: $request.query.model}\n"
+        yield "  - {operation: openai.createRealtimeClientSecret, answer: client_secrets}\n"
     yield "  - {operation: openai.connectResponses, answer: responses}\n"
     names = ["generateContent", "streamGenerateContent", "countTokens"]
     names += ["embedContent", "batchEmbedContents"] if "embedding" in tasks else []

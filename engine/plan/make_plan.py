@@ -22,6 +22,7 @@ from engine.plan.admission_checks import check_admission
 from engine.plan.assign_operations import Claim, assign
 from engine.plan.caller_transform_checks import check_caller_transforms
 from engine.plan.choose_checks import check_choices
+from engine.plan.client_secret_checks import check_client_secrets
 from engine.plan.connection_checks import check_connections
 from engine.plan.deny_checks import check_deny
 from engine.plan.mcp_servers import read_servers
@@ -102,6 +103,7 @@ def _plan(
     check_paths(routes, config, findings)
     check_objects(config, specifications, findings)
     check_admission(config, routes, findings)
+    check_client_secrets(config, routes, findings)
     check_deny(routes, config, specifications, findings)
     by_model = tuple(route.by_model for route in routes if route.model is not None)
     operations = cache(partial(model_operations, config, by_model))

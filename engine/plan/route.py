@@ -17,6 +17,7 @@ from engine.config.providers import free_texts
 from engine.config.routes import Hedge, Policy, WebSocket
 from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
+from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.edge.answers.own_answer import OwnAnswer
 from engine.metering.tokenizer import Tokenizer
 from engine.objects.facts import ObjectFacts
@@ -72,6 +73,13 @@ class Route:
     chosen_by_body: bool = False
     has_choices: bool = False
     objects: ObjectFacts | None = None
+
+    @property
+    def client_secrets(self) -> ClientSecretFormat | None:
+        """How the dialect writes the client secrets that open sessions of this route, None if none
+        do."""
+        accepts = self.operation.client_secrets and self.model is not None
+        return self.dialects[-1].client_secrets if accepts else None
 
     @property
     def by_model(self) -> ModelOperation:

@@ -18,6 +18,9 @@ from engine.spec.request_bodies import NO_BODIES, Bodies, any_bodies, compile_bo
 from engine.spec.schemas import Schemas
 from engine.spec.security import Carrier, carriers
 
+CLIENT_SECRETS = "x-modelway-client-secrets"
+"""The fact of a document: client secrets that the gateway has issued open this WebSocket."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -27,7 +30,7 @@ class Operation:
     which it is served. `websocket`: the document declares the response 101. `source` and `at` are
     its place. `query` are the parameters that select this operation, `slash_variables` names
     variables that may contain slashes. `response_headers` are the headers declared for any
-    response, in lower case.
+    response, in lower case. `client_secrets`: the document says CLIENT_SECRETS.
     """
 
     id: str
@@ -44,6 +47,7 @@ class Operation:
     query: tuple[tuple[str, str], ...] = ()
     slash_variables: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
+    client_secrets: bool = False
 
     @property
     def name(self) -> str:
@@ -103,6 +107,7 @@ def compile_operation(
     template = declaration.address.template
     responses = dict(node.get("responses").items())
     at = ("paths", *declaration.at)
+    websocket = method == "GET" and "101" in responses
     mounts = declaration.mounts or (_server_path(node, item, document, findings),)
     return Operation(
         id=f"{declaration.spec}.{declaration.name}",
@@ -113,12 +118,13 @@ def compile_operation(
         carriers=schemas.first(carriers(node, document, findings)),
         parameters=compile_parameters(node, item, template, schemas, findings),
         bodies=_bodies(node.get("requestBody"), schemas, findings),
-        websocket=method == "GET" and "101" in responses,
+        websocket=websocket,
         source=library.source(library.root, at),
         at=at,
         query=declaration.address.query,
         slash_variables=declaration.address.slash_variables,
         response_headers=schemas.first(_response_headers(responses.values())),
+        client_secrets=websocket and node.get(CLIENT_SECRETS).value is True,
     )
 
 

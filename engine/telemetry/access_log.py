@@ -19,6 +19,8 @@ from typing import Any
 
 import orjson
 
+from engine.exchange.agent_session import session_of
+from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import Attempt, McpMessage, Outcome, RequestRecord, Traffic
 from engine.values.client_address import Network, caller_address
@@ -26,7 +28,8 @@ from engine.values.redaction import redact_query, redact_tokens
 from engine.values.usage import RARE, Usage
 
 FIELDS = (
-    *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
+    *("time", "request_id", "trace_id", "token", "address", "client", "session"),
+    *("method", "path", "query"),
     *("operation", "model", "model_served", "upstream", "target", "attempts"),
     *("status", "outcome", "code", "limit", "bytes_in", "bytes_out"),
     *("first_byte", "duration", "own", "queue", "stream", "usage", "cost", "currency", "websocket"),
@@ -163,6 +166,8 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "trace_id": None if trace is None else trace.trace_id,
         "token": caller.name if caller is not None else "",
         "address": address,
+        "client": client_of(exchange).text,
+        "session": session_of(exchange),
         "method": exchange.method,
         "path": redact_tokens(exchange.path),
         "operation": exchange.operation,

@@ -40,6 +40,9 @@ EXPIRED = "mw-" + "c" * 64
 CREDENTIAL = "upstream-credential"
 """The credential that the mock accepts and only the gateway has."""
 
+CLIENT_SECRET_KEY = "0123456789abcdef" * 3
+"""The key with which the gateway seals client secrets."""
+
 TOKENS = f"""
 tokens:
   - {{name: everything, sha256: {digest(ALL)}}}
@@ -335,6 +338,7 @@ def pointed_at(url: str) -> dict[str, str]:
         **{f"{name}_UPSTREAM": url + path for name, path in paths.items()},
         **{f"{name}_API_KEY": CREDENTIAL for name in paths},
         **dict.fromkeys(("MOCK", "UPSTREAM"), url),
+        "CLIENT_SECRET_KEY": CLIENT_SECRET_KEY,
         "NO_PROXY": "*",
     }
 

@@ -21,7 +21,11 @@ def finished_exchange(**changes):
     """An exchange that is over."""
     fields = {
         "path": "/v1/chat",
-        "environ": {"REMOTE_ADDR": "10.1.2.3"},
+        "environ": {
+            "REMOTE_ADDR": "10.1.2.3",
+            "HTTP_USER_AGENT": "codex_exec/0.171.0 (Debian 13)",
+            "HTTP_SESSION_ID": "s1",
+        },
         "operation": "openai.chat",
         "model": "gpt",
         "caller": Caller("alice"),
@@ -72,6 +76,8 @@ def test_a_line_holds_the_record():
         "trace_id": None,
         "token": "alice",
         "address": "10.1.2.3",
+        "client": "codex/0.171.0",
+        "session": "s1",
         "method": "POST",
         "path": "/v1/chat",
         "operation": "openai.chat",

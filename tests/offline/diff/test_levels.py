@@ -251,6 +251,7 @@ CHANGES = [
     ("stores.redis.connections", None, 9),
     ("stores.redis.tls.certificate", None, "identity.pem"),
     ("stores.redis.sentinel.password", "first-secret", "second-secret"),
+    ("client_secrets.keys", ["0123456789abcdef" * 2], ["fedcba9876543210" * 2]),
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),

@@ -48,6 +48,7 @@ openai.createResponse POST /v1/responses
 openai.countResponseTokens POST /v1/responses/input_tokens
 openai.createModeration POST /v1/moderations
 openai.connectRealtime GET /v1/realtime
+openai.createRealtimeClientSecret POST /v1/realtime/client_secrets
 rerank.rerank POST /v1/rerank
 openai.listModels GET /v1/models
 openai.retrieveModel GET /v1/models/{model}
