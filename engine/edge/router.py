@@ -95,7 +95,7 @@ class Router:
             resource: Resource = match.value
             spans = match.variables
             if resource.variants or resource.query:
-                candidate = self._find_candidate(resource, spans, path, query, uri, req.method)
+                candidate = self._find_candidate(resource, spans, path, query, uri, req)
                 if candidate is not None:
                     return candidate
                 match = PathMiss((), ())
@@ -118,11 +118,17 @@ class Router:
         return self, {req.method: responder}, {"path": path, "query": query}, uri
 
     def _find_candidate(
-        self, resource: Resource, spans: Spans, path: str, query: str, uri: str, method: str
+        self,
+        resource: Resource,
+        spans: Spans,
+        path: str,
+        query: str,
+        uri: str,
+        req: falcon.Request,
     ) -> tuple[Any, Any, dict[str, Any], str] | None:
         """The responder that chooses among the variants of a resource, or that of the only one with
         this query; None if there is none."""
-        candidates = resource.candidates(path, query, spans)
+        candidates = resource.candidates(path, query, spans, req.env)
         if not candidates:
             return None
         first, variables = candidates[0]
@@ -135,7 +141,7 @@ class Router:
         }
         is_only = len(candidates) == 1
         responder = first.responder() if is_only else self._choose(candidates)
-        return first, {method: responder}, params, uri
+        return first, {req.method: responder}, params, uri
 
     def _miss_hint(self, path: str, method: str) -> str:
         """The end of the message for an unknown path: the path that a client with another base

@@ -92,7 +92,7 @@ def build(
             for mount in operation.mounts:
                 resource = Resource(
                     *(operation.method, mount, tuple(slash_variables), responder),
-                    *(operation.query, operation.id, rank),
+                    *(operation.query, operation.id, rank, dialect),
                 )
                 app.add_route(mount + operation.path, resource)
     return app
