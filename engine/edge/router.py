@@ -73,7 +73,7 @@ class Router:
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
         """Add one method of a path; the variables in `slash_variables` may contain slashes."""
         resource.template, resource.names = uri_template, tuple(variables(uri_template))
-        if resource.mount and len(self._mounts) < _MOUNTS:
+        if resource.mount not in ("", "/") and len(self._mounts) < _MOUNTS:
             self._mounts.add(resource.mount)
         first: Resource = self._tree.add(
             uri_template, resource.method, resource, resource.slash_variables
