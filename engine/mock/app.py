@@ -170,7 +170,8 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
             return response
         prefix = exchange.mount.rstrip("/")
         path, query = exchange.path.removeprefix(prefix), exchange.query
-        objects = ObjectRequest(style.store, role, path, query, request)
+        host = exchange.header("HTTP_HOST") or ""
+        objects = ObjectRequest(style.store, role, path, query, request, host)
         kept, answer = objects.check(), objects.answer(value, _uploaded(exchange))
         if example is whole and isinstance(answer, dict):
             body = orjson.dumps(answer)

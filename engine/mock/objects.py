@@ -3,19 +3,23 @@
 A *collection* is a path that has operations for one of its items, `/files/{file_id}`; POST to the
 collection creates one. `x-modelway-mock` of an operation says what the paths do not:
 
-    stages: [{status: in_progress}, {status: completed}]   # of a retrieval: changes, one a read
+    stages: [{status: in_progress}, {status: completed}]   # of a retrieval: changes, one a read,
+                                            # with `{{origin}}` of the mock and `{{object}}`, the id
     set: {status: cancelled}                               # of any other: a change of the object
     kept: default                                          # unless the request has `store: false`
     kept: optional                                         # only if it has `store: true`
+    posted: items                                          # the member of a request for several
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from engine.mock.examples import fill
 from engine.spec.document.node import Node
 from engine.spec.document.path_templates import shape
 from engine.spec.operation import Operation
@@ -78,6 +82,7 @@ class Role:
     stages: Sequence[Json]
     change: Json
     kept: str
+    posted: str
 
 
 def item_shapes(operations: Iterable[Operation]) -> dict[str, str]:
@@ -121,6 +126,7 @@ def role_of(operation: Operation, node: Node, shapes: Mapping[str, str]) -> Role
         facts.get("stages").value or (),
         facts.get("set").value or {},
         facts.text("kept"),
+        facts.text("posted"),
     )
 
 
@@ -139,10 +145,13 @@ def _members(node: Node) -> tuple[dict[str, frozenset[str]], str]:
 
 
 class ObjectRequest:
-    """One request of an operation with a role. `path` is the raw path below the mount."""
+    """One request of an operation with a role. `path` is the raw path below the mount, `host` that
+    of the mock."""
 
-    def __init__(self, store: ObjectStore, role: Role, path: str, query: str, body: object) -> None:
-        self._store, self._role, self._query = store, role, query
+    def __init__(
+        self, store: ObjectStore, role: Role, path: str, query: str, body: object, host: str = ""
+    ) -> None:
+        self._store, self._role, self._query, self._host = store, role, query, host
         segments = path.split("/")
         self._segments = [unquote(segment) for segment in segments]
         self._request: Json = body if isinstance(body, dict) else {}
@@ -179,6 +188,8 @@ class ObjectRequest:
         return "/".join(self._segments[:index]), self._segments[index].partition(":")[0]
 
     def _create(self, example: Json, content: bytes) -> Json:
+        if isinstance(self._request.get(self._role.posted), list):
+            return self._create_all(example)
         value = {**example, **self._fitting(example)}
         if (given := self._request.get(self._role.variable)) and "id" in value:
             value["id"] = given
@@ -187,9 +198,20 @@ class ObjectRequest:
         stored = self._request.get("store")
         if (self._role.kept == "optional" and stored is not True) or stored is False:
             return value
-        name = value.get("id") or str(value.get("name", "")).rpartition("/")[2]
+        name = value.get(self._role.variable) or value.get("id")
+        name = name or str(value.get("name", "")).rpartition("/")[2]
         self._store.keep("/".join(self._segments), str(name), value, content)
         return value
+
+    def _create_all(self, example: Json) -> Json:
+        """Keep each of the objects of a request that has several."""
+        rows = []
+        for given in self._request[self._role.posted]:
+            value = {**given, "id": f"item_{secrets.token_hex(12)}"}
+            rows.append(value)
+            self._store.keep("/".join(self._segments), value["id"], value)
+        edges = {"first_id": rows[0]["id"], "last_id": rows[-1]["id"]} if rows else {}
+        return {**example, self._role.rows: rows, **edges}
 
     def _create_elsewhere(self, example: Json) -> Json:
         """Keep an object whose `name` says its collection: `batches/abc`."""
@@ -235,7 +257,8 @@ class ObjectRequest:
     def _retrieve(self, kept: KeptObject) -> Json:
         value = dict(kept.value)
         if kept.stage < len(self._role.stages):
-            kept.value = _changed(kept.value, self._role.stages[kept.stage])
+            values = {"origin": f"http://{self._host}", "object": self._segments[-1]}
+            kept.value = _changed(kept.value, fill(self._role.stages[kept.stage], values))
             kept.stage += 1
         return value
 
