@@ -35,7 +35,7 @@ class Calls:
         for operation in sorted(operations, key=_rank):
             try:
                 yield operation, self._call(operation)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - the test judges it
                 yield operation, error
 
     def _call(self, operation: SdkOperation) -> Any:
@@ -75,12 +75,10 @@ class Calls:
                 continue
             for parameter in inspect.signature(function).parameters.values():
                 if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
-                    self.known[f"{module}:{parameter.name}"] = id_
+                    value = getattr(answer, "version", id_) if parameter.name == "version" else id_
+                    self.known[f"{module}:{parameter.name}"] = str(value)
                     self.known.setdefault(parameter.name, id_)
                     break
-        version = getattr(answer, "version", None)
-        if isinstance(version, str | int):
-            self.known["version"] = str(version)
 
     def _arguments(
         self, function: Callable[..., Any], module: str, special: Mapping[str, Any]
