@@ -198,9 +198,17 @@ class ObjectRequest:
         stored = self._request.get("store")
         if (self._role.kept == "optional" and stored is not True) or stored is False:
             return value
-        name = value.get(self._role.variable) or value.get("id")
-        name = name or str(value.get("name", "")).rpartition("/")[2]
-        self._store.keep("/".join(self._segments), str(name), value, content)
+        collection = "/".join(self._segments)
+        id_ = value.get(self._role.variable) or value.get("id")
+        if (
+            id_ is None
+        ):  # a name with its collection, of the object or of an operation that makes it
+            id_, *rest = str(value.get("name", "")).removeprefix(f"{collection[1:]}/").split("/")
+            if rest:
+                made = {"name": f"{collection[1:]}/{id_}", **self._request}
+                self._store.keep(collection, id_, made)
+                return value
+        self._store.keep(collection, str(id_), value, content)
         return value
 
     def _create_all(self, example: Json) -> Json:
