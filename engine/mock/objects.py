@@ -191,7 +191,8 @@ class ObjectRequest:
         if isinstance(self._request.get(self._role.posted), list):
             return self._create_all(example)
         value = {**example, **self._fitting(example)}
-        if (given := self._request.get(self._role.variable)) and "id" in value:
+        given = self._request.get(self._role.variable)
+        if isinstance(given, str) and "id" in value:
             value["id"] = given
         if content and "bytes" in value:
             value["bytes"] = len(content)

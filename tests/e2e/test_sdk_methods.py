@@ -21,7 +21,10 @@ from tools.sdk_operations import SdkOperation, generated
 
 GIVEN: dict[str, Any] = {
     **dict.fromkeys(("file", "audio_sample", "recording", "image", "video"), FILE),
-    **{"data": b"bytes", "files": [FILE], "input": "hi", "max_tokens": 9},
+    "data": b"bytes",
+    "files": [FILE],
+    "input": "hi",
+    "max_tokens": 9,
     "messages": [{"role": "user", "content": "hi"}],
 }
 _RESPONSE = {"model": "gpt-4o", "input": "hi"}

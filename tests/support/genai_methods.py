@@ -134,8 +134,13 @@ def _agents(client: Client) -> Iterator[tuple[str, Call]]:
         {
             "agents": {"agent_config": {"type": "antigravity"}},
             "environments": {},
-            "credentials": {"type": "environment_variable", "name": "x"},
-            "voices": {"voice": {"display_name": "x"}},
+            "credentials": {
+                "type": "environment_variable",
+                "id": "x",
+                "injection_location": "header",
+                "value": "v",
+            },
+            "voices": {"voice": {"type": "designed"}},
             "webhooks": {"uri": "https://example.com", "subscribed_events": ["batch.succeeded"]},
             "triggers": {
                 "schedule": "0 * * * *",
@@ -158,7 +163,8 @@ def _created(client: Client, bodies: dict[str, dict[str, Any]]) -> Iterator[tupl
         yield f"{name}.list", lambda r=resource: r.list()
         yield f"{name}.get", lambda r=resource, i=id_: r.get(i)
         if name in ("credentials", "webhooks", "triggers"):
-            change = {"name": "y"} if name == "webhooks" else {"display_name": "y"}
+            change = {"display_name": "y"} if name == "triggers" else {"name": "y"}
+            change = {"type": body["type"]} if name == "credentials" else change
             yield f"{name}.update", lambda r=resource, i=id_, c=change: r.update(i, **c)
         if name == "webhooks":
             yield "webhooks.ping", lambda r=resource, i=id_: r.ping(i)
