@@ -112,10 +112,8 @@ def test_every_method_of_google_genai_is_served(front: Running) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         client = genai.Client(api_key=ALL, http_options=options)
-        for _, call in calls(client):
-            call()
-        count = sum(1 for _ in calls(client))
-    assert count >= 75
+        served = [name for name, call in calls(client) if call() is not name]
+    assert len(served) >= 75
 
 
 def test_an_uploaded_file_is_found_until_it_is_deleted(front: Running) -> None:

@@ -26,7 +26,7 @@ def test_a_file_comes_in_pieces_and_is_kept():
     def send(command, body):
         return client.simulate_post(
             address.path,
-            query_string=address.query,
+            extras={"RAW_URI": f"{address.path}?{address.query}"},
             headers={"x-goog-upload-command": command, "content-type": "application/json"},
             body=body,
         )
