@@ -86,9 +86,13 @@ class Role:
 
 
 def item_shapes(operations: Iterable[Operation]) -> dict[str, str]:
-    """The shapes of the paths of items that can be created, with the name of their variable."""
+    """The shapes of the paths of items that can be created, with the name of their variable. Those
+    of a collection at the top that can be deleted are created elsewhere, by an upload; models are
+    not kept here."""
     operations = list(operations)
     created = {op.path for op in operations if op.method == "POST"}
+    deleted = (op.path for op in operations if op.method == "DELETE" and "{model}" not in op.path)
+    created.update(path.rpartition("/")[0] for path in deleted if path.count("/") == 2)
     shapes = {}
     for operation in operations:
         collection, _, last = operation.path.rpartition("/")
