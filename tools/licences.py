@@ -9,7 +9,7 @@ from tools.dependencies import installed
 _HEAD = """# Licences
 
 Written by `python -m tools.reference`; do not edit it here. Modelway is under Apache-2.0.
-These are installed with it and its extras `aws`, `azure`, `google` and `otel`.
+These are installed with it and its extras `aws`, `azure`, `google`, `otel` and `tokenizers`.
 
 | distribution | licence |
 |---|---|"""

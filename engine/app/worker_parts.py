@@ -29,6 +29,7 @@ from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.model_catalog import Catalog, ModelsByOperation, build_catalog
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Upstream
+from engine.upstream.token_counter import CountTokens, token_counter
 from engine.upstream.translations import TranslationTables
 
 MAX_MADE = 1_000
@@ -80,6 +81,15 @@ def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config)
     )
 
 
+def _token_counters(plan: Plan) -> Mapping[str, CountTokens]:
+    """What counts tokens by the tokenizer of a model, by the models' names."""
+    return {
+        model.name: token_counter(plan.tokenizers[model.tokenizer])
+        for model in plan.config.models.values()
+        if model.tokenizer
+    }
+
+
 def parts_of(
     plan: Plan,
     services: Services,
@@ -93,7 +103,9 @@ def parts_of(
     health = HealthMonitor(config.upstreams, upstreams, services.machine)
     listed = listed_models(config)
     strategy = partial(choose.build, services)
-    catalog = build_catalog(config.models, upstreams, strategy, listed, health.watch)
+    catalog = build_catalog(
+        config.models, upstreams, strategy, listed, health.watch, _token_counters(plan)
+    )
     for number, model in enumerate(config.models.values()):
         tried = not services.background and number < MAX_MADE
         if tried or is_observed(model.to, model.choose, config):

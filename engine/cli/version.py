@@ -18,6 +18,7 @@ _EXTRAS = {
     "azure": "azure-identity",
     "google": "google-auth",
     "otel": "opentelemetry-proto",
+    "tokenizers": "tokenizers",
 }
 """The distribution that is installed with each extra of the package."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config import keys
@@ -57,7 +58,8 @@ class TargetConfig:
 class Model:
     """A name or wildcard that callers may request. `operations` are names or wildcards over
     `spec.operationId`; empty: all operations of its upstreams' dialects. `translate` is "strict",
-    "lossy" or "off"; `drop` are wildcards over fields that a translation may drop."""
+    "lossy" or "off"; `drop` are wildcards over fields that a translation may drop.
+    `tokenizer` is the path of the file that counts its tokens, "" for none."""
 
     name: str
     to: tuple[TargetConfig, ...]
@@ -70,6 +72,7 @@ class Model:
     drop: tuple[str, ...] = ()
     transform: tuple[TransformConfig, ...] = ()
     choose: Choice = field(default_factory=Choice)
+    tokenizer: str = ""
 
     @property
     def at(self) -> Path:
@@ -110,8 +113,8 @@ class TargetReader:
         return result if transform else self._targets.setdefault(members, result)
 
 
-def read_model(name: str, section: Json, targets: TargetReader) -> Model:
-    """An entry of `models:`."""
+def read_model(name: str, section: Json, targets: TargetReader, folder: FilePath) -> Model:
+    """An entry of `models:`; `folder` is the config's."""
     values = keys.fill(section, "models.*")
     at: Path = ("models", name)
     return Model(
@@ -126,6 +129,7 @@ def read_model(name: str, section: Json, targets: TargetReader) -> Model:
         drop=tuple(values.get("drop", ())),
         transform=read_transform(values, at),
         choose=read_choice(values, at),
+        tokenizer=str(folder / values["tokenizer"]) if "tokenizer" in values else "",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ class RequestedModel:
     `name` is "" for none. `span` is the span of the name in the body, `copies` are those of its
     copies: start, end, prefix. `others` are the models that the request names for the upstream to
     use instead or besides. `early` is the name and what was found by it before the body was
-    received, None for nothing.
+    received, None for nothing. `count_tokens` counts the input of a request by the model's own
+    tokenizer, None without one.
     """
 
     name: str = ""
@@ -25,6 +26,7 @@ class RequestedModel:
     others: Sequence[str] = ()
     targets: Sequence[Target] = ()
     early: tuple[str, Any] | None = None
+    count_tokens: Callable[[Any], int | None] | None = None
 
 
 NO_MODEL = RequestedModel()

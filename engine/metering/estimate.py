@@ -1,7 +1,8 @@
 """Estimates usage: of a request, to reserve it, and of an answer that does not report it.
 
-Four bytes of text are a token. An answer is as long as its request allows, or else DEFAULT_OUTPUT.
-Files and base64 are one token per BYTES_PER_FILE_TOKEN bytes.
+Four bytes of text are a token, unless the model has a tokenizer. An answer is as long as its
+request allows, or else DEFAULT_OUTPUT. Files and base64 are one token per BYTES_PER_FILE_TOKEN
+bytes.
 """
 
 from __future__ import annotations
@@ -61,15 +62,23 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
 
 def _input(exchange: Exchange, fields: dict[str, Any]) -> int:
     size = exchange.body.size
+    if exchange.model.count_tokens is not None and (counted := _counted(exchange)) is not None:
+        return min(counted, MAX_COUNT)
     if exchange.content.parts:
         tokens = _form_tokens(exchange, fields)
     elif exchange.content.value is MISSING and exchange.body.buffer[:1] not in (b"", b"{", b"["):
-        tokens = _file_tokens(size)  # it is neither JSON nor a form
+        tokens = file_tokens(size)  # it is neither JSON nor a form
     elif size <= _UNSCANNED:
         return size // BYTES_PER_TOKEN
     else:
         tokens = input_tokens(exchange.body.buffer)
     return min(tokens, MAX_COUNT)
+
+
+def _counted(exchange: Exchange) -> int | None:
+    """The tokens that the model's tokenizer counts in JSON; None for anything else."""
+    count, content = exchange.model.count_tokens, exchange.content
+    return None if count is None or content.parts or content.value is MISSING else count(exchange)
 
 
 def input_tokens(buffer: Buffer) -> int:
@@ -84,11 +93,12 @@ def input_tokens(buffer: Buffer) -> int:
             continue
         text += end - at
         if run:
-            tokens, run = tokens + _file_tokens(run), 0
-    return tokens + (_file_tokens(run) if run else 0) + text // BYTES_PER_TOKEN
+            tokens, run = tokens + file_tokens(run), 0
+    return tokens + (file_tokens(run) if run else 0) + text // BYTES_PER_TOKEN
 
 
-def _file_tokens(size: int) -> int:
+def file_tokens(size: int) -> int:
+    """The tokens of a file of so many bytes."""
     return min(max(size // BYTES_PER_FILE_TOKEN, MIN_FILE), MAX_FILE)
 
 
@@ -96,7 +106,7 @@ def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
     """Tokens in the texts and files of a form."""
     text = _text_size(fields)
     files = (part.end - part.start for part in exchange.content.parts if part.filename is not None)
-    return text // BYTES_PER_TOKEN + sum(_file_tokens(size) for size in files)
+    return text // BYTES_PER_TOKEN + sum(file_tokens(size) for size in files)
 
 
 def _text_size(value: object) -> int:

@@ -29,6 +29,7 @@ from engine.plan.name_checks import check_names
 from engine.plan.path_checks import check_paths
 from engine.plan.provider_checks import check_providers
 from engine.plan.route import Plan, PlanResult, Route, ServedConfig, model_operations
+from engine.plan.tokenizers import load_tokenizers
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
 from engine.policies import Guards, guards
@@ -99,12 +100,13 @@ def _plan(
         check_caller_transforms(served, findings)
         check_upstream_transforms(served, findings)
         check_choices(served, findings)
+    tokenizers = load_tokenizers(config, findings)
     for specification in specifications.values():
         specification.finish_compiling()
     if findings.errors:
         return None
     with_guards = tuple(_with_guards(routes, config))
-    return Plan(config, with_guards, specifications, by_model, operations())
+    return Plan(config, with_guards, specifications, by_model, operations(), tokenizers)
 
 
 def _resolved_routes(

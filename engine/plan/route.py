@@ -17,6 +17,7 @@ from engine.config.routes import Hedge, Policy, WebSocket
 from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
 from engine.edge.answers.own_answer import OwnAnswer
+from engine.metering.tokenizer import Tokenizer
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
 from engine.spec.document.node import Node
@@ -106,13 +107,15 @@ class Route:
 class Plan:
     """All routes to serve. `specifications` are the documents, for pages that show them; `by_model`
     are all operations that are routed by model, even if `routes` has been reduced since, and
-    `operations` those of each model when the plan was made."""
+    `operations` those of each model when the plan was made; `tokenizers` are loaded, by the paths
+    of their files."""
 
     config: Config
     routes: tuple[Route, ...]
     specifications: Mapping[str, Specification] = field(default_factory=dict)
     by_model: tuple[ModelOperation, ...] = ()
     operations: ModelOperations | None = None
+    tokenizers: Mapping[str, Tokenizer] = field(default_factory=dict)
 
     def served(self) -> Plan:
         """The plan for a gateway. Its config has no routes: they are the operations' now. This plan

@@ -30,7 +30,7 @@ _records: ContextVar[dict[Path, str] | None] = ContextVar("records", default=Non
 
 @contextmanager
 def record_reads() -> Iterator[dict[Path, str]]:
-    """Record the files that `read_text` reads in a `with` block: the SHA-256 of each by its path,
+    """Record the files that are read here in a `with` block: the SHA-256 of each by its path,
     "" for a file that cannot be read."""
     record: dict[Path, str] = {}
     before = _records.set(record)
@@ -67,13 +67,20 @@ def names_in(folder: Path) -> list[str]:
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The text of a file, its line ends as LF. Raises OSError and UnicodeDecodeError."""
+    data = read_bytes(path)
+    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_bytes(path: Path, limit: int = -1) -> bytes:
+    """The bytes of a file, or the first `limit` of them. Raises OSError."""
     record = _records.get()
     if record is not None:
         record[path.absolute()] = ""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(limit)
     except ValueError as error:
         raise OSError(errno.EINVAL, "no file can have this name", str(path)) from error
     if record is not None:
         record[path.absolute()] = hashlib.sha256(data).hexdigest()
-    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+    return data

@@ -14,7 +14,10 @@ from engine.source.suggestion import Suggestions
 from engine.upstream.choice_search import always, may_choose
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import Strategy, TargetGroup, TargetOrder
+from engine.upstream.token_counter import CountTokens
 from engine.values.wildcard import ByName, star_text
+
+_NO_COUNTERS: Mapping[str, CountTokens] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +26,15 @@ class ServedModel:
     asked one after another, the targets of each in the order of its strategy. `shortens`: a target
     has STAR as its name for the model, which stands for the part that the wildcard matches.
     `choices` are what callers could choose at its upstreams besides the model, and must not;
-    `may_choose` says which requests may have one."""
+    `may_choose` says which requests may have one. `count_tokens` counts by the model's
+    tokenizer."""
 
     name: str
     groups: tuple[TargetGroup, ...]
     shortens: bool = False
     choices: tuple[CallerChoice, ...] = ()
     may_choose: Callable[[Exchange], bool] = always
+    count_tokens: CountTokens | None = None
 
     def order(self, exchange: Exchange) -> Sequence[Target]:
         """The targets for a request that names the model, in the order of attempts."""
@@ -138,10 +143,11 @@ def build_catalog(
     strategy: Callable[[Choice], Strategy],
     listed: Iterable[str] = (),
     watch: Callable[[Sequence[TargetGroup]], None] = lambda groups: None,
+    counters: Mapping[str, CountTokens] = _NO_COUNTERS,
 ) -> Catalog:
     """The catalog of a config in which every name is resolved. `strategy` builds the strategy of a
     model, `listed` are the names that lists show. `watch` is called with the groups of each model
-    that is built."""
+    that is built. `counters` count tokens, by the names of their models."""
 
     def group(name: str, default_model: str = "") -> TargetGroup:
         targets = [
@@ -164,12 +170,14 @@ def build_catalog(
     def make(name: str) -> ServedModel:
         groups = (group(name), *map(fallback_group, _fallbacks(models, name, {})))
         watch(groups)
-        return _served_model(models[name], groups)
+        return _served_model(models[name], groups, counters.get(name))
 
     return Catalog(models, make, listed)
 
 
-def _served_model(model: Model, groups: tuple[TargetGroup, ...]) -> ServedModel:
+def _served_model(
+    model: Model, groups: tuple[TargetGroup, ...], count_tokens: CountTokens | None
+) -> ServedModel:
     targets = [target for each in groups for target in each.configured]
     choices = {c.name: c for target in targets for c in target.upstream.choices}.values()
     by_name = "*" in model.name and any(choice.model for choice in choices)
@@ -179,6 +187,7 @@ def _served_model(model: Model, groups: tuple[TargetGroup, ...]) -> ServedModel:
         any(target.model == STAR for target in model.to),
         tuple(choices),
         always if by_name else may_choose(tuple(choices)),
+        count_tokens,
     )
 
 

@@ -28,6 +28,12 @@ def opening_of(exchange: Exchange, length: int) -> str:
     return _joined(_opening_texts(exchange), length)
 
 
+def prompt_values(exchange: Exchange) -> Iterator[Any]:
+    """The strings and other values in a prompt, in their order; "" for each list and object."""
+    for value in _prompt(exchange):
+        yield from _values(value)
+
+
 def _joined(texts: Iterator[str], length: int) -> str:
     parts: list[str] = []
     for text in islice(texts, _MAX_ITEMS):
@@ -62,15 +68,22 @@ def _prompt(exchange: Exchange) -> Iterator[Any]:
 
 def _texts(value: Any) -> Iterator[str]:
     """The strings in a JSON value, in their order, and "" for each other value, so that those are
-    counted as well; iterative, because it may be nested deeply."""
+    counted as well."""
+    for each in _values(value):
+        yield each if isinstance(each, str) else ""
+
+
+def _values(value: Any) -> Iterator[Any]:
+    """The values in a JSON value, in their order, and "" for each list and object; iterative,
+    because it may be nested deeply."""
     pending: list[Iterator[Any]] = [iter((value,))]
     while pending:
         for below in pending[-1]:
-            if isinstance(below, str):
+            if not isinstance(below, dict | list):
                 yield below
                 continue
             yield ""
-            if isinstance(below, dict | list):
+            if below:
                 pending.append(iter(below.values() if isinstance(below, dict) else below))
                 break
         else:

@@ -57,6 +57,8 @@ class SelectModel:
             served = self._find(name, exchange)
         model = exchange.model = RequestedModel(name, span)
         exchange.record.requested_entry = served.name
+        if served.count_tokens is not None:
+            model.count_tokens = served.count_tokens
         if served.choices and served.may_choose(exchange):
             check_choices(exchange, served, self._catalog)
         if self._locations.copies:

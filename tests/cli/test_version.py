@@ -29,7 +29,13 @@ def test_json_has_the_versions_for_scripts() -> None:
     assert report["version"] == metadata.version("modelway")
     assert report["python"] == platform.python_version()
     assert report["libraries"]["gunicorn"] == metadata.version("gunicorn")
-    assert report["extras"] == ["aws", "azure", "google", "otel"]  # the tests install all
+    assert report["extras"] == [
+        "aws",
+        "azure",
+        "google",
+        "otel",
+        "tokenizers",
+    ]  # the tests install all
 
 
 def test_plugins_are_listed(monkeypatch) -> None:

@@ -23,7 +23,7 @@ def test_the_manual_has_the_settings_of_each_agent(agent: agents.Agent) -> None:
 
 
 def test_each_agent_of_the_manual_is_there() -> None:
-    assert len(ON_PAGE) == 9
+    assert len(ON_PAGE) == 11
 
 
 @each("agent", AGENTS)

@@ -23,7 +23,7 @@ from tests.support.paths import ROOT
 PROJECT_FILE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = PROJECT_FILE["project"]
 LOCKS = ROOT / "deploy/locks"
-EXTRAS = ("otel", "aws", "google", "azure")
+EXTRAS = ("otel", "aws", "google", "azure", "tokenizers")
 """What the image has beyond the dependencies: everything that a config may ask for."""
 
 

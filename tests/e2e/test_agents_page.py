@@ -47,6 +47,13 @@ def statuses(running: Running, beginning: int) -> set[tuple[int, str]]:
     return {(each["status"], each["outcome"]) for each in log}
 
 
+def _edits(agent: Agent) -> dict[int, str]:
+    """The text by which an agent without tools writes both files."""
+    if agent.edit is None:
+        return {}
+    return {0: agent.edit("a.txt", "seven") + agent.edit("b.txt", "eight")}
+
+
 def test_every_section_is_used() -> None:
     assert {agent.section for agent in AGENTS} | set(SDKS) == set(sections())
 
@@ -62,20 +69,17 @@ def test_an_agent_works_as_its_block_says(
     beginning = len(running.output().splitlines())
     commands = ("printf seven > a.txt", "printf eight > b.txt")
     last = f"{agent.last}cat a.txt b.txt; sleep 1"  # some lose what comes at the end
-    upstream.speak = AgentModel(
-        {
-            0: [
-                [(agent.tool, agent.call(each)) for each in commands],
-                [(agent.tool, agent.call(last))],
-            ]
-        }
-    )
+    steps = [
+        [(agent.tool, agent.call(each)) for each in commands],
+        [(agent.tool, agent.call(last))],
+    ]
+    upstream.speak = AgentModel({0: steps if agent.edit is None else []}, texts=_edits(agent))
     result = agent.run("Write seven and eight.", running.url, model, tmp_path)
     assert result.code == 0, result.output + result.errors
     written = [(result.project / name).read_text() for name in ("a.txt", "b.txt")]
-    assert written == ["seven", "eight"]
+    assert [text.rstrip() for text in written] == ["seven", "eight"]
     assert statuses(running, beginning) == {(200, "complete")}
-    if not agent.last:
+    if not agent.last and agent.edit is None:
         assert "Done 0." in result.output
         assert "seveneight" in json.dumps(tool_results(json.loads(upstream.last.body))[2])
 

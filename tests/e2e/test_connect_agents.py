@@ -46,7 +46,9 @@ def test_a_connected_agent_does_a_task(
         pytest.skip(missing)
     upstream.reset()
     command = agent.call(f"{agent.last}printf seven > a.txt")
-    upstream.speak = AgentModel({0: [[(agent.tool, command)]]})
+    steps = [[(agent.tool, command)]] if agent.edit is None else []
+    texts = {} if agent.edit is None else {0: agent.edit("a.txt", "seven")}
+    upstream.speak = AgentModel({0: steps}, texts=texts)
     home, project = tmp_path / "home", tmp_path / "project"
     home.mkdir()
     project.mkdir()
@@ -68,6 +70,6 @@ def test_a_connected_agent_does_a_task(
         finally:
             end(process)
     assert process.returncode == 0, output + errors
-    assert (project / "a.txt").read_text() == "seven"
+    assert (project / "a.txt").read_text().rstrip() == "seven"
     connect("--undo")
     assert files(home, names) == before

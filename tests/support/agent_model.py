@@ -29,7 +29,8 @@ _EVENT_STREAM = ("Content-Type: text/event-stream",)
 @dataclass
 class AgentModel:
     """`turns` has the steps of each turn, which are calls that are made at once; after the last
-    step, and where the request declares no tools, the answer is the text `Done N.`.
+    step, and where the request declares no tools, the answer is the text `Done N.`, or that of
+    `texts`.
 
     A turn of `held` gets the beginning of a stream, and no more: the caller has to give up. The
     last answer of a turn of `full` reports so many tokens of input, by which agents begin to
@@ -39,6 +40,7 @@ class AgentModel:
     turns: Mapping[int, Sequence[Sequence[Call]]]
     held: frozenset[int] = frozenset()
     full: Mapping[int, int] = field(default_factory=dict)
+    texts: Mapping[int, str] = field(default_factory=dict)
     hangs: list[int] = field(default_factory=list)
 
     def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
@@ -54,7 +56,7 @@ class AgentModel:
         turn, results = position(body)
         calls = self._calls(turn, results) if body.get("tools") else ()
         usage = _USAGE if calls or not body.get("tools") else self.full.get(turn, _USAGE)
-        writer = WRITERS[language.name](f"Done {turn}.", calls, usage)
+        writer = WRITERS[language.name](self.texts.get(turn, f"Done {turn}."), calls, usage)
         if not (body.get("stream") or path.endswith(":streamGenerateContent")):
             answer(json.dumps(writer.whole()).encode())(received, sock)
             return

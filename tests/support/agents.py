@@ -34,6 +34,8 @@ _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 FOLDER = Path(os.environ.get("MODELWAY_AGENTS") or _CACHE / "modelway" / "agents")
 PROGRAMS = FOLDER / "node_modules" / ".bin"
 PYTHON = FOLDER / "python" / "bin"
+AIDER_PYTHON = FOLDER / "aider" / "bin"
+"""An environment of its own: aider wants older libraries than the others."""
 
 Json = dict[str, Any]
 Call = tuple[str, Json]
@@ -59,13 +61,15 @@ class Agent:
     node: int = _NODE
     last: str = ""
     """What its last command prints first, if that is how it ends."""
+    edit: Callable[[str, str], str] | None = None
+    """The text of an answer that writes a file, its name and its content, of an agent that calls
+    no tools."""
 
     @property
     def path(self) -> Path:
         """The program, if it is installed."""
-        return next((f for f in (PROGRAMS, PYTHON) if (f / self.program).exists()), PROGRAMS) / (
-            self.program
-        )
+        folders = (PROGRAMS, PYTHON, AIDER_PYTHON)
+        return next((f for f in folders if (f / self.program).exists()), PROGRAMS) / self.program
 
     def missing(self) -> str:
         """Why it cannot run here, "" if it can."""
@@ -130,7 +134,7 @@ def end(process: subprocess.Popen[str], signal_number: int = signal.SIGKILL) -> 
 
 def environment(home: Path) -> dict[str, str]:
     """The environment of an agent, with nothing of this user's but the programs."""
-    path = f"{PROGRAMS}:{PYTHON}:{os.environ['PATH']}"
+    path = f"{PROGRAMS}:{PYTHON}:{AIDER_PYTHON}:{os.environ['PATH']}"
     language = os.environ.get("LANG", "C.UTF-8")
     return {"PATH": path, "LANG": language, "HOME": str(home), "MODELWAY_TOKEN": ALL}
 
@@ -269,4 +273,29 @@ MINI = Agent(
     call=lambda command: {"command": command},
     last="echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; ",
 )
-AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, QWEN, COPILOT, KIMI, CLINE, MINI)
+CONTINUE = Agent(
+    section="Continue",
+    language="chat_completions",
+    program="cn",
+    options=("--auto", "--print"),
+    tool="Bash",
+    call=lambda command: {"command": command},
+    quiet={"CONTINUE_METRICS_ENABLED": "0", "CONTINUE_CLI_ENABLE_TELEMETRY": "0"},
+    resume=("--resume", "--auto", "--print"),
+)
+AIDER = Agent(
+    section="aider",
+    language="chat_completions",
+    program="aider",
+    options=("--yes-always", "--no-git", "--message"),
+    tool="",
+    call=lambda command: {},
+    quiet={
+        "AIDER_CHECK_UPDATE": "false",
+        "AIDER_ANALYTICS": "false",
+        "AIDER_EDIT_FORMAT": "whole",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    },
+    edit=lambda name, content: f"Written.\n\n{name}\n```\n{content}\n```\n",
+)
+AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, QWEN, COPILOT, KIMI, CLINE, MINI, CONTINUE, AIDER)

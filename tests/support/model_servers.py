@@ -21,7 +21,7 @@ import yaml
 
 from tests.support.ports import free_port
 from tests.support.running import ALL, Running, environment
-from tests.support.tiny_model import TEXT, write_model
+from tests.support.tiny_model import TEXT, WINDOW, Merges, english_merges, write_model
 from tests.support.waiting import until
 
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -39,6 +39,7 @@ OFFLINE = {
     "DO_NOT_TRACK": "1",
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_SERVER_DEV_MODE": "1",  # POST /reset_prefix_cache
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
 }
 
@@ -135,17 +136,31 @@ def _transformers(python: Path, port: int, folder: Path) -> list[str | Path]:
     return [program, "serve", model.name, *options]
 
 
-def _vllm(python: Path, port: int, folder: Path, *more: str) -> list[str | Path]:
-    model = write_model(folder / "tiny")
+def _vllm(
+    python: Path,
+    port: int,
+    folder: Path,
+    *more: str,
+    window: int = WINDOW,
+    merges: Merges = (),
+) -> list[str | Path]:
+    model = write_model(folder / "tiny", window, merges)
     names = ["--model", str(model), "--served-model-name", "tiny"]
-    small = ["--max-model-len", "16384", "--enforce-eager", "--dtype", "float32"]
+    small = ["--max-model-len", str(window), "--enforce-eager", "--dtype", "float32"]
     address = ["--host", "127.0.0.1", "--port", str(port)]
     return [python, "-m", "vllm.entrypoints.openai.api_server", *names, *small, *address, *more]
 
 
+_TOOLS = ("--enable-auto-tool-choice", "--tool-call-parser", "hermes")
+
+
 def _vllm_chat(python: Path, port: int, folder: Path) -> list[str | Path]:
-    tools = ("--enable-auto-tool-choice", "--tool-call-parser", "hermes")
-    return _vllm(python, port, folder, *tools)
+    return _vllm(python, port, folder, *_TOOLS)
+
+
+def _vllm_agents(python: Path, port: int, folder: Path) -> list[str | Path]:
+    options = (*_TOOLS, "--enable-prompt-tokens-details")
+    return _vllm(python, port, folder, *options, window=65_536, merges=english_merges())
 
 
 def _vllm_embeddings(python: Path, port: int, folder: Path) -> list[str | Path]:
@@ -191,3 +206,8 @@ SERVERS = (
         health="/health/liveliness",
     ),
 )
+
+AGENT_SERVER = ModelServer(
+    "vllm", _VLLM, _vllm_agents, ("messages", "chat_completions"), unwanted=_OF_A_GPU
+)
+"""One whose model takes the prompts of coding agents, in a few thousand tokens."""

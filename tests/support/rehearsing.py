@@ -11,6 +11,7 @@ from engine.plan.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.values.caller import digest
 from tests.support.peer import identity
+from tests.support.small_tokenizer import tokenizer_file
 
 SECRET = "mw-alice-secret"
 DOCUMENT = """openapi: 3.1.0
@@ -97,6 +98,8 @@ def write(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Path:
     file.write_text(config)
     if "identity.pem" in config:
         (folder / "identity.pem").write_bytes(identity())
+    if "tokenizer.json" in config:
+        (folder / "tokenizer.json").write_bytes(tokenizer_file())
     return file
 
 

@@ -21,9 +21,12 @@ class CannotMerge(Exception):
 
 def merge(name: str, text: str, settings: str) -> str:
     """The text of a file of this name with the `settings`, a text of the same kind: JSON or TOML by
-    its ending. Members of both are those of the settings. Raises CannotMerge."""
-    if not text.strip():
+    its ending. Members of both are those of the settings. Raises CannotMerge, also for a file of
+    another kind that has a text: it belongs to its agent alone."""
+    if not text.strip() or text == settings:
         return settings
+    if not has_settings(name):
+        raise CannotMerge("it has other settings, and only JSON and TOML can be joined")
     form = _form(name)
 
     def change(read: _Read) -> MutableMapping[str, Any]:

@@ -105,3 +105,10 @@ def test_a_member_that_the_file_wrote_otherwise_is_restored_or_refused() -> None
 def test_json_keeps_its_line_ends() -> None:
     text = merge("a.json", '{\r\n  "a": 1\r\n}\r\n', '{"b": 2}')
     assert text == '{\r\n  "a": 1,\r\n  "b": 2\r\n}\r\n'
+
+
+def test_a_file_of_another_kind_is_its_agents_alone():
+    assert merge("modelway.yaml", "", "models: []\n") == "models: []\n"
+    assert merge("modelway.yaml", "models: []\n", "models: []\n") == "models: []\n"
+    with pytest.raises(CannotMerge, match="only JSON and TOML can be joined"):
+        merge("modelway.yaml", "models: [mine]\n", "models: []\n")

@@ -304,6 +304,7 @@ CHANGES = [
     ("models.big.operations", None, ["shop.chat"]),
     ("models.big.translate", None, "off"),
     ("models.big.drop", None, ["logit_bias"]),
+    ("models.big.tokenizer", None, "tokenizer.json"),
     ("models.big.title", None, "Big"),
     ("models.big.owner", None, "me"),
     ("models.big.created", None, 5),

@@ -1,0 +1,83 @@
+"""What a model server puts into the prompt of a chat, to count its tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Inline,
+    Media,
+    PlainText,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
+
+
+@dataclass(slots=True)
+class PromptParts:
+    """The `texts` of a prompt, the number of `turns` between which a chat template writes its
+    marks, and the sizes in bytes of its `files`, 0 for one that is only named."""
+
+    texts: list[str] = field(default_factory=list)
+    turns: int = 0
+    files: list[int] = field(default_factory=list)
+
+
+def prompt_parts(request: ChatRequest) -> PromptParts:
+    """The parts of the prompt of a request: instructions, turns, calls and results of tools, and
+    the declarations of tools, as JSON in the form that chat templates of open models write."""
+    parts = PromptParts()
+    if request.system:
+        parts.turns += 1
+        parts.texts += [text.text for text in request.system]
+    for tool in callable_tools(request):
+        parts.texts.append(_declaration(tool))
+    for message in request.messages:
+        results = sum(isinstance(block, ToolResult) for block in message.blocks)
+        parts.turns += results + (results < len(message.blocks) or not results)
+        _add_blocks(message.blocks, parts)
+    return parts
+
+
+def _add_blocks(blocks: Iterable[Block], parts: PromptParts) -> None:
+    for block in blocks:
+        if isinstance(block, ToolResult):
+            _add_blocks(block.content, parts)
+        elif isinstance(block, Media):
+            _add_media(block, parts)
+        else:
+            parts.texts += _texts(block)
+
+
+def _texts(block: Block) -> Iterator[str]:
+    if isinstance(block, Text | Refusal | Reasoning):
+        yield block.text
+    elif isinstance(block, ToolCall):
+        yield f'{{"name": "{block.name}", "arguments": {block.arguments or "{}"}}}'
+    elif isinstance(block, Foreign):
+        yield bytes(block.raw).decode("utf-8", "replace")
+
+
+def _add_media(block: Media, parts: PromptParts) -> None:
+    if isinstance(block.source, PlainText):
+        parts.texts.append(block.source.text)
+    else:
+        parts.files.append(
+            len(block.source.data) * 3 // 4 if isinstance(block.source, Inline) else 0
+        )
+
+
+def _declaration(tool: Tool | BuiltInTool) -> str:
+    if isinstance(tool, BuiltInTool):
+        return bytes(tool.raw).decode("utf-8", "replace")
+    schema = json.loads(bytes(tool.schema)) if tool.schema is not None else {}
+    function = {"name": tool.name, "description": tool.description, "parameters": schema}
+    return json.dumps({"type": "function", "function": function}, ensure_ascii=False)

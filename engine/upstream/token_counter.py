@@ -1,0 +1,86 @@
+"""Counts the tokens of a request by the tokenizer of its model (`models.x.tokenizer`).
+
+A chat is counted as a server of open models writes its prompt: the texts of its turns, the
+declarations of its tools, and for the marks of the chat template MARKS for each turn and START for
+the beginning of the answer. A template's own sentences are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import orjson
+
+from engine import translations
+from engine.exchange.exchange import Exchange
+from engine.metering.estimate import file_tokens
+from engine.metering.tokenizer import MAX_TEXT, Tokenizer
+from engine.translations.neutral.language import Language, RequestLine
+from engine.translations.neutral.prompt_parts import PromptParts, prompt_parts
+from engine.translations.neutral.refusals import UNREADABLE, check_objects, check_text
+from engine.upstream.prompt_text import prompt_values
+from engine.values.errors import GatewayError
+
+MARKS = 5
+"""Tokens of a chat template for each turn: its beginning, role, line ends and end."""
+
+START = 3
+"""Tokens of a chat template behind the last turn."""
+
+_WRAPPED = "generateContentRequest"
+"""In a request of Gemini's countTokens: the member that has the whole request."""
+
+CountTokens = Callable[[Exchange], int | None]
+
+
+def token_counter(tokenizer: Tokenizer) -> CountTokens:
+    """A function that counts the tokens of a request whose JSON body was parsed; it returns None
+    for one that cannot be read, which the upstream will refuse."""
+
+    def count(exchange: Exchange) -> int | None:
+        language = _language_of(exchange)
+        if language is None:
+            return _count_plain(exchange, tokenizer)
+        try:
+            parts = _parts_of(exchange, language)
+        except (*UNREADABLE, GatewayError):
+            return None
+        tokens = tokenizer.count(parts.texts) + sum(map(file_tokens, parts.files))
+        return tokens + MARKS * parts.turns + START
+
+    return count
+
+
+def _language_of(exchange: Exchange) -> Language | None:
+    """The language of the chat that a request is, or whose tokens it asks for; None for any other
+    request."""
+    dialect, path = exchange.dialect.name, exchange.path
+    language = translations.language_of(dialect, path)
+    if isinstance(language, Language):
+        return language
+    return translations.counted_language(dialect, path)
+
+
+def _parts_of(exchange: Exchange, language: Language) -> PromptParts:
+    """The parts of a chat's prompt. Raises an exception of UNREADABLE, and GatewayError."""
+    body, value = bytes(exchange.body.buffer), exchange.content.value
+    if isinstance(value, dict) and isinstance(value.get(_WRAPPED), dict):
+        body = orjson.dumps(value[_WRAPPED])
+    check_objects(body)
+    return prompt_parts(language.read_request(check_text(body), RequestLine()))
+
+
+def _count_plain(exchange: Exchange, tokenizer: Tokenizer) -> int:
+    """The tokens of a request that is no chat, as for embeddings: of its texts, and those that are
+    given as numbers."""
+    texts: list[str] = []
+    numbers = size = 0
+    for value in prompt_values(exchange):
+        if isinstance(value, str):
+            texts.append(value)
+            size += len(value)
+        else:
+            numbers += type(value) is int
+        if size > MAX_TEXT:
+            break
+    return tokenizer.count(texts) + numbers
