@@ -138,6 +138,7 @@ def test_the_three_vendors_files_have_one_path(front: Running) -> None:
     with OpenAI(base_url=f"{front.url}/v1", api_key=ALL, max_retries=0) as other:
         assert other.files.create(file=FILE, purpose="batch").object == "file"
     options = types.HttpOptions(base_url=front.url)
-    files = genai.Client(api_key=ALL, http_options=options).files
+    google = genai.Client(api_key=ALL, http_options=options)  # it closes when it is collected
+    files = google.files
     file = files.upload(file=io.BytesIO(b"x"), config={"mime_type": "text/plain"})
     assert file.name in [each.name for each in files.list()]
