@@ -120,8 +120,10 @@ def running(system: System, body: bytes, more: Mapping[str, str] | None = None) 
 
 
 def spawn(system: System, more: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start it, in a session of its own; what it says goes to output.log in its folder."""
+    """Start it, in a session of its own; what it says goes to output.log in its folder. Byte code
+    is kept, whatever the environment of this process says."""
     environ = {**os.environ, **system.environ, **more}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if isinstance(system.port, Path):
         system.port.unlink(missing_ok=True)
     with (system.folder / "output.log").open("ab") as log:

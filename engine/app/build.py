@@ -166,7 +166,7 @@ def _end_revoked(parts: Parts) -> None:
         else:
             parts.sessions.end(exchange.record.traffic, token_revoked())
 
-    task = sweep(lifecycle.open_exchanges, validity, end)
+    task = sweep(lifecycle.open_exchanges, validity, end, parts.services.clock)
     task.start()
     parts.services.closing.append(lambda: task.stop(_DRAIN_SECONDS))
 

@@ -32,7 +32,7 @@ def is_limited(plan: Plan) -> bool:
     )
     return (
         config.stores.records is not None
-        or any(caller.limits for caller in config.tokens.values())
+        or config.limits_callers
         or any(policies.is_limit(policy.name) for policy in all_policies)
     )
 

@@ -17,7 +17,7 @@ from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
-from engine.exchange.services import Lookup, Services
+from engine.exchange.services import Lookup, Services, SignedTokens
 from engine.plan.route import Plan
 from engine.process.channel import Channel
 from engine.values.price import Prices
@@ -63,6 +63,7 @@ def services_of(
         begin = tracing(config, config.telemetry.traces, telemetry)
     return Services(
         tokens=tokens,
+        signed_tokens=_signed_tokens(config),
         counters=counters_of(config, telemetry) if is_limited(plan) else None,
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=Prices(config.prices, default_prices(config)),
@@ -103,6 +104,15 @@ def _open_records(
 
     shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
     return records.open_records(config, telemetry, database.DatabaseRecords(config, url), shipper)
+
+
+def _signed_tokens(config: Config) -> SignedTokens | None:
+    """The bearers of other issuers' tokens; PyJWT is imported for them only."""
+    if not config.jwt:
+        return None
+    from engine.app.bearers import bearers_of
+
+    return bearers_of(config, time.time)
 
 
 def _token_validity(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from engine.callers.jwt.identity import is_signed
 from engine.exchange import services
 from engine.exchange.exchange import Exchange
 from engine.process.periodic import PeriodicTask
@@ -53,6 +54,10 @@ class TokenValidity:
         revoked: set[str] = set()
         recorded: list[str] = []
         for digest in digests:
+            if is_signed(digest):
+                if digest in ended:
+                    revoked.add(digest)
+                continue
             caller = self._configured.get(digest)
             if caller is None or ended.get(digest) == REMOVED:
                 recorded.append(digest)
@@ -74,13 +79,20 @@ def sweep(
     exchanges: Callable[[], Iterable[Exchange]],
     validity: services.TokenValidity,
     end: Callable[[Exchange], None],
+    clock: Callable[[], float],
 ) -> PeriodicTask:
-    """A task that ends the open exchanges whose token is no longer valid."""
+    """A task that ends the open exchanges whose token is no longer valid. That of another issuer
+    says itself when it ends."""
+
+    def has_expired(exchange: Exchange) -> bool:
+        return exchange.caller is not None and _has_ended(exchange.caller, clock())
 
     def run(_: float) -> float:
         by_token: dict[str, list[Exchange]] = {}
-        for exchange in exchanges():
-            if exchange.token:
+        for exchange in list(exchanges()):
+            if exchange.token and is_signed(exchange.token) and has_expired(exchange):
+                end(exchange)
+            elif exchange.token:
                 by_token.setdefault(exchange.token, []).append(exchange)
         for digest in validity.revoked(by_token) if by_token else ():
             for exchange in by_token[digest]:

@@ -80,7 +80,10 @@ def plan_or_exit(config: ConfigFiles, consequence: str = "nothing is served") ->
 
 def lacks_tokens(plan: Plan | None) -> bool:
     """Whether a plan without errors requires tokens, but has none, nor a database of them."""
-    if plan is None or plan.config.tokens or plan.config.stores.records is not None:
+    if plan is None:
+        return False
+    config = plan.config
+    if config.tokens or config.jwt or config.stores.records is not None:
         return False
     return any(not route.allows_anonymous for route in plan.routes)
 

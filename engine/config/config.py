@@ -7,10 +7,11 @@ its metadata as `key`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
+from engine.config.callers import JwtIssuer
 from engine.config.console import Console
 from engine.config.keys import default
 from engine.config.models import Model
@@ -20,9 +21,11 @@ from engine.config.specs import Spec
 from engine.config.stores import Stores
 from engine.config.telemetry import Telemetry
 from engine.config.upstreams import UpstreamConfig
+from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import Caller
 from engine.values.price import Price
+from engine.values.quota import TOKEN_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Config:
     policies: tuple[Policy, ...]
     routes: tuple[RouteConfig, ...]
     tokens: Mapping[str, Caller]
+    jwt: tuple[JwtIssuer, ...] = field(default=(), metadata={"key": "callers.jwt"})
     invalid: InvalidEntries = field(default_factory=InvalidEntries)
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
@@ -66,3 +70,17 @@ class Config:
     origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
     telemetry: Telemetry = field(default_factory=Telemetry)
     overlays: tuple[FilePath, ...] = ()
+
+    def callers(self) -> Iterator[tuple[Caller, Path]]:
+        """The callers of tokens, and for each issuer of others what its bearers may do, with the
+        places of their entries."""
+        for index, caller in enumerate(self.tokens.values()):
+            yield caller, ("tokens", index)
+        for issuer in self.jwt:
+            yield issuer.rights, issuer.at
+
+    @property
+    def limits_callers(self) -> bool:
+        """Whether a caller of this file has limits of its own, or may have by a claim."""
+        by_claim = any(issuer.claims.keys() & TOKEN_FIELDS for issuer in self.jwt)
+        return by_claim or any(caller.limits for caller, _ in self.callers())

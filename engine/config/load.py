@@ -15,6 +15,7 @@ import orjson
 
 from engine import credentials
 from engine.config import duration_bounds, keys, schema_check
+from engine.config.callers import JwtReader
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
 from engine.config.include import join_includes
@@ -212,6 +213,7 @@ def _config(
         invalid = invalid.with_names("upstreams", entries.keys() - upstreams.keys())
     targets, routes = TargetReader(), values.get("routes", [])
     tokens = TokenReader(source, findings, values["currency"])
+    jwt = JwtReader(folder, source, findings, tokens)
     server = read_server(values.get("server", {}), source, findings)
     telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
     at = ("telemetry" if "listen" in values.get("telemetry", {}) else "server", "listen")
@@ -226,6 +228,7 @@ def _config(
         policies=read_policies(values.get("policies", []), ("policies",)),
         routes=tuple(read_route(v, ("routes", i), targets) for i, v in enumerate(routes) if v),
         tokens=tokens.callers(values.get("tokens", [])),
+        jwt=jwt.issuers(values.get("callers", {}).get("jwt", [])),
         invalid=invalid,
         stores=read_stores(values.get("stores", {}), folder, source, findings),
         prices={n: price_of(v, CONFIG) for n, v in values.get("prices", {}).items()},

@@ -32,7 +32,7 @@ class TokenReader:
                 self._error((*at, key), "MW107", f"two tokens have the same {key}")
             names.add(token["name"])
             self._check_secret(token, at)
-            tokens[token["sha256"]] = self._caller(token, at)
+            tokens[token["sha256"]] = self.caller(token, at)
         return tokens
 
     def _check_secret(self, token: Section, at: Path) -> None:
@@ -42,7 +42,8 @@ class TokenReader:
             hint = "`modelway token new NAME` makes a secret and prints its entry"
             self._error((*at, "sha256"), "MW385", message, hint)
 
-    def _caller(self, token: Section, at: Path) -> Caller:
+    def caller(self, token: Section, at: Path) -> Caller:
+        """The caller that an entry describes."""
         return Caller(
             token["name"],
             models=tuple(token["models"]) if "models" in token else None,

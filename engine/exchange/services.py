@@ -29,6 +29,18 @@ class Lookup(Protocol):
     def get(self, digest: str, /) -> Caller | None: ...
 
 
+class SignedTokens(Protocol):
+    """Finds callers by a JSON Web Token of another issuer (`engine.callers.jwt.bearers`)."""
+
+    def is_signed(self, secret: str, /) -> bool:
+        """Whether a secret has the form of such a token."""
+        ...
+
+    def caller(self, secret: str, /) -> tuple[Caller, str]:
+        """The caller, and the identity of the token. Raises TokenRefused, KeysUnavailable."""
+        ...
+
+
 class TokenValidity(Protocol):
     """Says which tokens are no longer valid (`engine.callers.revocation.TokenValidity`).
 
@@ -81,7 +93,8 @@ class WorkerHealth(Protocol):
 class Services:
     """The services of one worker.
 
-    `tokens` finds callers; `guesses` limits how many unknown tokens a client may try. `clock` gives
+    `tokens` finds callers, and `signed_tokens` those of other issuers' tokens, None if none are
+    accepted; `guesses` limits how many unknown tokens a client may try. `clock` gives
     Unix seconds, `monotonic` seconds of a clock that nobody sets, `dice` a random number in [0, 1).
     `counters` count against quotas;
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
@@ -99,6 +112,7 @@ class Services:
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
+    signed_tokens: SignedTokens | None = None
     guesses: GuessLimit = field(default_factory=GuessLimit)
     clock: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic

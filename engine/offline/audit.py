@@ -106,7 +106,7 @@ class AuditCase:
 
     @cached_property
     def _limits_money(self) -> bool:
-        limits = (limit for caller in self.config.tokens.values() for limit in caller.limits)
+        limits = (limit for caller, _ in self.config.callers() for limit in caller.limits)
         return any(limit.kind in _MONEY for limit in limits)
 
     def routes_for(self, model: Model) -> list[ModelRoute]:

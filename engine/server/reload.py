@@ -37,6 +37,7 @@ from pathlib import Path
 
 from engine.app.preload import preload
 from engine.app.worker_services import record
+from engine.callers.jwt.identity import revoked_identities
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
 from engine.process.child_process import release_memory, return_memory
@@ -170,7 +171,8 @@ class Plans:
         self._previous = None
         log.warning("config %s is now served", self.state.hash)
         self.publish()
-        self._removed_tokens.publish(self.plan.config.tokens)
+        config = self.plan.config
+        self._removed_tokens.publish(config.tokens, revoked_identities(config.jwt))
         release_memory()
 
     def revert(self, reason: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import orjson
@@ -26,12 +26,14 @@ class RemovedTokens:
         self._read: tuple[object, Mapping[str, float]] = (None, {})
         self._published = False
 
-    def publish(self, tokens: Mapping[str, Caller]) -> None:
-        """Compare the tokens of a new config with all earlier ones, in the master. A file that
-        cannot be written is logged: streams of removed tokens then end with their worker."""
+    def publish(self, tokens: Mapping[str, Caller], revoked: Iterable[str] = ()) -> None:
+        """Compare the tokens of a new config with all earlier ones, in the master; `revoked` are
+        the identities of other issuers' tokens. A file that cannot be written is logged: streams of
+        removed tokens then end with their worker."""
         current = _expirations(tokens)
         earlier = self._expirations
         ended = {digest: REMOVED for digest in earlier if digest not in current}
+        ended |= dict.fromkeys(revoked, REMOVED)
         ended |= {
             digest: expires
             for digest, expires in current.items()

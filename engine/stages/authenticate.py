@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.environ_headers import environ_key
@@ -192,28 +193,46 @@ def _caller(
     exchange: Exchange,
     services: Services,
 ) -> Caller:
-    expired = False
+    expired, refusal, signed = False, None, services.signed_tokens
     for secret in secrets:
+        if signed is not None and signed.is_signed(secret):
+            try:
+                caller, exchange.token = signed.caller(secret)
+            except TokenRefused as error:
+                refusal = error
+                continue
+            except KeysUnavailable as error:
+                raise _no_keys() from error
+            return caller
         if len(secret) > _MAX_TOKEN:
             continue
         # By digest: timing reveals SHA-256 values only, which a caller cannot choose.
         token = digest(secret)
-        caller = services.tokens.get(token)
-        if caller is None:
+        found = services.tokens.get(token)
+        if found is None:
             continue
-        if caller.expires is not None and services.clock() >= caller.expires:
+        if found.expires is not None and services.clock() >= found.expires:
             expired = True
             continue
         exchange.token = token
-        return caller
+        return found
     if expired:
         message = _EXPIRED
+    elif refusal is not None:
+        if not refusal.is_known:
+            _limit_guesses(exchange, services)
+        message = str(refusal)
     elif secrets:
         _limit_guesses(exchange, services)
         message = "The token is not known here. Check that this platform issued it."
     else:
         message = f"The request has no token. Send it as {places}."
     raise GatewayError(401, "invalid_api_key", message, headers=challenge)
+
+
+def _no_keys() -> GatewayError:
+    message = "The keys of the token's issuer cannot be had at this moment. Try again shortly."
+    return GatewayError(503, "keys_unavailable", message, headers=[("retry-after", "5")])
 
 
 def _internal_caller(

@@ -8,6 +8,7 @@ from engine.app.plan_needs import is_metered
 from engine.plan.route import Plan
 
 OFF = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
+JWT = "callers: {jwt: [{issuer: 'https://a.example', audience: x%s}]}\n"
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,9 @@ OFF = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
         (OFF + "policies: [{max_body: 1KB}]\n", False),
         (OFF + "policies: [{concurrency: {requests: 1}}]\n", True),
         (OFF + "stores: {records: 'sqlite:///records.db'}\n", True),
+        (OFF + JWT % "", False),
+        (OFF + JWT % ", rate: 60/1m", True),
+        (OFF + JWT % ", claims: {budget: money}", True),
         ("telemetry: {access_log: {format: 'off'}}\n", True),
         ("telemetry: {metrics: false}\n", True),
     ],

@@ -129,7 +129,7 @@ def test_the_sweep_ends_every_request_of_a_token_and_asks_once_for_each_token():
             asked.append(sorted(digests))
             return {"bad"}
 
-    task = sweep(lambda: exchanges, Validity(), ended.append)
+    task = sweep(lambda: exchanges, Validity(), ended.append, lambda: 0.0)
     task.start()
     gevent.sleep(0)
     task.stop(1.0)
@@ -144,7 +144,7 @@ def test_without_open_requests_nothing_is_looked_up():
         interval = 60.0
         revoked = asked.append
 
-    task = sweep(lambda: [exchange_of("")], Validity(), asked.append)
+    task = sweep(lambda: [exchange_of("")], Validity(), asked.append, lambda: 0.0)
     task.start()
     gevent.sleep(0)
     task.stop(1.0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
@@ -443,3 +444,58 @@ def test_a_caller_whose_token_has_expired_calls_nothing():
     with pytest.raises(GatewayError, match="expired") as excinfo:
         call_inside(InternalCaller(Caller("inside", expires=1.0)))
     assert excinfo.value.status == 401
+
+
+class Signed:
+    """Tokens of another issuer, by what they begin with."""
+
+    def is_signed(self, secret):
+        return secret.startswith("eyJ")
+
+    def caller(self, secret):
+        if secret == "eyJ.away":
+            raise KeysUnavailable("the address of the keys")
+        if secret != "eyJ.ada":
+            raise TokenRefused("The token is odd.", is_known=secret == "eyJ.known")
+        return Caller("ada", operations=("spec.*",)), "jwt:ada"
+
+
+def signed(secret, services=replace(SERVICES, signed_tokens=Signed())):  # noqa: B008
+    exchange = new_exchange("GET", "/", "", {"HTTP_AUTHORIZATION": f"Bearer {secret}"})
+    exchange.operation = "spec.chat"
+    seen = []
+    stage = authenticate([BEARER], False, services)
+    stage(exchange, lambda exchange: seen.append(exchange) or Response(200, []))
+    return seen[0]
+
+
+def test_a_token_of_another_issuer_has_its_caller():
+    exchange = signed("eyJ.ada")
+    assert (exchange.caller.name, exchange.token) == ("ada", "jwt:ada")
+    assert "HTTP_AUTHORIZATION" not in exchange.environ
+
+
+def test_a_refused_token_of_another_issuer_says_why():
+    with pytest.raises(GatewayError) as raised:
+        signed("eyJ.odd")
+    assert (raised.value.status, raised.value.message) == (401, "The token is odd.")
+
+
+def test_forged_tokens_are_guesses_and_those_of_an_issuer_are_not():
+    services = replace(SERVICES, signed_tokens=Signed(), guesses=GuessLimit(0.001, 1))
+    for secret, status in (
+        ("eyJ.known", 401),
+        ("eyJ.known", 401),
+        ("eyJ.odd", 401),
+        ("eyJ.odd", 429),
+    ):
+        with pytest.raises(GatewayError) as raised:
+            signed(secret, services)
+        assert raised.value.status == status
+
+
+def test_an_issuer_without_keys_is_no_fault_of_the_caller():
+    with pytest.raises(GatewayError) as raised:
+        signed("eyJ.away")
+    assert (raised.value.status, raised.value.code) == (503, "keys_unavailable")
+    assert "address" not in raised.value.message

@@ -11,7 +11,7 @@ def check(case: AuditCase) -> None:
     if not shared or stores.counters != "memory":
         return
     limited = any(True for _ in case.limits_of(case.listed_policies))
-    if limited or any(caller.limits for caller in case.config.tokens.values()):
+    if limited or case.config.limits_callers:
         message = "limits are counted in memory, separately on each machine"
         hint = "records on PostgreSQL mean several machines: counters: redis://host:6379/0"
         case.warn(("stores", "records"), "MW408", message, hint)

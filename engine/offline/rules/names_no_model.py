@@ -13,9 +13,9 @@ def check(case: AuditCase) -> None:
         if policy.name == "allow_models":
             for index, name in enumerate(policy.options):
                 _check(case, name, (*policy.at, index))
-    for number, caller in enumerate(case.config.tokens.values()):
+    for caller, at in case.config.callers():
         for index, name in enumerate(caller.models or ()):
-            _check(case, name, ("tokens", number, "models", index))
+            _check(case, name, (*at, "models", index))
 
 
 def _check(case: AuditCase, name: str, at: Path) -> None:

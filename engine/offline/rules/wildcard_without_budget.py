@@ -8,7 +8,7 @@ from engine.values.caller import Caller
 
 def check(case: AuditCase) -> None:
     has_unbounded_caller = case.config.stores.records is not None or any(
-        _unbounded(caller) for caller in case.config.tokens.values()
+        _unbounded(caller) for caller, _ in case.config.callers()
     )
     for model in case.config.models.values():
         if "*" not in model.name:

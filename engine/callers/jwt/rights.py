@@ -1,0 +1,110 @@
+"""The caller of a verified token: the claims that an issuer's entry maps, and its fixed rights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from engine.callers.jwt.refusal import TokenRefused
+from engine.config.callers import JwtIssuer
+from engine.values.caller import Caller
+from engine.values.quota import TOKEN_FIELDS, Quota, token_quota
+from engine.values.wildcard import matches
+
+MAX_NAME = 200
+"""Characters of a caller's name, its prefix aside, and of a team's."""
+MAX_PATTERNS = 200
+_PRIORITIES = ("low", "normal", "high")
+_NAME = re.compile(r"[^\x00-\x20\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\x9f])?")
+
+
+def meets(issuer: JwtIssuer, claims: Mapping[str, Any]) -> bool:
+    """Whether a token has all that the entry requires."""
+    return all(
+        any(matches(text, pattern) for text in _texts(place.read(claims)) for pattern in allowed)
+        for place, allowed in issuer.require
+    )
+
+
+def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Caller:
+    """The caller of a verified token. It ends with the token. Raises TokenRefused for a claim of
+    the wrong form."""
+    values = {field: place.read(claims) for field, place in issuer.claims.items()}
+    rights = issuer.rights
+    changes: dict[str, Any] = {
+        "name": rights.name + _name(issuer, values.pop("name")),
+        "expires": float(claims["exp"]) + issuer.leeway,
+    }
+    for field in ("models", "operations"):
+        if field in issuer.claims:
+            changes[field] = _patterns(issuer, field, values[field])
+    if values.get("team") is not None:
+        changes["team"] = _text(issuer, "team", values["team"])
+    if values.get("priority") is not None:
+        if values["priority"] not in _PRIORITIES:
+            raise _invalid(issuer, "priority", "low, normal or high")
+        changes["priority"] = values["priority"]
+    if limits := _limits(issuer, values, currency):
+        kinds = {limit.kind for limit in limits}
+        others = [limit for limit in rights.limits if limit.kind not in kinds]
+        changes["limits"] = (*others, *limits)
+    return replace(rights, **changes)
+
+
+def _name(issuer: JwtIssuer, value: object) -> str:
+    if value is None:
+        raise TokenRefused(
+            f"The token has no claim '{issuer.claims['name'].text}', which names its bearer.",
+            is_known=True,
+        )
+    return _text(issuer, "name", value)
+
+
+def _text(issuer: JwtIssuer, field: str, value: object) -> str:
+    """A claim as a name: printable, so that it can stand in logs and tables."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or len(text) > MAX_NAME or not _NAME.fullmatch(text):
+        raise _invalid(issuer, field, f"a printable text of at most {MAX_NAME} characters")
+    return text
+
+
+def _patterns(issuer: JwtIssuer, field: str, value: object) -> tuple[str, ...]:
+    """Names of models or operations; without the claim those of the entry, else none."""
+    if value is None:
+        fixed: tuple[str, ...] | None = getattr(issuer.rights, field)
+        return () if fixed is None else fixed
+    names = value.split() if isinstance(value, str) else value
+    if not isinstance(names, list) or len(names) > MAX_PATTERNS:
+        raise _invalid(issuer, field, f"a list of at most {MAX_PATTERNS} names")
+    if not all(isinstance(name, str) for name in names):
+        raise _invalid(issuer, field, "a list of texts")
+    return tuple(names)
+
+
+def _limits(issuer: JwtIssuer, values: Mapping[str, Any], currency: str) -> list[Quota]:
+    limits = []
+    for field in TOKEN_FIELDS:
+        if (value := values.get(field)) is None:
+            continue
+        try:
+            limits.append(token_quota(field, value, currency))
+        except (TypeError, ValueError) as error:
+            raise _invalid(issuer, field, "a limit as in `tokens:`") from error
+    return limits
+
+
+def _texts(value: object) -> list[str]:
+    """The texts of a claim: itself, or the entries of a list."""
+    entries = value if isinstance(value, list) else [value]
+    return [_plain(entry) for entry in entries if isinstance(entry, str | int | bool)]
+
+
+def _plain(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _invalid(issuer: JwtIssuer, field: str, expected: str) -> TokenRefused:
+    place = issuer.claims[field].text
+    return TokenRefused(f"The claim '{place}' of the token is not {expected}.", is_known=True)

@@ -1,0 +1,45 @@
+"""Fetches a small document from a URL: the keys of an issuer."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit, urlunsplit
+
+from engine.upstream.client.client import Client
+from engine.upstream.client.deadlines import Timeouts
+from engine.upstream.client.failures import UpstreamFailure
+
+_HEADERS = [("accept", "application/json"), ("accept-encoding", "identity")]
+
+
+class FetchFailed(Exception):
+    """A document cannot be fetched; `str` is the reason."""
+
+
+def fetch_document(url: str, *, seconds: float, max_size: int) -> bytes:
+    """The body of a GET, of at most `max_size` bytes; redirects are not followed. Raises
+    FetchFailed."""
+    timeouts = Timeouts(connect=seconds, first_byte=seconds, idle=seconds, total=seconds)
+    try:
+        parts = urlsplit(url)
+        origin = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
+        client = Client(origin, timeouts=timeouts, pool_size=1)
+    except ValueError as error:
+        raise FetchFailed(f"{url}: {error}") from error
+    target = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+    try:
+        response = client.send("GET", target, _HEADERS, b"")
+        try:
+            if response.status != 200:
+                raise FetchFailed(f"{url} answered with status {response.status}")
+            body = b""
+            while data := response.read():
+                body += data
+                if len(body) > max_size:
+                    raise FetchFailed(f"{url} answered with more than {max_size} bytes")
+        finally:
+            response.close()
+    except UpstreamFailure as failure:
+        raise FetchFailed(f"{url}: {failure.message.replace('upstream', 'server')}") from failure
+    finally:
+        client.close()
+    return body

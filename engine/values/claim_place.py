@@ -1,0 +1,47 @@
+"""The place of a claim in a JSON Web Token: `sub`, `groups[0]`, `realm_access.roles`, or a JSON
+Pointer (RFC 6901), which a name with dots needs: `/https:~1~1example.com~1team`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from engine.values import json_pointer
+
+_STEP = re.compile(r"([^.\[\]/]+)((?:\[\d{1,4}\])*)")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPlace:
+    """A place as written, and its steps: names, and indexes of lists."""
+
+    text: str
+    steps: tuple[str | int, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> ClaimPlace:
+        """Raises ValueError for a text that is no place."""
+        if text.startswith("/"):
+            names = json_pointer.path_of(text)
+            return cls(text, tuple(int(n) if n.isdecimal() else n for n in names))
+        steps: list[str | int] = []
+        for part in text.split("."):
+            match = _STEP.fullmatch(part)
+            if match is None:
+                raise ValueError(f"'{text}' is not the place of a claim")
+            steps.append(match[1])
+            steps += [int(index) for index in re.findall(r"\d+", match[2])]
+        return cls(text, tuple(steps))
+
+    def read(self, claims: Any) -> Any:
+        """The value at the place, None if there is none."""
+        value = claims
+        for step in self.steps:
+            if isinstance(value, dict):
+                value = value.get(str(step))
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                value = value[step]
+            else:
+                return None
+        return value

@@ -1,0 +1,277 @@
+import base64
+import hmac
+import json
+from hashlib import sha256
+
+import gevent
+import jwt as pyjwt
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from engine.callers.jwt import bearers as module
+from engine.callers.jwt.bearers import Bearers
+from engine.callers.jwt.key_set import KeySet
+from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
+from tests.support.signed_tokens import (
+    ENTRY,
+    NOW,
+    claims,
+    ec_key,
+    ed_key,
+    issuers,
+    jwk,
+    key_set,
+    rsa_key,
+    token,
+)
+
+
+def bearers(*more: str, keys=key_set, clock=lambda: NOW) -> Bearers:
+    entries = issuers(*(ENTRY % part for part in more or ("",)))
+    keys = KeySet("issuer", keys)
+    return Bearers(entries, [keys] * len(entries), "USD", clock)
+
+
+def refusal(secret: str, *more: str) -> str:
+    with pytest.raises(TokenRefused) as raised:
+        bearers(*more).caller(secret)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "algorithm", "kid"),
+    [
+        (ec_key, "ES256", "ec"),
+        (rsa_key, "RS256", "rsa"),
+        (rsa_key, "PS512", "rsa"),
+        (ed_key, "EdDSA", "ed"),
+    ],
+)
+def test_a_signed_token_has_a_caller(key, algorithm, kid):
+    caller, identity = bearers().caller(token(key=key(), algorithm=algorithm, kid=kid))
+    assert caller.name == "login.example.com:ada"
+    assert caller.expires == NOW + 86_400
+    assert identity.startswith("jwt:")
+
+
+def test_a_token_with_an_id_has_that_as_identity():
+    _, identity = bearers().caller(token(claims(jti="7")))
+    assert identity == "jwt:https://login.example.com/:7"
+
+
+def test_a_revoked_token_is_refused():
+    assert refusal(token(claims(jti="7")), ", revoked: ['7']") == "The token was revoked."
+
+
+def test_an_entry_decides_by_what_it_requires():
+    entries = (", require: {groups: admin*}, models: [large]", ", models: [small]")
+    found = bearers(*entries)
+    assert found.caller(token(claims(groups=["x", "admins"])))[0].models == ("large",)
+    assert found.caller(token(claims(groups=["x"])))[0].models == ("small",)
+
+
+def test_a_token_that_meets_no_entry_is_refused():
+    assert "required" in refusal(token(), ", require: {groups: admins}")
+
+
+def test_a_verified_token_is_not_verified_again(monkeypatch):
+    found, secret = bearers(), token()
+    first = found.caller(secret)
+    monkeypatch.setattr(module.jwt, "decode", None)
+    assert found.caller(secret) is not first
+    assert found.caller(secret) == first
+
+
+def test_a_cached_token_ends_with_its_expiry(monkeypatch):
+    now = [NOW]
+    found, secret = bearers(clock=lambda: now[0]), token()
+    found.caller(secret)
+    now[0] += 86_401
+
+    def expired(*arguments, **options):
+        raise pyjwt.ExpiredSignatureError
+
+    monkeypatch.setattr(module.jwt, "decode", expired)
+    with pytest.raises(TokenRefused, match="expired"):
+        found.caller(secret)
+
+
+def test_a_cached_token_ends_with_its_key():
+    keys, now = [key_set()], [0.0]
+    entries = issuers(ENTRY % "")
+    found = Bearers(entries, [KeySet("i", lambda: keys[0], lambda: now[0])], "USD", lambda: NOW)
+    secret = token()
+    found.caller(secret)
+    keys[0] = [key for key in key_set() if key["kid"] != "ec"]
+    now[0] += 3_601
+    found.caller(secret)  # the keys are renewed beside it
+    gevent.sleep(0)
+    with pytest.raises(TokenRefused):
+        found.caller(secret)
+
+
+def encoded(value: object) -> str:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def by_hand(header: object, payload: object, signature: bytes = b"0" * 64) -> str:
+    return f"{encoded(header)}.{encoded(payload)}.{encoded(signature)}"
+
+
+def hmac_token(secret: bytes, algorithm: str = "HS256", kid: str = "ec") -> str:
+    head = f"{encoded({'alg': algorithm, 'kid': kid})}.{encoded(claims())}"
+    return f"{head}.{encoded(hmac.new(secret, head.encode(), sha256).digest())}"
+
+
+def pem(key) -> bytes:
+    return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+def with_another_signature(secret: str) -> str:
+    return ".".join([*secret.split(".")[:2], token(claims(sub="eve")).split(".")[2]])
+
+
+NONE = [
+    by_hand({"alg": name, "kid": "ec"}, claims(), signature)
+    for name in ("none", "None", "NONE", "nOnE", "", None, 0, ["ES256"], {"a": 1})
+    for signature in (b"", b"0", b"0" * 64)
+]
+CONFUSED = [
+    hmac_token(secret, algorithm, kid)
+    for algorithm in ("HS256", "HS384", "HS512", "hs256", "RS256", "ES256")
+    for kid, key in (("ec", ec_key()), ("rsa", rsa_key()))
+    for secret in (b"", pem(key), pem(key).strip(), json.dumps(key_set()).encode(), kid.encode())
+]
+KEYS = [
+    token(key=ec_key(1)),
+    token(key=ec_key(1), kid="other"),
+    token(key=ec_key(1), kid=None),
+    token(key=rsa_key(2048, 1), algorithm="RS256", kid="rsa"),
+    token(key=rsa_key(), algorithm="RS256", kid="ec"),
+    token(kid="rsa"),
+    token(kid="ed"),
+    token(kid="../../etc/passwd"),
+    token(kid="' or 1=1 --"),
+    token(kid=""),
+    *(
+        token(key=ec_key(1), **{name: value})
+        for name, value in (
+            ("jwk", key_set()[1]),
+            ("jku", "https://evil.example/keys"),
+            ("x5u", "https://evil.example/chain"),
+            ("x5c", ["MIIB"]),
+        )
+    ),
+    token(crit=["exp"]),
+    token(crit=["b64"], b64=False),
+    token(crit=[]),
+]
+CLAIMS = [
+    token(claims(**changes))
+    for changes in (
+        *(
+            {"iss": value}
+            for value in (None, "", "https://login.example.com", "HTTPS://login.example.com/")
+        ),
+        *({"aud": value} for value in (None, "", "Modelway", "modelway ", [], ["other"])),
+        *({"exp": value} for value in (None, NOW, NOW - 1, 0, -1, "soon", True)),
+        *({"nbf": value} for value in (NOW + 7_200, NOW + 36_000)),
+        {"iat": NOW + 7_200},
+        *({"sub": value} for value in (None, "", " ", "a\nb", "a\x1b[2J", "\x00", "x" * 201)),
+    )
+]
+RAW_CLAIMS = [
+    by_hand({"alg": "ES256", "kid": "ec"}, payload)
+    for payload in (
+        [],
+        "text",
+        1,
+        None,
+        b"{",
+        b"",
+        b"\xff",
+        {},
+        {"iss": ["https://login.example.com/"]},
+    )
+]
+FORMS = [
+    with_another_signature(token()),
+    token().rsplit(".", 1)[0] + "." + "A" * 86,
+    by_hand({"alg": "ES256", "kid": "ec", "typ": "JWT"}, claims(), b"\x00" * 64),
+    by_hand(b'{"alg":"ES256","alg":"none","kid":"ec"}', claims()),
+    by_hand("ES256", claims()),
+    by_hand(["ES256"], claims()),
+    by_hand({"alg": "ES256", "kid": 1}, claims()),
+    by_hand({"alg": "ES256", "kid": ["ec"]}, claims()),
+    by_hand({"alg": "ES256", "kid": {"a": "ec"}}, claims()),
+]
+FLIPPED = [
+    secret[:at] + ("A" if secret[at] != "A" else "B") + secret[at + 1 :]
+    for secret in [token(claims(jti="x"))]
+    for at in range(4, len(secret) - 1, 3)
+    if secret[at] != "."
+]
+
+
+@pytest.mark.parametrize(
+    ("attacks", "least"),
+    [
+        (NONE, 27),
+        (CONFUSED, 60),
+        (KEYS, 17),
+        (CLAIMS, 24),
+        (RAW_CLAIMS, 9),
+        (FORMS, 9),
+        (FLIPPED, 60),
+    ],
+    ids=["none", "confused", "keys", "claims", "raw-claims", "forms", "flipped"],
+)
+def test_no_forged_token_is_accepted(attacks, least):
+    assert len(attacks) >= least
+    found = bearers()
+    assert found.caller(token())[0].name == "login.example.com:ada"
+    for attack in attacks:
+        with pytest.raises(TokenRefused) as raised:
+            found.caller(attack)
+        assert attack not in str(raised.value)
+
+
+def test_an_algorithm_that_the_entry_does_not_list_is_refused():
+    assert "algorithm" in refusal(token(), ", algorithms: [RS256]")
+
+
+@pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")
+def test_a_token_of_a_small_key_is_refused():
+    small = rsa_key(1024)
+    found = bearers(keys=lambda: [jwk(small, "small")])
+    with pytest.raises(TokenRefused, match="key"):
+        found.caller(pyjwt.encode(claims(), small, "RS256", headers={"kid": "small"}))
+
+
+def test_a_stranger_costs_no_key():
+    asked = []
+    found = bearers(keys=lambda: asked.append(1) or [])
+    with pytest.raises(TokenRefused, match="issuer"):
+        found.caller(token(claims(iss="https://evil.example/")))
+    assert asked == []
+
+
+def test_without_keys_nothing_is_said_of_a_token():
+    def none():
+        raise KeysUnavailable("away")
+
+    with pytest.raises(KeysUnavailable, match="away"):
+        bearers(keys=none).caller(token())
+
+
+@pytest.mark.parametrize(
+    "secret", ["mw-" + "0" * 64, "eyJ", "eyJ.a.b", "eyJa.b", "a.b.c", "eyJa.b.c.d"]
+)
+def test_other_secrets_are_not_of_this_form(secret):
+    assert Bearers.is_signed(secret) is (secret == "eyJ.a.b" and False)
+
+
+def test_a_token_is_bounded():
+    assert Bearers.is_signed(token())
+    assert not Bearers.is_signed("eyJ" + "a" * 8_200 + ".b.c")

@@ -1,0 +1,88 @@
+import pytest
+
+from engine.callers.jwt.refusal import TokenRefused
+from engine.callers.jwt.rights import caller_of, meets
+from engine.values.quota import Quota
+from tests.support.signed_tokens import ENTRY, NOW, claims, issuers
+
+
+def issuer(more: str):
+    (entry,) = issuers(ENTRY % f", {more}")
+    return entry
+
+
+def caller(more: str, **changes):
+    return caller_of(issuer(more), claims(**changes), "USD")
+
+
+def test_a_claim_comes_before_what_the_entry_says():
+    assert caller("team: all, claims: {team: 'groups[0]'}", groups=["search"]).team == "search"
+    assert caller("team: all, claims: {team: 'groups[0]'}").team == "all"
+
+
+@pytest.mark.parametrize("value", [["a", "b*"], "a b*"])
+def test_models_are_a_list_or_names_with_blanks(value):
+    assert caller("claims: {models: scope}", scope=value).models == ("a", "b*")
+
+
+def test_a_mapped_claim_that_is_absent_allows_nothing():
+    assert caller("claims: {models: scope}").models == ()
+    assert caller("claims: {models: scope}, models: [small]").models == ("small",)
+    assert caller("models: [small]").models == ("small",)
+    assert caller("team: x").models is None
+
+
+def test_a_limit_of_a_claim_replaces_that_of_its_kind():
+    limits = caller("rate: 5/1m, concurrency: 2, claims: {rate: rpm}", rpm="60/1m").limits
+    assert limits == (Quota("concurrency", 2), Quota("requests", 60, 60.0))
+
+
+def test_the_prefix_is_that_of_the_entry():
+    assert caller("prefix: 'people:'").name == "people:ada"
+    assert caller("prefix: ''").name == "ada"
+
+
+def test_the_leeway_is_part_of_the_expiry():
+    (entry,) = issuers("{issuer: 'https://a.example', audience: x, leeway: 10s}")
+    assert caller_of(entry, claims(), "USD").expires == NOW + 86_410
+
+
+@pytest.mark.parametrize(
+    ("more", "changes"),
+    [
+        ("claims: {models: m}", {"m": 1}),
+        ("claims: {models: m}", {"m": ["a", 1]}),
+        ("claims: {models: m}", {"m": ["a"] * 201}),
+        ("claims: {operations: m}", {"m": {"a": 1}}),
+        ("claims: {team: m}", {"m": ["search"]}),
+        ("claims: {team: m}", {"m": "a\nb"}),
+        ("claims: {name: m}", {"m": True}),
+        ("claims: {priority: m}", {"m": "highest"}),
+        ("claims: {rate: m}", {"m": 60}),
+        ("claims: {rate: m}", {"m": "60 per minute"}),
+        ("claims: {budget: m}", {"m": "5 EUR/1d"}),
+        ("claims: {concurrency: m}", {"m": "two"}),
+    ],
+)
+def test_a_claim_of_the_wrong_form_is_refused_by_its_name(more, changes):
+    with pytest.raises(TokenRefused, match="The claim 'm' of the token is not"):
+        caller(more, **changes)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "value", "expected"),
+    [
+        ("acme/*", "acme/web", True),
+        ("acme/*", "evil/acme/web", False),
+        ("[a, b]", "b", True),
+        ("[a, b]", ["x", "a"], True),
+        ("[a, b]", ["x"], False),
+        ("'true'", True, True),
+        ("'1'", 1, True),
+        ("'*'", None, False),
+        ("'*'", {"a": 1}, False),
+        ("'*'", [], False),
+    ],
+)
+def test_requirements(allowed, value, expected):
+    assert meets(issuer(f"require: {{r: {allowed}}}"), {"r": value}) is expected

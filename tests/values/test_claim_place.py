@@ -1,0 +1,37 @@
+import pytest
+
+from engine.values.claim_place import ClaimPlace
+
+CLAIMS = {
+    "sub": "ada",
+    "groups": ["models", "all"],
+    "realm_access": {"roles": [{"name": "admin"}]},
+    "https://example.com/team": "search",
+    "a.b": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("sub", "ada"),
+        ("groups", ["models", "all"]),
+        ("groups[1]", "all"),
+        ("groups[2]", None),
+        ("realm_access.roles[0].name", "admin"),
+        ("/https:~1~1example.com~1team", "search"),
+        ("/groups/0", "models"),
+        ("/a.b", 1),
+        ("absent.name", None),
+        ("sub.name", None),
+        ("sub[0]", None),
+    ],
+)
+def test_a_place_is_read(text, value):
+    assert ClaimPlace.parse(text).read(CLAIMS) == value
+
+
+@pytest.mark.parametrize("text", ["", ".", "a.", "a[", "a[x]", "a]", "[0]", "a..b", "a/b"])
+def test_what_is_no_place_is_refused(text):
+    with pytest.raises(ValueError, match="is not the place of a claim"):
+        ClaimPlace.parse(text)
