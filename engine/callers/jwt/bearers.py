@@ -76,11 +76,14 @@ class Bearers:
     @staticmethod
     def is_signed(secret: str) -> bool:
         """Whether a secret has the form of such a token; then no other table knows it."""
-        return len(secret) <= MAX_TOKEN and _FORM.fullmatch(secret) is not None
+        return secret.startswith("eyJ") and _FORM.fullmatch(secret) is not None
 
     def caller(self, secret: str) -> tuple[Caller, str]:
         """The caller, and the identity of the token (`identity.py`). Raises TokenRefused,
         KeysUnavailable."""
+        if len(secret) > MAX_TOKEN:
+            message = f"The token has more than {MAX_TOKEN} characters: it needs fewer claims."
+            raise TokenRefused(message)
         key = digest(secret)
         entry = self._entries.get(key)
         if entry is not None:
@@ -169,7 +172,7 @@ def _identity(issuer: JwtIssuer, claims: Mapping[str, Any], key: str) -> str:
     """Raises TokenRefused for a revoked token."""
     token_id = claims.get("jti")
     if not isinstance(token_id, str):
-        return unrevocable(key)
+        return unrevocable(issuer.issuer, key)
     if token_id in issuer.revoked:
         raise TokenRefused("The token was revoked.", is_known=True)
     return revocable(issuer.issuer, token_id)

@@ -10,10 +10,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from engine.callers.jwt import bearers as module
 from engine.callers.jwt.bearers import Bearers
+from engine.callers.jwt.identity import revocable
 from engine.callers.jwt.key_set import MAX_AGE, MIN_INTERVAL, STALE_AGE, KeySet
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from tests.support.signed_tokens import (
     ENTRY,
+    ISSUER,
     NOW,
     claims,
     ec_key,
@@ -56,7 +58,7 @@ def test_a_signed_token_has_a_caller(key, algorithm, kid):
 
 def test_a_token_with_an_id_has_that_as_identity():
     _, identity = bearers().caller(token(claims(jti="7")))
-    assert identity == "jwt:https://login.example.com/:7"
+    assert identity == revocable(ISSUER, "7")
 
 
 def test_a_revoked_token_is_refused():
@@ -325,4 +327,6 @@ def test_other_secrets_are_not_of_this_form(secret):
 
 def test_a_token_is_bounded():
     assert Bearers.is_signed(token())
-    assert not Bearers.is_signed("eyJ" + "a" * 8_200 + ".b.c")
+    secret = "eyJ" + "a" * 8_200 + ".b.c"
+    assert Bearers.is_signed(secret)
+    assert "8192 characters" in refusal(secret)
