@@ -6,17 +6,18 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from anthropic import Anthropic
 from google import genai
-from google.genai import types
+from google.genai import errors, types
 from openai import OpenAI
 
 from tests.support.genai_methods import calls
-from tests.support.running import ALL, Running, gateway, mock, patient, pointed_at, shipped
+from tests.support.running import ALL, LIMITED, Running, gateway, mock, patient, pointed_at, shipped
 from tests.support.sdk_methods import FILE, Calls
 from tools.sdk_operations import SdkOperation, generated
 
@@ -63,17 +64,38 @@ OPENAI_REASONS = {
 """The methods of OpenAI's SDK that are not served by the shipped config."""
 
 
+@dataclass
+class Vendors:
+    """A mock of what the shipped config serves, and the text of that config."""
+
+    url: str
+    config: str
+    folder: Path
+
+
 @pytest.fixture(scope="module")
-def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """The shipped gateway with the objects of objects.yaml, in front of a mock of the same."""
+def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
+    """A mock of the shipped gateway with the objects of objects.yaml."""
     folder: Path = tmp_path_factory.mktemp("methods")
     config = shipped(folder / "project").replace("# include: [objects", "include: [objects", 1)
     path = folder / "project" / "mock.yaml"
     path.write_text(config.replace("{listen}", "127.0.0.1:1"))
-    with (
-        mock(folder, "--config", str(path)) as upstream,
-        gateway(folder / "project", patient(config), pointed_at(upstream.url)) as running,
-    ):
+    with mock(folder, "--config", str(path)) as upstream:
+        yield Vendors(upstream.url, patient(config), folder / "project")
+
+
+@pytest.fixture(scope="module")
+def front(vendors: Vendors) -> Iterator[Running]:
+    """The shipped gateway with the objects of objects.yaml, whose ids are not sealed."""
+    with gateway(vendors.folder, vendors.config, pointed_at(vendors.url)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sealed(vendors: Vendors) -> Iterator[Running]:
+    """The same gateway with sealed ids."""
+    config = f"{vendors.config}\nobjects: {{key: {'0123456789abcdef' * 2}}}\n"
+    with gateway(vendors.folder, config, pointed_at(vendors.url)) as running:
         yield running
 
 
@@ -150,3 +172,21 @@ def test_the_three_vendors_files_have_one_path(front: Running) -> None:
     files = google.files
     file = files.upload(file=io.BytesIO(b"x"), config={"mime_type": "text/plain"})
     assert file.name in [each.name for each in files.list()]
+
+
+def google(running: Running, token: str = ALL) -> genai.Client:
+    return genai.Client(api_key=token, http_options=types.HttpOptions(base_url=running.url))
+
+
+def test_a_file_that_google_uploads_in_pieces_is_its_callers(sealed: Running) -> None:
+    """The address of an upload, which has no token, is that of the caller who has begun it."""
+    client = google(sealed)
+    options = types.UploadFileConfig(mime_type="text/plain", display_name="notes")
+    file = client.files.upload(file=io.BytesIO(b"hello"), config=options)
+    assert str(file.name).startswith("files/mw")
+    assert client.files.get(name=str(file.name)).display_name == "notes"
+    assert [each.name for each in client.files.list()] == [file.name]
+    other = google(sealed, LIMITED)
+    assert list(other.files.list()) == []
+    with pytest.raises(errors.ClientError, match="no such object"):
+        other.files.get(name=str(file.name))
