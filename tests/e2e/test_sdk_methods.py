@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic import Anthropic
+from anthropic import Anthropic, NotFoundError
 from google import genai
 from google.genai import errors, types
 from openai import OpenAI
 
+from engine.values.caller import digest
 from tests.support.genai_methods import calls
-from tests.support.running import ALL, LIMITED, Running, gateway, mock, patient, pointed_at, shipped
+from tests.support.running import ALL, Running, gateway, mock, patient, pointed_at, shipped
 from tests.support.sdk_methods import FILE, Calls
 from tools.sdk_operations import SdkOperation, generated
 
@@ -29,6 +30,8 @@ GIVEN: dict[str, Any] = {
     "max_tokens": 9,
     "messages": [{"role": "user", "content": "hi"}],
 }
+OTHER = "mw-" + "d" * 64
+"""The token of another caller."""
 _RESPONSE = {"model": "gpt-4o", "input": "hi"}
 SPECIAL: dict[str, dict[str, Any]] = {
     "audio.speech.create": {"model": "tts-1", "voice": "alloy"},
@@ -94,7 +97,9 @@ def front(vendors: Vendors) -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def sealed(vendors: Vendors) -> Iterator[Running]:
     """The same gateway with sealed ids."""
-    config = f"{vendors.config}\nobjects: {{key: {'0123456789abcdef' * 2}}}\n"
+    token = f"  - {{name: other, sha256: {digest(OTHER)}}}"
+    config = vendors.config.replace("\ntokens:\n", f"\ntokens:\n{token}\n", 1)
+    config += f"\nobjects: {{key: {'0123456789abcdef' * 2}}}\n"
     with gateway(vendors.folder, config, pointed_at(vendors.url)) as running:
         yield running
 
@@ -186,7 +191,41 @@ def test_a_file_that_google_uploads_in_pieces_is_its_callers(sealed: Running) ->
     assert str(file.name).startswith("files/mw")
     assert client.files.get(name=str(file.name)).display_name == "notes"
     assert [each.name for each in client.files.list()] == [file.name]
-    other = google(sealed, LIMITED)
+    asked = client.models.generate_content(model="gemini-2.5-flash", contents=[file, "hi"])
+    assert asked.candidates
+    other = google(sealed, OTHER)
     assert list(other.files.list()) == []
     with pytest.raises(errors.ClientError, match="no such object"):
+        other.models.generate_content(model="gemini-2.5-flash", contents=[file, "hi"])
+    with pytest.raises(errors.ClientError, match="no such object"):
         other.files.get(name=str(file.name))
+
+
+def test_a_chat_names_files_of_its_caller_only(sealed: Running) -> None:
+    def ask(client: Anthropic, file: str) -> Any:
+        source: Any = {"type": "file", "file_id": file}
+        message: Any = {"role": "user", "content": [{"type": "document", "source": source}]}
+        return client.beta.messages.create(
+            model="claude-sonnet",
+            max_tokens=9,
+            messages=[message],
+            betas=["files-api-2025-04-14"],
+        )
+
+    with (
+        Anthropic(base_url=sealed.url, api_key=ALL, max_retries=0) as client,
+        Anthropic(base_url=sealed.url, api_key=OTHER, max_retries=0) as other,
+    ):
+        file = client.beta.files.upload(file=("a.txt", b"hi", "text/plain"))
+        assert ask(client, file.id).role == "assistant"
+        for asker, name in ((other, file.id), (client, "file_011CNha8iCJcU1wXNR6q4V8w")):
+            with pytest.raises(NotFoundError, match="no such object"):
+                ask(asker, name)
+
+
+def test_the_version_of_a_skill_is_found_by_its_id(sealed: Running) -> None:
+    with Anthropic(base_url=sealed.url, api_key=ALL, max_retries=0) as client:
+        skill = client.beta.skills.create(files=[("s/SKILL.md", b"---\nname: s\n---\n")])
+        version = client.beta.skills.versions.create(skill.id, files=[("s/SKILL.md", b"-")])
+        found = client.beta.skills.versions.retrieve(version.id, skill_id=skill.id)
+        assert found.id == version.id
