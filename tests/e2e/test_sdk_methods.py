@@ -30,6 +30,10 @@ GIVEN: dict[str, Any] = {
     "max_tokens": 9,
     "messages": [{"role": "user", "content": "hi"}],
 }
+GOOGLE_REASONS = dict.fromkeys(
+    ("auth_tokens", "interactions.auth_tokens"), "hands out a key of the vendor"
+)
+"""The beginnings of the names of methods that are not served, of google-genai."""
 OTHER = "mw-" + "d" * 64
 """The token of another caller."""
 _RESPONSE = {"model": "gpt-4o", "input": "hi"}
@@ -148,7 +152,14 @@ def test_every_method_of_google_genai_is_served(front: Running) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         client = genai.Client(api_key=ALL, http_options=options)
-        served = [name for name, call in calls(client) if call() is not name]
+        served, failed = [], {}
+        for name, call in calls(client):
+            try:
+                call()
+                served.append(name)
+            except Exception as error:
+                failed[name] = error
+    assert {name for name in failed if name.rpartition(".")[0] not in GOOGLE_REASONS} == set()
     assert len(served) >= 75
 
 
