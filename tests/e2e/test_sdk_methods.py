@@ -157,7 +157,7 @@ def test_every_method_of_google_genai_is_served(front: Running) -> None:
             try:
                 call()
                 served.append(name)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - the SDK has families of them
                 failed[name] = error
     assert {name for name in failed if name.rpartition(".")[0] not in GOOGLE_REASONS} == set()
     assert len(served) >= 75
