@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from engine.callers.jwt.identity import is_signed
 from engine.dialects import Dialect
 from engine.edge.response import common_headers
 from engine.exchange.caller_connection import InternalCaller, TrySend, UpstreamSockets
@@ -21,6 +22,7 @@ from engine.sockets.lanes import Run
 from engine.sockets.memory import MemoryBudget, ResponseMemory
 from engine.sockets.session import ClientOutlet, ResponsesSession
 from engine.sockets.turn import Answer, Turns
+from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, token_ended
 
 log = logging.getLogger("modelway")
@@ -154,8 +156,16 @@ def _current_caller(exchange: Exchange, services: Services) -> Callable[[], Inte
     upgrade, and it raises GatewayError 401 once the token is not valid any more."""
     first, token = exchange.caller, exchange.token
 
+    def current() -> Caller | None:
+        if not token:
+            return first
+        if not is_signed(token):
+            return services.tokens.get(token)
+        validity = services.token_validity  # what its issuer has signed stays as it is
+        return None if validity is not None and validity.revoked([token]) else first
+
     def look_up() -> InternalCaller:
-        caller = services.tokens.get(token) if token else first
+        caller = current()
         expires = None if caller is None else caller.expires
         if (token and caller is None) or (expires is not None and services.clock() >= expires):
             raise token_ended()

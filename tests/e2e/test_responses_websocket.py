@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,8 @@ from tests.support.running import (
     Running,
     gateway,
 )
+from tests.support.signed_tokens import ENTRY, claims, key_set
+from tests.support.signed_tokens import token as signed_token
 from tests.support.translating import SPECS
 from tests.support.waiting import under_load, until
 
@@ -219,12 +222,13 @@ def test_openai_agents_call_a_tool(items: str, has_websocket: bool, tmp_path: Pa
 
 
 @contextmanager
-def serving(folder: Path, speak: Any) -> Iterator[tuple[Running, Recorder]]:
-    """A gateway of one worker, in front of an upstream that answers as `speak`."""
+def serving(folder: Path, speak: Any, more: str = "") -> Iterator[tuple[Running, Recorder]]:
+    """A gateway of one worker, in front of an upstream that answers as `speak`. `more` are sections
+    of its config."""
     (folder / "gateway").mkdir()
     with recorder() as upstream:
         upstream.speak = speak
-        text = CONFIG.format(specs=SPECS, url=upstream.url, tokens=TOKENS)
+        text = CONFIG.format(specs=SPECS, url=upstream.url, tokens=TOKENS + more)
         with gateway(folder / "gateway", text) as front:
             yield front, upstream
 
@@ -238,6 +242,23 @@ def test_what_asks_for_no_websocket_or_has_none_is_told_so_with_426(platform: Pl
     port = platform.gateway.port
     assert ask(port, request("/v1/responses", token=ALL)).status == 426
     assert upgrade(port, ALL, "/v1/chat/completions").status == 426
+
+
+def test_the_bearer_of_another_issuers_token_is_the_caller_of_each_request(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_text(json.dumps({"keys": key_set()}))
+    entry = ENTRY % f", jwks_file: '{keys}', models: [gpt-4o]"
+    with (
+        serving(tmp_path, AgentModel({}), f"callers: {{jwt: [{entry}]}}\n") as (front, _),
+        client(front.port, signed_token(claims(exp=int(time.time()) + 8))) as talk,
+    ):
+        assert talk.ask(model="gpt-4o", input="hi")[-1]["type"] == "response.completed"
+        [refused] = talk.ask(model="gpt-5.5", input="hi")
+        assert (refused["status"], refused["error"]["code"]) == (403, "model_not_allowed")
+        [ended] = talk.answer()  # its token has expired
+        assert (ended["status"], talk.peer.closed()[0]) == (401, 1008)
+        until(lambda: len(log(front)) == 3, "the row of the socket")
+        assert {row["token"] for row in log(front)} == {"login.example.com:ada"}
 
 
 def test_each_request_is_one_of_its_caller_and_a_warm_up_is_none(tmp_path: Path) -> None:
