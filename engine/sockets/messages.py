@@ -20,6 +20,8 @@ _is_stream_id = re.compile(r"[A-Za-z0-9_.-]{1,256}").fullmatch
 _OF_THE_SOCKET = ("type", "stream_id", "generate", "client_metadata", "previous_response_id")
 """Members of a message that the request of its response does not have. `client_metadata` is Codex's
 and unknown to other servers; it says the same in headers."""
+_MAX_DEPTH = 250
+"""Levels of JSON that orjson surely writes, which reads up to 1,024."""
 _SHOWN = 100
 """Characters of a client's value that an error shows."""
 
@@ -123,8 +125,15 @@ def own_error(error: GatewayError, stream_id: str = "") -> bytes:
     return error_message(error.status, document, stream_id)
 
 
+def nested_too_deep() -> GatewayError:
+    """400 for JSON that is nested deeper than it can be written again."""
+    message = f"The message is nested too deeply; write at most {_MAX_DEPTH} levels."
+    return GatewayError(400, "invalid_json", message)
+
+
 def steering_failed(steer: Steer) -> bytes:
-    """The answer to `response.steer`: no upstream behind a gateway is sure to have it."""
+    """The answer to `response.steer`: no upstream behind a gateway is sure to have it. Raises
+    InvalidMessage."""
     error = {
         "type": "invalid_request_error",
         "code": "steering_not_supported",
@@ -132,7 +141,10 @@ def steering_failed(steer: Steer) -> bytes:
     }
     described = {"previous_response_id": steer.previous, "input": steer.input}
     event = {"type": "response.steer.failed", "sequence_number": 0, "error": error}
-    return orjson.dumps({**event, "steer": described})
+    try:
+        return orjson.dumps({**event, "steer": described})
+    except orjson.JSONEncodeError:
+        raise InvalidMessage(nested_too_deep()) from None
 
 
 def with_stream_id(event: bytes, stream_id: str) -> bytes:

@@ -143,8 +143,12 @@ class ResponsesSession:
                     self._answer(message)
                 except InvalidMessage as invalid:
                     self._outlet.send(own_error(invalid.error, invalid.stream_id))
+                if self._outlet.is_full:  # nothing is read of a client that does not read
+                    self._outlet.wait()
         except Stopped:
             return
+        except AbortConnection:
+            self.end(ending.caller_disconnected())
         except Closed as closed:
             if closed.is_violation:
                 self.end(ending.close_both(closed.code, closed.reason))

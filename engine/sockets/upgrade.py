@@ -25,7 +25,12 @@ from engine.values.errors import AbortConnection, AbortReason, token_ended
 
 log = logging.getLogger("modelway")
 
-_NOT_OF_A_REQUEST = ("HTTP_UPGRADE", "HTTP_CONNECTION", "HTTP_TRANSFER_ENCODING", "wsgi.input")
+_NOT_OF_A_REQUEST = frozenset(
+    {
+        *("HTTP_UPGRADE", "HTTP_CONNECTION", "wsgi.input"),
+        *("HTTP_TRANSFER_ENCODING", "HTTP_CONTENT_ENCODING", "HTTP_EXPECT"),
+    }
+)
 _MAX_MESSAGE = "x-codex-websocket-max-message-bytes"
 """A header of the upgrade from which Codex learns what it has to send by HTTP."""
 
