@@ -6,12 +6,14 @@ The law: fields stand at the top level of the JSON beside `type`; an error is ne
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
 
+from engine.sockets.large_messages import read_large_message
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
 
@@ -31,12 +33,14 @@ class Create(NamedTuple):
 
     `stream_id` names its lane, "" for the default one; `previous` is the id of the response that it
     continues, "" for none. `generate` is false for a request that only prepares the next one.
+    `items` are those of its input as they were written, None where they are to be read from it.
     """
 
     request: Json
     stream_id: str = ""
     previous: str = ""
     generate: bool = True
+    items: bytes | None = None
 
 
 class Steer(NamedTuple):
@@ -54,10 +58,15 @@ class InvalidMessage(Exception):
         self.error, self.stream_id = error, stream_id
 
 
-def read_message(data: bytes) -> Create | Steer:
-    """Read the text of a message. Raises InvalidMessage."""
+def read_message(data: bytes, above: float = math.inf) -> Create | Steer:
+    """Read the text of a message; of one of more than `above` bytes what it nests is not parsed.
+    Raises InvalidMessage."""
+    items = None
     try:
-        message = orjson.loads(data)
+        if len(data) <= above:
+            message = orjson.loads(data)
+        else:
+            message, items = read_large_message(data) or (None, None)
     except orjson.JSONDecodeError as error:
         raise _invalid("invalid_json", f"The message is not valid JSON: {error}.") from None
     if not isinstance(message, dict):
@@ -70,10 +79,10 @@ def read_message(data: bytes) -> Create | Steer:
         shown = str(kind)[:_SHOWN]
         text = f"'{shown}' is not the type of a message here; send '{_CREATE}'."
         raise _invalid("unknown_event_type", text, "type", stream_id)
-    return _create(message, stream_id)
+    return _create(message, stream_id, items)
 
 
-def _create(message: Json, stream_id: str) -> Create:
+def _create(message: Json, stream_id: str, items: bytes | None) -> Create:
     previous, generate = message.get("previous_response_id"), message.get("generate")
     if not (previous is None or isinstance(previous, str)):
         text = "'previous_response_id' must be a string or null."
@@ -85,7 +94,7 @@ def _create(message: Json, stream_id: str) -> Create:
         raise _invalid("unsupported_value", text, "background", stream_id)
     request = {name: value for name, value in message.items() if name not in _OF_THE_SOCKET}
     request["stream"] = True
-    return Create(request, stream_id, previous or "", generate is not False)
+    return Create(request, stream_id, previous or "", generate is not False, items)
 
 
 def _stream_id(message: Json) -> str:

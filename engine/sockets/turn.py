@@ -6,13 +6,15 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import orjson
+from gevent import GreenletExit
 
 from engine.dialects import Dialect
-from engine.exchange.caller_connection import InternalCaller, TrySend
+from engine.exchange.caller_connection import Answer, InternalCaller, TrySend
+from engine.exchange.interruption import CallerLeft, interruption
 from engine.sockets.events import EventMessages
 from engine.sockets.memory import ResponseMemory, whole_request
 from engine.sockets.messages import (
@@ -29,17 +31,6 @@ from engine.values.trees import Json
 log = logging.getLogger("modelway")
 
 _MAX_ERROR = 65_536
-
-
-class Answer(Protocol):
-    """The response to a call from inside (`engine.app.internal_call.InternalResponse`)."""
-
-    status: int
-    headers: list[tuple[str, str]]
-
-    def __iter__(self) -> Iterator[bytes]: ...
-
-    def close(self) -> None: ...
 
 
 Call = Callable[[bytes, InternalCaller, TrySend], Answer]
@@ -104,7 +95,9 @@ class Turn:
         self._memory, self._outlet, self._create = memory, outlet, create
         self._events = EventMessages(dialect, create.stream_id, self._remember)
         self._before: bytes | None = b""
-        self._new = items_of(create.request.get("input"))
+        self._new = create.items
+        if self._new is None:
+            self._new = items_of(create.request.get("input"))
         if create.previous:
             known = memory.get(create.previous)
             self._before = None if known is None else known.items
@@ -133,6 +126,10 @@ class Turn:
         except AbortConnection as abort:
             self._break_off(str(abort.strerror))
             return
+        except GreenletExit as cause:  # that of an exchange of another process, if it has no error
+            if not isinstance(cause, CallerLeft) and not self._events.has_ended:
+                self._outlet.send(own_error(interruption(cause).error, create.stream_id))
+            raise
         if not self._events.has_ended:
             self._break_off("the answer had no end")
 

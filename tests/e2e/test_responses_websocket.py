@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from openai import OpenAI
 
-from engine.config.keys import default
 from tests.support import agents
 from tests.support.agent_model import AgentModel
 from tests.support.frames import KEY, TEXT, Peer
@@ -245,9 +244,7 @@ def test_each_request_is_one_of_its_caller_and_a_warm_up_is_none(tmp_path: Path)
         serving(tmp_path, AgentModel({})) as (front, upstream),
         client(front.port, LIMITED) as talk,
     ):
-        assert dict(talk.headers)["x-codex-websocket-max-message-bytes"] == str(
-            default("server.heavy.above")
-        )
+        assert dict(talk.headers)["x-codex-websocket-max-message-bytes"] == "4000000"
         warm = talk.ask(model="gpt-4o", input=[], generate=False)[-1]["response"]["id"]
         last = talk.ask(model="gpt-4o", input="hi", previous_response_id=warm, store=False)[-1]
         assert last["type"] == "response.completed"
@@ -330,6 +327,39 @@ def test_a_worker_that_dies_cuts_its_sockets_and_the_next_one_serves(tmp_path: P
         until(lambda: front.workers() not in ([], [worker]), "another worker")
         with client(front.port) as talk:
             assert talk.ask(model="gpt-4o", input="hi")[-1]["type"] == "response.completed"
+
+
+def test_a_large_turn_and_those_that_continue_it_are_served_by_a_heavy_worker(
+    tmp_path: Path,
+) -> None:
+    with (
+        serving(tmp_path, AgentModel({})) as (front, upstream),
+        client(front.port, LIMITED) as talk,
+    ):
+        items = [{"role": "user", "content": "Some words. " * 20}] * 4000
+        at_rest = heavy_ticks(front)
+        first = talk.ask(model="gpt-4o", input=items, store=False)[-1]
+        assert first["type"] == "response.completed"
+        more = {"model": "gpt-4o", "store": False, "previous_response_id": first["response"]["id"]}
+        assert talk.ask(input="and?", **more)[-1]["type"] == "response.completed"
+        assert heavy_ticks(front) > at_rest
+        bodies = [json.loads(each.body) for each in upstream.requests if each.body]
+        assert [len(bodies), len(bodies[0]["input"])] == [2, 4000]
+        assert bodies[1]["input"][:4000] == items
+        assert len(bodies[1]["input"]) > 4001  # the answer, and what is new
+        assert bodies[1]["input"][-1]["content"] == "and?"
+        [refused] = talk.ask(model="gpt-5.5", input=items)
+        assert (refused["status"], refused["error"]["code"]) == (403, "model_not_allowed")
+        [wrong] = talk.ask(model="gpt-4o", input=[*items, 17])
+        assert (wrong["status"], wrong["error"]["type"]) == (400, "invalid_request_error")
+        rows = [(row["operation"], row["token"], row["status"]) for row in log(front)]
+        assert rows == [("openai.createResponse", "limited", n) for n in (200, 200, 403, 400)]
+
+
+def heavy_ticks(front: Running) -> int:
+    """CPU time of the heavy workers, which do nothing at rest."""
+    stats = [Path(f"/proc/{pid}/stat").read_text() for pid in front.workers(heavy=True)]
+    return sum(int(field) for stat in stats for field in stat.rpartition(")")[2].split()[11:13])
 
 
 def test_a_message_that_is_too_large_closes_with_1009(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+from engine.exchange.caller_connection import InternalCaller
 from engine.process.messages import receive_message, send_message
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.http1.request import RequestHead
@@ -22,13 +23,14 @@ _READY, _BEGUN, _REUSABLE, _CLOSE = b"y", b"b", b"r", b"c"
 class PassedRequest(NamedTuple):
     """A request whose head was read: `buffered` are the bytes behind it, `address` is the caller's,
     `listener` the number of the socket that accepted the connection. `close`: the connection ends
-    with the response."""
+    with the response. `caller` is that of a request from inside, None for any other."""
 
     head: RequestHead
     buffered: bytes
     address: object
     listener: int
     close: bool
+    caller: InternalCaller | None = None
 
 
 class Report(NamedTuple):
