@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from engine.exchange.caller_connection import InternalCaller
-from engine.process.messages import receive_message, send_message
+from engine.process.messages import receive_bytes, receive_message, send_bytes, send_message
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.http1.request import RequestHead
 from engine.values.errors import GatewayError
@@ -55,7 +55,8 @@ def await_heavy_worker(sock: GeventSocket, seconds: float) -> bool:
 
 def send_request(sock: GeventSocket, request: PassedRequest) -> None:
     """Raises OSError if the heavy worker has died."""
-    send_message(sock, request)
+    send_message(sock, request._replace(buffered=b""))
+    send_bytes(sock, request.buffered)
 
 
 def receive_request(sock: GeventSocket) -> PassedRequest:
@@ -63,7 +64,7 @@ def receive_request(sock: GeventSocket) -> PassedRequest:
     if the worker has died, or waits no longer."""
     sock.sendall(_READY)
     request: PassedRequest = receive_message(sock)
-    return request
+    return request._replace(buffered=receive_bytes(sock))
 
 
 def receive_report(sock: GeventSocket) -> Report:
