@@ -43,16 +43,19 @@ class StageCache:
     def authenticate(self, route: Route, *, any_operation: bool = False) -> Stage:
         """Finds the caller, who may call the operation, or `any_operation`."""
 
+        has_http = route.answer is not None and route.answer.is_websocket
+
         def build() -> Stage:
             return authenticate(
                 route.carriers,
                 route.allows_anonymous,
                 self._services,
                 any_operation=any_operation,
+                has_http=has_http,
                 same_origin=self._same_origin,
             )
 
-        settings = tuple(route.carriers), route.allows_anonymous, any_operation
+        settings = tuple(route.carriers), route.allows_anonymous, any_operation, has_http
         return self.once("authenticate", settings, build)
 
     def policies(self, steps: Sequence[PolicyStep]) -> list[Stage]:
