@@ -12,6 +12,7 @@ from functools import partial
 
 from engine.app.alternative_responders import AlternativeResponders
 from engine.app.machine_stores import open_shared
+from engine.app.mcp_servers import add_servers
 from engine.app.own_pages import OwnPages
 from engine.app.preload import preload_models
 from engine.app.route_handler import outer_stages, responder_of
@@ -77,6 +78,7 @@ def build(
     )
     inside.app = app
     _add_routes(app, plan, parts)
+    add_servers(app, plan, parts)
     _add_console(app, pages, shown or plan, parts.services)
     pages.add_listener(app)
     _connect_to_server(app, parts)
@@ -128,6 +130,7 @@ def _add_route(
             operation.query,
             operation.id,
             place,
+            route.dialects[-1],
         )
         app.add_route(template, resource)
         yield resource

@@ -9,6 +9,7 @@ makes with one (`InternalConnection`).
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.edge.inside_call import InternalResponse, respond
@@ -72,9 +73,7 @@ def call(
     Raises CannotCall if the values cannot be written as a request, AbortConnection where the
     connection of a caller would be cut, and if the caller disconnects (`InternalCaller.fileno`).
     """
-    for name in values.headers:
-        if name.lower() in _REFUSED_HEADERS:
-            raise CannotCall(f"header '{name}' cannot be given to {operation.id}: {_WHY_REFUSED}")
+    check_headers(operation.id, values.headers)
     try:
         written = operation.writer.write(values)
         request = Request(written.method, written.target, written.headers, written.body, address)
@@ -82,6 +81,13 @@ def call(
     except ValueError as error:
         raise CannotCall(str(error)) from error
     return send(app, request, caller)
+
+
+def check_headers(operation: str, names: Iterable[str]) -> None:
+    """Raises CannotCall for a header that says who calls, or how the body is sent."""
+    for name in names:
+        if name.lower() in _REFUSED_HEADERS:
+            raise CannotCall(f"header '{name}' cannot be given to {operation}: {_WHY_REFUSED}")
 
 
 def send(

@@ -13,7 +13,8 @@ from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
 from engine.config.routes import WebSocket
 from engine.config.transforms import TransformConfig
-from engine.edge.answers.own_answer import AnswerSources
+from engine.dialects import Dialect
+from engine.edge.answers.own_answer import AnswerSources, SessionRoute
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
@@ -92,6 +93,7 @@ def head_stages(route: Route, parts: Parts) -> list[Stage]:
     shared, by_model = parts.shared, route.model is not None
     return [
         shared.authenticate(route),
+        *shared.bind_session(route),
         *shared.policies(route.guards.early),
         shared.limit(route, Part.HEAD if by_model else Part.ALL),
     ]
@@ -236,7 +238,15 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
     if route.answer is not None:
         variable = next(iter(path_templates.variables(route.operation.path)), "")
         socket, limits = _socket(route, parts)
-        sources = AnswerSources(parts.visible_models, route.dialects, variable, socket)
+        sources = AnswerSources(
+            parts.visible_models,
+            route.dialects,
+            variable,
+            parts.services.client_secrets,
+            parts.services.clock,
+            session_routes(parts.plan.routes, route.dialects[-1]),
+            socket,
+        )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
     forward = _forward(route, operation, parts)
@@ -266,6 +276,15 @@ def _socket(route: Route, parts: Parts) -> tuple[Handler | None, SessionLimits |
     limits = session_limits(route.websocket)
     settings = SocketSettings(route.dialects[-1], limits, parts.plan.config.server.max_body)
     return parts.sockets.handler(settings), limits
+
+
+def session_routes(routes: Iterable[Route], dialect: Dialect) -> tuple[SessionRoute, ...]:
+    """The routes of a dialect whose sessions client secrets open."""
+    return tuple(
+        SessionRoute(route.operation.id, route.default_model)
+        for route in routes
+        if route.client_secrets is not None and route.dialects[-1] is dialect
+    )
 
 
 def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:

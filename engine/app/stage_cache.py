@@ -17,6 +17,7 @@ from engine.exchange.services import Services
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.stages.authenticate import authenticate
+from engine.stages.client_secret import bind_session
 from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.receive import receive
@@ -42,7 +43,6 @@ class StageCache:
 
     def authenticate(self, route: Route, *, any_operation: bool = False) -> Stage:
         """Finds the caller, who may call the operation, or `any_operation`."""
-
         has_http = route.answer is not None and route.answer.is_websocket
 
         def build() -> Stage:
@@ -53,10 +53,20 @@ class StageCache:
                 any_operation=any_operation,
                 has_http=has_http,
                 same_origin=self._same_origin,
+                client_secrets=self._services.client_secrets if takes_secrets else None,
             )
 
-        settings = tuple(route.carriers), route.allows_anonymous, any_operation, has_http
+        takes_secrets = route.client_secrets is not None
+        kinds = any_operation, has_http, takes_secrets
+        settings = tuple(route.carriers), route.allows_anonymous, *kinds
         return self.once("authenticate", settings, build)
+
+    def bind_session(self, route: Route) -> list[Stage]:
+        """Binds sessions to their client secrets, on routes that accept those."""
+        model, form = route.model, route.client_secrets
+        if self._services.client_secrets is None or model is None or form is None:
+            return []
+        return [self.once("bind session", (model, form), lambda: bind_session(model, form))]
 
     def policies(self, steps: Sequence[PolicyStep]) -> list[Stage]:
         """The stages of policies."""

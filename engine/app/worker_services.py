@@ -17,7 +17,7 @@ from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
-from engine.exchange.services import Lookup, Services, SignedTokens
+from engine.exchange.services import ClientSecretKeys, Lookup, Services, SignedTokens
 from engine.plan.route import Plan
 from engine.process.channel import Channel
 from engine.values.price import Prices
@@ -61,8 +61,14 @@ def services_of(
         from engine.app.tracing import tracing
 
         begin = tracing(config, config.telemetry.traces, telemetry)
+    client_secrets: ClientSecretKeys | None = None
+    if config.client_secrets.keys:
+        from engine.app.client_secrets import open_keys
+
+        client_secrets = open_keys(config.client_secrets, telemetry)
     return Services(
         tokens=tokens,
+        client_secrets=client_secrets,
         signed_tokens=_signed_tokens(config),
         counters=counters_of(config, telemetry) if is_limited(plan) else None,
         allow_uncounted=config.stores.on_store_failure == "allow",

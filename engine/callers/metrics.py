@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from engine.exchange.services import ClientSecretKeys
 from engine.values.metric import Collector, Sample, counter, gauge
 
 if TYPE_CHECKING:
@@ -19,6 +20,26 @@ LOOKUPS = counter(
 RECORDS_AWAY = gauge(
     "modelway_records_away", "", "1 while the database of tokens cannot be reached.", "livemax"
 )
+
+
+CLIENT_SECRETS = counter(
+    "modelway_client_secrets_total",
+    "result",
+    "Client secrets: issued, accepted at a session, expired, invalid (forged, changed, of a token "
+    "that ended, or for another operation).",
+)
+
+
+def client_secret_collector(keys: ClientSecretKeys) -> Collector:
+    """Client secrets by result."""
+
+    def collect() -> Iterator[Sample]:
+        yield CLIENT_SECRETS, ("issued",), keys.issued
+        yield CLIENT_SECRETS, ("accepted",), keys.accepted
+        yield CLIENT_SECRETS, ("expired",), keys.expired
+        yield CLIENT_SECRETS, ("invalid",), keys.invalid
+
+    return collect
 
 
 def lookup_collector(cache: TokenCache) -> Collector:

@@ -14,19 +14,25 @@ from engine.cli.output_format import format_option
 from engine.cli.terminal import is_terminal
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
+from engine.exchange.request import Request
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import FAILURES, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
+from engine.plan.route import Plan
 from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
 
 
 @click.command()
 @config_option
-@click.argument("method")
-@click.argument("path")
+@click.argument("method", required=False)
+@click.argument("path", required=False)
+@click.option("--tool", default="", help="A tool of an MCP server, in place of METHOD and PATH.")
+@click.option(
+    "--arguments", default="{}", help="The arguments of the tool, as JSON; @FILE reads a file."
+)
 @click.option("-H", "--header", "headers", multiple=True, help="A header: 'name: value'.")
 @click.option("-d", "--data", default="", help="The body; @FILE reads a file, @- standard input.")
 @click.option(
@@ -46,8 +52,10 @@ from engine.values.caller import Caller
 @second_opinion_option
 def command(
     config: ConfigFiles,
-    method: str,
-    path: str,
+    method: str | None,
+    path: str | None,
+    tool: str,
+    arguments: str,
     headers: Sequence[str],
     data: str,
     token: str,
@@ -64,9 +72,12 @@ def command(
     body gets its Content-Type automatically. Where openapi-core validates the request differently,
     a warning shows both results.
 
+    With --tool and --arguments it is the request of a call of a tool.
+
     \b
       modelway explain POST /v1/chat/completions --token alice -d @body.json
       modelway explain POST /v1/chat/completions --token alice -d @body.json --answers openai=503
+      modelway explain --tool create_order --arguments '{"body": {"item": "tea"}}' --token alice
 
     \b
     Exit status: 0 served, 1 refused (or the config has errors), 2 wrong usage.
@@ -74,8 +85,13 @@ def command(
     result = result_or_exit(plan_of(config), "nothing is explained")
     assert result.plan is not None
     settings = result.plan.config
-    body = _body(data)
-    request = observation.request(method, path, _headers(headers), body, address)
+    if bool(tool) == bool(method and path) or (tool and (method or headers or data)):
+        raise click.UsageError("write METHOD and PATH, or --tool and --arguments")
+    if tool:
+        request = _tool_request(result.plan, tool, arguments, address)
+    else:
+        body = _body(data)
+        request = observation.request(method or "", path or "", _headers(headers), body, address)
     caller = _caller(settings, token) if token else None
     try:
         rehearsal = rehearse(result.plan, request, caller, _answers(answers, settings))
@@ -88,6 +104,25 @@ def command(
         warnings = compare_request(result.plan, rehearsal)
     _print(report(result, rehearsal, warnings), output_format)
     sys.exit(0 if rehearsal.status < 400 else 1)
+
+
+def _tool_request(plan: Plan, name: str, arguments: str, address: str) -> Request:
+    """The request of a call of a tool; exits if the tool refuses the arguments."""
+    from engine.offline.tool_calls import find_tool, request_of
+
+    try:
+        values = json.loads(_body(arguments))
+    except ValueError as error:
+        raise click.UsageError(f"--arguments is not JSON: {error}") from error
+    try:
+        tool = find_tool(plan, name)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    try:
+        return request_of(plan, tool, values, address)
+    except ValueError as error:
+        click.echo(f"refused by the tool '{tool.name}' ({tool.operation}): {error}")
+        sys.exit(1)
 
 
 def _print(document: dict[str, object], output_format: str) -> None:

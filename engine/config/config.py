@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from engine.config.callers import JwtIssuer
+from engine.config.client_secrets import ClientSecrets
 from engine.config.console import Console
 from engine.config.keys import default
+from engine.config.mcp import McpServer
 from engine.config.models import Model
 from engine.config.objects import Objects
 from engine.config.routes import Policy, RouteConfig
@@ -70,6 +72,8 @@ class Config:
     console: Console = field(default_factory=Console)
     origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
     telemetry: Telemetry = field(default_factory=Telemetry)
+    mcp: Mapping[str, McpServer] = field(default_factory=dict)
+    client_secrets: ClientSecrets = field(default_factory=ClientSecrets)
     overlays: tuple[FilePath, ...] = ()
     objects: Objects = field(default_factory=Objects)
 

@@ -16,11 +16,13 @@ import orjson
 from engine import credentials
 from engine.config import duration_bounds, keys, schema_check
 from engine.config.callers import JwtReader
+from engine.config.client_secrets import read_client_secrets
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
 from engine.config.include import join_includes
 from engine.config.joined_document import TAGS, JoinedDocument, joined_document
 from engine.config.literal_secrets import add_masked
+from engine.config.mcp import read_mcp
 from engine.config.models import TargetReader, read_model
 from engine.config.objects import read_objects
 from engine.config.overlays import apply_overlays, refuse_tags
@@ -238,4 +240,6 @@ def _config(
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=telemetry,
         objects=read_objects(values.get("objects", {}), source, findings),
+        mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
+        client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
     )

@@ -50,7 +50,9 @@ _OTHERS = {
     "openai.createEmbedding": "embedding",
     "openai.createImage": "image",
     "openai.createImageEdit": "image",
+    "openai.createImageVariation": "image",
     "openai.createTranscription": "transcription",
+    "openai.createTranslation": "transcription",
     "openai.createSpeech": "speech",
     "openai.createModeration": "moderation",
     "rerank.rerank": "rerank",
@@ -123,6 +125,7 @@ def _routes(tasks: Collection[str]) -> Iterator[str]:
     yield "    model: $request.body#/model\n"
     if "realtime" in tasks:
         yield "  - {operation: openai.connectRealtime, model: $request.query.model}\n"
+        yield "  - {operation: openai.createRealtimeClientSecret, answer: client_secrets}\n"
     yield "  - {operation: openai.connectResponses, answer: responses}\n"
     names = ["generateContent", "streamGenerateContent", "countTokens"]
     names += ["embedContent", "batchEmbedContents"] if "embedding" in tasks else []

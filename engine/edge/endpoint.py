@@ -85,6 +85,8 @@ class Endpoints:
             )
             exchange.operation = operation
             exchange.body_reader = body
+            if connection.internal is not None:
+                exchange.record.mcp = connection.internal.mcp
             try:
                 self._respond(resp, exchange, body, handler)
             except BaseException:

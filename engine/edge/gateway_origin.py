@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -70,6 +71,51 @@ class SameOrigin:
         return bool(port and host) and _with_port(host, port) in {
             _with_port(target.strip().lower(), port) for target in hosts
         }
+
+
+class PageOrigins:
+    """The origins whose pages may call an endpoint that programs on this machine use too: those of
+    `origins`, "*" for any, and this gateway's own.
+
+    An attacker can let a name of theirs resolve to this machine (DNS rebinding): then their page's
+    origin is the host that it asks for. So that counts as this gateway's only if it is the host of
+    `base_url`, an IP address or `localhost`, which no one can let resolve to something else.
+    """
+
+    def __init__(self, origins: Sequence[str] = (), base_url: str = "") -> None:
+        self._any = "*" in origins
+        self._origins = frozenset(origins)
+        self._gateway = urlsplit(base_url).netloc.lower()
+
+    def allow(self, environ: Mapping[str, Any]) -> bool:
+        """Whether a request is of no page, or of one of these."""
+        origin = environ.get("HTTP_ORIGIN")
+        if origin is None or self._any or origin in self._origins:
+            return True
+        scheme, _, host = origin.lower().partition("://")
+        port = _PORTS.get(scheme, "")
+        if not (port and host):
+            return False
+        if host == self._gateway:
+            return True
+        is_host = _with_port(host, port) == _with_port(
+            str(environ.get("HTTP_HOST", "")).lower(), port
+        )
+        return is_host and _is_fixed(host)
+
+
+def _is_fixed(host: str) -> bool:
+    """Whether a host is an IP address or `localhost`."""
+    if not _HOST.fullmatch(host):
+        return False
+    name = host[1 : host.index("]")] if host.startswith("[") else host.partition(":")[0]
+    if name == "localhost":
+        return True
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _forwarded(name: str, environ: Mapping[str, Any], proxies: Sequence[Network]) -> str:

@@ -12,7 +12,7 @@ import gevent
 from gevent import GreenletExit
 
 from engine.exchange.exchange import Exchange, Handler, Observer, Response
-from engine.exchange.interruption import TokenRevoked
+from engine.exchange.interruption import CallCancelled, TokenRevoked
 from engine.exchange.record import Outcome
 
 log = logging.getLogger("modelway")
@@ -115,6 +115,14 @@ class RequestLifecycle:
         if exchange in self._open and not exchange.record.outcome:
             self._revoked.add(exchange)
             gevent.get_hub().loop.run_callback(self._interrupt, exchange, TokenRevoked, False)
+
+    def cancel(self, exchange: Exchange) -> None:
+        """End an open exchange, because its caller has cancelled it. Returns at once.
+
+        As `interrupt`, with the outcome `caller_left`.
+        """
+        if exchange in self._open and not exchange.record.outcome:
+            gevent.get_hub().loop.run_callback(self._interrupt, exchange, CallCancelled, False)
 
     def _interrupt(self, exchange: Exchange, cause: type[GreenletExit], force: bool) -> None:
         """Raise `cause` in the greenlet of an open exchange. Runs in the event loop, while all

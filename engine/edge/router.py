@@ -13,7 +13,7 @@ import falcon
 from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
-from engine.edge.resource import Choose, Resource, first_responder
+from engine.edge.resource import Candidate, Choose, Resource, first_responder
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
@@ -73,7 +73,7 @@ class Router:
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
         """Add one method of a path; the variables in `slash_variables` may contain slashes."""
         resource.template, resource.names = uri_template, tuple(variables(uri_template))
-        if resource.mount and len(self._mounts) < _MOUNTS:
+        if resource.mount not in ("", "/") and len(self._mounts) < _MOUNTS:
             self._mounts.add(resource.mount)
         first: Resource = self._tree.add(
             uri_template, resource.method, resource, resource.slash_variables
@@ -95,7 +95,7 @@ class Router:
             resource: Resource = match.value
             spans = match.variables
             if resource.variants or resource.query:
-                candidate = self._find_candidate(resource, spans, path, query, uri, req.method)
+                candidate = self._find_candidate(resource, spans, path, query, uri, req)
                 if candidate is not None:
                     return candidate
                 match = PathMiss((), ())
@@ -117,12 +117,33 @@ class Router:
         responder = self._unmatched(partial(_miss, match, self._cors, self._miss_hint))
         return self, {req.method: responder}, {"path": path, "query": query}, uri
 
+    def candidate(self, operation: str, method: str, path: str, query: str) -> Candidate | None:
+        """How a request from inside reaches an operation, which may be one of several for its path;
+        None if it leads to none or to another one. Raises GatewayError for an unsafe request."""
+        reason = unsafe(path) or unsafe_query(query)
+        if reason is not None:
+            raise unsafe_address(reason)
+        match = self._tree.find(path, method)
+        if not isinstance(match, PathMatch):
+            return None
+        resource: Resource = match.value
+        if not (resource.variants or resource.query):
+            found = Candidate(resource, match.variables)
+            return found if resource.operation == operation else None
+        return resource.candidate(operation, path, query, match.variables)
+
     def _find_candidate(
-        self, resource: Resource, spans: Spans, path: str, query: str, uri: str, method: str
+        self,
+        resource: Resource,
+        spans: Spans,
+        path: str,
+        query: str,
+        uri: str,
+        req: falcon.Request,
     ) -> tuple[Any, Any, dict[str, Any], str] | None:
         """The responder that chooses among the variants of a resource, or that of the only one with
         this query; None if there is none."""
-        candidates = resource.candidates(path, query, spans)
+        candidates = resource.candidates(path, query, spans, req.env)
         if not candidates:
             return None
         first, variables = candidates[0]
@@ -135,7 +156,7 @@ class Router:
         }
         is_only = len(candidates) == 1
         responder = first.responder() if is_only else self._choose(candidates)
-        return first, {method: responder}, params, uri
+        return first, {req.method: responder}, params, uri
 
     def _miss_hint(self, path: str, method: str) -> str:
         """The end of the message for an unknown path: the path that a client with another base
@@ -176,6 +197,8 @@ class Application(falcon.App):  # type: ignore[type-arg]
     `telemetry` is the application on the listener for metrics and health, `telemetry_address` the
     address of that listener. A server with several listeners calls `on_listener` for each.
 
+    `routes` is its router, for calls from inside.
+
     The server calls `leaving` when its shutdown begins, and then accepts connections for `delay`
     more seconds if its worker has no successor; it calls `interrupt` when the grace period of open
     requests is over, and `close` when its worker ends and no request is open. `record_refusal`
@@ -187,6 +210,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
     close: Callable[[], None] = staticmethod(lambda: None)
     record_refusal: Callable[[Exchange], None] = staticmethod(lambda exchange: None)
 
+    routes: Router
     delay: float = 0.0
     telemetry: Application | None = None
     telemetry_address: ListenAddress | None = None
@@ -257,10 +281,10 @@ def application(
         path, _, query = raw_target(req.env).partition("?")
         unmatched(partial(_fail, error))(req, resp, path, query)
 
-    router: Any = Router(
-        unmatched, pages=pages, cors=cors, hint=hint, choose=choose
-    )  # Falcon wants its own type
+    routes = Router(unmatched, pages=pages, cors=cors, hint=hint, choose=choose)
+    router: Any = routes  # Falcon wants its own type
     app = Application(router=router, request_type=BareRequest)
+    app.routes = routes
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app
@@ -274,9 +298,14 @@ def _fail(error: Exception, exchange: Exchange) -> Response:
     raise GatewayError(500, "internal_error", "The gateway failed on this request.")
 
 
+def unsafe_address(reason: str) -> GatewayError:
+    """400: the path or the query must not reach an upstream."""
+    return GatewayError(400, "invalid_path", f"The request's address cannot be served: {reason}.")
+
+
 def _refuse(reason: str, exchange: Exchange) -> Response:
     """Raise 400 for an unsafe path or query."""
-    raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {reason}.")
+    raise unsafe_address(reason)
 
 
 def _miss(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from engine.exchange.record import McpMessage
 from engine.values.caller import Caller
 
 TrySend = Callable[[bytes], bool]
@@ -52,6 +53,7 @@ class InternalCaller:
     token: str = ""
     fileno: int = -1
     sockets: UpstreamSockets | None = None
+    mcp: McpMessage | None = None
 
 
 class Answer(Protocol):

@@ -2,6 +2,7 @@
 
 `GreenletExit` itself: the worker ends. `TokenRevoked`: the caller's token is no longer valid.
 `CallerLeft`: the socket has closed over which the request was one of several.
+`CallCancelled`: the caller has cancelled the request by another one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ class CallerLeft(GreenletExit):
     """The caller has closed the socket of the exchange, or broken its protocol."""
 
 
+class CallCancelled(GreenletExit):
+    """The caller has sent another request that cancels this one."""
+
+
 class Interruption(NamedTuple):
     """How an interrupted exchange ends: the outcome for its record, why its connection is closed,
     and the error for the caller."""
@@ -37,4 +42,7 @@ def interruption(cause: GreenletExit) -> Interruption:
         return Interruption(Outcome.REVOKED, AbortReason.REVOKED, token_ended())
     if isinstance(cause, CallerLeft):
         return Interruption(Outcome.CALLER_LEFT, AbortReason.CALLER_LEFT, caller_left())
+    if isinstance(cause, CallCancelled):
+        cancelled = GatewayError(499, "cancelled", "The caller cancelled the request.")
+        return Interruption(Outcome.CALLER_LEFT, AbortReason.RESPONSE_BROKE_OFF, cancelled)
     return Interruption(Outcome.SHUTDOWN, AbortReason.SHUTDOWN, shutting_down())

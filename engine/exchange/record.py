@@ -59,6 +59,24 @@ class Attempt(NamedTuple):
     language: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class McpMessage:
+    """The message of MCP for which a request is made.
+
+    `server` is its name in the config, `method` that of the message ("other" for an unknown one),
+    `tool` the name of the tool that is called, `revision` that of the protocol, and `client` the
+    program that sent it, as that says itself; each is "" if it is not known. `key` is equal for
+    messages of one client with the same id.
+    """
+
+    server: str
+    method: str = ""
+    tool: str = ""
+    revision: str = ""
+    client: str = ""
+    key: object = None
+
+
 RUNNING = Attempt("", "", "", "", 0, 0.0, 0.0)
 """An attempt that has not ended."""
 
@@ -97,7 +115,8 @@ class RequestRecord:
     clock, 0 before. `events` counts the events of a stream; `longest_gap` is the longest time
     between two of them.
 
-    `traffic` is set once the request is a session of a WebSocket.
+    `traffic` is set once the request is a session of a WebSocket, `mcp` for a message of MCP and
+    for the operation that it calls.
 
     `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
@@ -133,6 +152,7 @@ class RequestRecord:
     price_source: str = ""
     unused: tuple[UnusedAnswer, ...] = ()
     traffic: Traffic | None = None
+    mcp: McpMessage | None = None
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []

@@ -28,37 +28,45 @@ class Request:
     address: str = HERE
 
 
+_ENVIRON: dict[str, Any] = {
+    "SCRIPT_NAME": "",
+    "SERVER_NAME": "localhost",
+    "SERVER_PORT": "80",
+    "SERVER_PROTOCOL": "HTTP/1.1",
+    "HTTP_HOST": "localhost",
+    "wsgi.version": (1, 0),
+    "wsgi.url_scheme": "http",
+    "wsgi.errors": sys.stderr,
+    "wsgi.multithread": False,
+    "wsgi.multiprocess": True,
+    "wsgi.run_once": False,
+}
+"""What is the same for all requests."""
+
+
 def environ_of(request: Request) -> dict[str, Any]:
     """The WSGI environ of a request, without its body. Raises ValueError."""
-    path, _, query = request.target.partition("?")
+    target = request.target
+    path, _, query = target.partition("?")
     if not path.startswith("/"):
         raise ValueError(f"the path '{path}' does not begin with '/'")
-    if not request.target.isascii() or not request.target.isprintable() or " " in request.target:
+    if not target.isascii() or not target.isprintable() or " " in target:
         raise ValueError("the path contains a character that must be percent-encoded")
-    environ: dict[str, Any] = {
+    environ = {
+        **_ENVIRON,
         "REQUEST_METHOD": request.method.upper(),
-        "RAW_URI": request.target,
-        "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+        "RAW_URI": target,
+        "PATH_INFO": unquote_to_bytes(path).decode("latin-1") if "%" in path else path,
         "QUERY_STRING": query,
-        "SCRIPT_NAME": "",
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": "80",
-        "SERVER_PROTOCOL": "HTTP/1.1",
         "REMOTE_ADDR": request.address,
-        "HTTP_HOST": "localhost",
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
-        "wsgi.errors": sys.stderr,
-        "wsgi.multithread": False,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
     }
-    fields: dict[str, str] = {}
+    names = set()
     for name, value in request.headers:
         if not name or not value.isprintable() or "_" in name:
             raise ValueError(f"header '{name}' cannot be sent")
         key = environ_key(name)
-        fields[key] = f"{fields[key]},{value}" if key in fields else value
+        environ[key] = f"{environ[key]},{value}" if key in names else value
+        names.add(key)
     if request.body:
-        fields.setdefault("CONTENT_LENGTH", str(len(request.body)))
-    return {**environ, **fields}
+        environ.setdefault("CONTENT_LENGTH", str(len(request.body)))
+    return environ

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Observer
 from engine.exchange.turns import Turns
 from engine.values.admission import AdmissionQueues
@@ -27,6 +28,23 @@ class Lookup(Protocol):
     """Finds callers by the digest of their token; None for an unknown one."""
 
     def get(self, digest: str, /) -> Caller | None: ...
+
+
+class ClientSecretKeys(Protocol):
+    """Seals and opens client secrets, and counts them (`client_secret_keys.ClientSecretKeys`)."""
+
+    issued: int
+    accepted: int
+    expired: int
+    invalid: int
+
+    def seal(self, secret: ClientSecret) -> str:
+        """The secret as a text. Raises TooLarge."""
+        ...
+
+    def open(self, text: str) -> ClientSecret | None:
+        """What a text says that a key of the ring has sealed; None for any other text."""
+        ...
 
 
 class SignedTokens(Protocol):
@@ -100,6 +118,8 @@ class Services:
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
+    `client_secrets` seals and opens client secrets, None without keys.
+
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
 
@@ -121,6 +141,7 @@ class Services:
     allow_uncounted: bool = True
     prices: Prices = field(default_factory=Prices)
     currency: str = "USD"
+    client_secrets: ClientSecretKeys | None = None
     token_validity: TokenValidity | None = None
     begin: Observer | None = None
     observers: Sequence[Observer] = ()

@@ -22,15 +22,25 @@ from engine.plan.admission_checks import check_admission
 from engine.plan.assign_operations import Claim, assign
 from engine.plan.caller_transform_checks import check_caller_transforms
 from engine.plan.choose_checks import check_choices
+from engine.plan.client_secret_checks import check_client_secrets
 from engine.plan.connection_checks import check_connections
 from engine.plan.deny_checks import check_deny
+from engine.plan.mcp_servers import read_servers
 from engine.plan.model_checks import check_operations
 from engine.plan.name_checks import check_names
 from engine.plan.object_checks import check_objects, object_facts
 from engine.plan.path_checks import check_paths
 from engine.plan.provider_checks import check_providers
-from engine.plan.route import Plan, PlanResult, Route, ServedConfig, model_operations
+from engine.plan.route import (
+    NamedRoute,
+    Plan,
+    PlanResult,
+    Route,
+    ServedConfig,
+    model_operations,
+)
 from engine.plan.tokenizers import load_tokenizers
+from engine.plan.tool_checks import check_changes
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
 from engine.policies import Guards, guards
@@ -93,10 +103,13 @@ def _plan(
     check_paths(routes, config, findings)
     check_objects(config, specifications, findings)
     check_admission(config, routes, findings)
+    check_client_secrets(config, routes, findings)
     check_deny(routes, config, specifications, findings)
     by_model = tuple(route.by_model for route in routes if route.model is not None)
     operations = cache(partial(model_operations, config, by_model))
     check_operations(config, operations, routes, specifications, findings)
+    tools = read_servers(config, specifications, routes, findings)
+    check_changes(tools, config, specifications, findings)
     if not findings.errors:
         served = ServedConfig(config, routes, operations(), specifications)
         check_caller_transforms(served, findings)
@@ -108,7 +121,21 @@ def _plan(
     if findings.errors:
         return None
     with_guards = tuple(_with_guards(routes, config))
-    return Plan(config, with_guards, specifications, by_model, operations(), tokenizers)
+    return Plan(
+        *(config, with_guards, specifications, by_model, operations(), tokenizers),
+        _with_routes(tools, with_guards),
+    )
+
+
+def _with_routes(
+    tools: Mapping[str, Sequence[NamedRoute]], routes: Sequence[Route]
+) -> dict[str, tuple[NamedRoute, ...]]:
+    """The tools with their routes as they are served."""
+    by_operation = {route.operation.id: route for route in routes} if tools else {}
+    return {
+        server: tuple(replace(t, route=by_operation[t.route.operation.id]) for t in listed)
+        for server, listed in tools.items()
+    }
 
 
 def _resolved_routes(

@@ -20,7 +20,7 @@ from engine.spec.schema_places import names_in, place_in
 from engine.spec.spec import Specification
 from engine.transforms.operation_edits import body_schemas, has_unknown_body
 
-CODE = "MW480"
+CODE = "MW490"
 _UNDESCRIBED = "**"
 
 

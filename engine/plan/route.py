@@ -10,12 +10,14 @@ from hashlib import sha256
 from pathlib import Path as FilePath
 
 from engine.config.config import Config
+from engine.config.mcp import NO_CHANGES, ToolConfig
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Choice, TargetConfig
 from engine.config.providers import free_texts
 from engine.config.routes import Hedge, Policy, WebSocket
 from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
+from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.edge.answers.own_answer import OwnAnswer
 from engine.metering.tokenizer import Tokenizer
 from engine.objects.facts import ObjectFacts
@@ -73,6 +75,13 @@ class Route:
     objects: ObjectFacts | None = None
 
     @property
+    def client_secrets(self) -> ClientSecretFormat | None:
+        """How the dialect writes the client secrets that open sessions of this route, None if none
+        do."""
+        accepts = self.operation.client_secrets and self.model is not None
+        return self.dialects[-1].client_secrets if accepts else None
+
+    @property
     def by_model(self) -> ModelOperation:
         """The operation as a value for `ModelOperations`."""
         operation, dialect = self.operation, self.dialects[-1].name
@@ -104,7 +113,17 @@ class Route:
     @property
     def templates(self) -> list[tuple[str, str]]:
         """Each full path template with its mount prefix."""
-        return [(mount + self.operation.path, mount) for mount in self.operation.mounts]
+        return self.operation.templates
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRoute:
+    """The route of an operation that is a tool: the name of the tool, and what the config changes
+    of it."""
+
+    name: str
+    route: Route
+    changes: ToolConfig = NO_CHANGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +131,7 @@ class Plan:
     """All routes to serve. `specifications` are the documents, for pages that show them; `by_model`
     are all operations that are routed by model, even if `routes` has been reduced since, and
     `operations` those of each model when the plan was made; `tokenizers` are loaded, by the paths
-    of their files."""
+    of their files. `tools` are those of each MCP server, in the order of their names."""
 
     config: Config
     routes: tuple[Route, ...]
@@ -120,6 +139,7 @@ class Plan:
     by_model: tuple[ModelOperation, ...] = ()
     operations: ModelOperations | None = None
     tokenizers: Mapping[str, Tokenizer] = field(default_factory=dict)
+    tools: Mapping[str, tuple[NamedRoute, ...]] = field(default_factory=dict)
 
     def served(self) -> Plan:
         """The plan for a gateway. Its config has no routes: they are the operations' now. This plan

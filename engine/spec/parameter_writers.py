@@ -87,7 +87,8 @@ class ParameterWriter:
             yield self._encoded_name(self.name), self._joint(self._delimiter()).join(parts)
 
     def _deep(self, name: str, value: object) -> Iterator[Pair]:
-        """`name[a][b]=x`; a list repeats its name, or has numbers if its items are no texts."""
+        """`name[a][b]=x`; the items of a list are `name[]`, or have numbers if they are no texts:
+        Rack and PHP take the last of several `name`, and all of these."""
         if isinstance(value, Mapping):
             for key, below in value.items():
                 if "[" in key or "]" in key:
@@ -96,7 +97,7 @@ class ParameterWriter:
         elif isinstance(value, list | tuple):
             nested = any(isinstance(item, Mapping | list | tuple) for item in value)
             for number, item in enumerate(value):
-                yield from self._deep(f"{name}[{number}]" if nested else name, item)
+                yield from self._deep(f"{name}[{number if nested else ''}]", item)
         else:
             yield quote(name, safe=""), self._encoded(value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import string
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -17,16 +17,20 @@ from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
 from engine.spec.document.styles import STYLES
+from engine.spec.form_writer import write_form
+from engine.spec.multipart_writer import write_multipart
 from engine.spec.operation import Operation
 from engine.spec.parameter_writers import ParameterWriter, parameter_writer
-from engine.values.media_types import body_kind, essence
+from engine.spec.sequences import write_sequence
+from engine.values.media_types import body_kind, essence, sequence_kind
 
 
 @dataclass(frozen=True, slots=True)
 class RequestValues:
     """The values of a request. Parameters are by their names, JSON values; None is the same as no
     value. `body` is a JSON value, bytes as they are sent, or MISSING; `media_type` is its media
-    type, by default the first of the document that fits."""
+    type, by default the first of the document that fits. The body of a form is an object of its
+    fields, in a multipart form with a `File` for each file, that of a sequence a list of items."""
 
     path: Mapping[str, Any] = field(default_factory=dict)
     query: Mapping[str, Any] = field(default_factory=dict)
@@ -56,8 +60,14 @@ class RequestWriter:
         """`item` is the path item of the operation, `node` its own node; `slash_variables`
         are the variables of its path that may contain slashes."""
         self._operation = operation
-        self._template = operation.mounts[0] + operation.path
-        self._media_types = [name for name, _ in node.get("requestBody").get("content").items()]
+        self._template = operation.templates[0][0]
+        contents = dict(node.get("requestBody").get("content").items())
+        self._media_types = [*contents]
+        self._encodings = {
+            essence(name): media.value["encoding"]
+            for name, media in contents.items()
+            if isinstance(media.value, dict) and isinstance(media.value.get("encoding"), dict)
+        }
         self._writers: dict[tuple[str, str], ParameterWriter] = {}
         self._query_type = ""
         for declared in declared_parameters(item, node):
@@ -108,6 +118,8 @@ class RequestWriter:
             if not texts.get(name):
                 raise ValueError(f"path parameter '{name}' of {self._operation.id} needs a value")
             path = path.replace(f"{{{name}}}", texts[name])
+        if values and not {".", ".."}.isdisjoint(path.split("/")):
+            raise ValueError(f"a path parameter of {self._operation.id} is '.' or '..'")
         return quote(path, safe=_UNQUOTED)  # a document may have other characters in its paths
 
     def _query(self, values: Mapping[str, object]) -> str:
@@ -142,14 +154,24 @@ class RequestWriter:
         if isinstance(body, bytes):
             default = next(iter(self._media_types), "application/octet-stream")
             return body, values.media_type or _concrete(default)
-        media_type = values.media_type or self.json_type
-        if body_kind(essence(media_type)) != "json":
+        media_type = values.media_type or self.json_type or _first(self._media_types)
+        name = essence(media_type)
+        kind = sequence_kind(name) or body_kind(name)
+        encoding = self._encodings.get(name)
+        if kind == "form" and isinstance(body, Mapping):
+            return write_form(body, encoding), media_type
+        if kind == "multipart" and isinstance(body, Mapping):
+            return write_multipart(body, encoding)
+        if kind == "text" and isinstance(body, str):
+            return body.encode(), media_type
+        is_sequence = kind in ("lines", "records", "events") and isinstance(body, list)
+        if kind != "json" and not is_sequence:
             raise ValueError(
                 f"the body of {self._operation.id} is {self._media_types[0]}, not JSON; "
                 "give its bytes and its media type"
             )
         try:
-            return orjson.dumps(body), media_type
+            return write_sequence(kind, body) if is_sequence else orjson.dumps(body), media_type
         except TypeError as error:
             raise ValueError(f"the body of {self._operation.id} is not JSON: {error}") from error
 
@@ -169,6 +191,14 @@ _UNQUOTED = string.punctuation
 def _folded(name: str, location: str) -> str:
     """The name of a parameter, to compare it: those of headers have no case."""
     return name.lower() if location == "header" else name
+
+
+def _first(media_types: Sequence[str]) -> str:
+    """The first media type of a form, a sequence or text, "" if there is none."""
+    kinds = (
+        (name, sequence_kind(essence(name)) or body_kind(essence(name))) for name in media_types
+    )
+    return next((name for name, kind in kinds if kind), "")
 
 
 def _concrete(media_range: str) -> str:

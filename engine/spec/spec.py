@@ -47,16 +47,14 @@ class Specification:
             node = node.get(str(step))
         return node
 
-    def _item(self, operation: Operation) -> Node:
+    def item(self, operation: Operation) -> Node:
         """The path item of the operation."""
         return self.library.document.get("paths").get(str(operation.at[1]))
 
     def writer(self, operation: Operation, slash_variables: Collection[str] = ()) -> RequestWriter:
         """Writes requests of the operation from values; `slash_variables` are the variables of its
         path that may contain slashes."""
-        return RequestWriter(
-            operation, self._item(operation), self.node(operation), slash_variables
-        )
+        return RequestWriter(operation, self.item(operation), self.node(operation), slash_variables)
 
     def recompile(
         self, operation: Operation, *, lenient: bool, with_names: bool, with_read_only: bool = False
@@ -66,7 +64,7 @@ class Specification:
         """
         schemas = self._schemas_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
         return recompile(
-            *(operation, self.node(operation), self._item(operation), schemas),
+            *(operation, self.node(operation), self.item(operation), schemas),
             with_names=with_names,
             with_read_only=with_read_only,
         )

@@ -15,10 +15,11 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
-from engine.exchange.services import Services
+from engine.exchange.services import ClientSecretKeys, Services
 from engine.spec.parameter_readers import cookies
 from engine.spec.query_string import Query
 from engine.spec.security import Carrier
+from engine.stages.client_secret import caller_of_client_secret, invalid_client_secret
 from engine.values.caller import Caller, digest
 from engine.values.client_address import caller_address, networks, within
 from engine.values.errors import GatewayError, Malformed
@@ -40,9 +41,11 @@ def authenticate(
     any_operation: bool = False,
     has_http: bool = False,
     same_origin: SameOrigin | None = None,
+    client_secrets: ClientSecretKeys | None = None,
 ) -> Stage:
     """A stage that sets `exchange.caller`: by the token of the request or, for one from inside of
-    this process, by its connection. The contents of all `carriers` are removed from the request, so
+    this process, by its connection. A secret that one of the `client_secrets` has sealed stands for
+    the token that it was made from. The contents of all `carriers` are removed from the request, so
     that no token is forwarded or logged; on an `anonymous` route that is all.
 
     Raises GatewayError 401 without a valid token; 429 for an unknown token from an address that has
@@ -63,7 +66,13 @@ def authenticate(
         if internal is None:
             secrets = read_secrets(exchange)
             remove_secrets(exchange)
-            caller = _caller(secrets, places, challenge, exchange, services)
+            caller = None
+            if client_secrets is not None:
+                caller = caller_of_client_secret(
+                    secrets, client_secrets, challenge, exchange, services
+                )
+            if caller is None:
+                caller = _caller(secrets, places, challenge, exchange, services)
         else:
             remove_secrets(exchange)
             caller = _internal_caller(internal, places, challenge, exchange, services)
@@ -228,6 +237,7 @@ def _caller(
     elif secrets:
         _limit_guesses(exchange, services)
         message = "The token is not known here. Check that this platform issued it."
+        message = invalid_client_secret(secrets, services) or message
     else:
         message = f"The request has no token. Send it as {places}."
     raise GatewayError(401, "invalid_api_key", message, headers=challenge)

@@ -8,6 +8,8 @@ from typing import NamedTuple, get_type_hints
 
 import orjson
 
+from engine.exchange.agent_session import session_of
+from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import CANCELLED, Outcome
 
@@ -18,7 +20,8 @@ class Entry(NamedTuple):
     `time` is when the request arrived (Unix seconds), `duration` and `first_byte` are seconds,
     `cost` is in nano-units of `currency`, at the price from `price` (see `values/price.py`).
     `outcome` is one of `Outcome`, or CANCELLED for an attempt that is no request of its own;
-    `source` is the counter of the tokens (see `values/usage.py`).
+    `source` is the counter of the tokens (see `values/usage.py`). `client` and `client_version` are
+    the program that sent the request, `session` the session that it names.
     Text is "" where there is none, and is cut after 256 characters.
 
     An entry that was read from a journal may hold values out of bounds, until it is `repaired`.
@@ -59,6 +62,9 @@ class Entry(NamedTuple):
     image_output: int = 0
     price: str = ""
     team: str = ""
+    client: str = ""
+    client_version: str = ""
+    session: str = ""
 
 
 TYPES = get_type_hints(Entry)
@@ -105,6 +111,8 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             *_USAGE_PARTS(usage),
             record.price_source,
             caller.team if caller is not None else "",
+            *client_of(exchange)[:2],
+            session_of(exchange),
         )
     )
 
@@ -129,6 +137,10 @@ def cancelled_entries(exchange: Exchange, currency: str) -> list[Entry]:
             duration=attempt.seconds,
             bytes_in=entry.bytes_in,
             attempts=1,
+            team=entry.team,
+            client=entry.client,
+            client_version=entry.client_version,
+            session=entry.session,
         )
         for number, attempt in enumerate(exchange.record.attempts, 1)
         if attempt.failure == CANCELLED

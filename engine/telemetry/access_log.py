@@ -19,17 +19,21 @@ from typing import Any
 
 import orjson
 
+from engine.exchange.agent_session import session_of
+from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import Attempt, Outcome, RequestRecord, Traffic
+from engine.exchange.record import Attempt, McpMessage, Outcome, RequestRecord, Traffic
 from engine.values.client_address import Network, caller_address
 from engine.values.redaction import redact_query, redact_tokens
 from engine.values.usage import RARE, Usage
 
 FIELDS = (
-    *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
+    *("time", "request_id", "trace_id", "token", "address", "client", "session"),
+    *("method", "path", "query"),
     *("operation", "model", "model_served", "upstream", "target", "attempts"),
     *("status", "outcome", "code", "limit", "bytes_in", "bytes_out"),
     *("first_byte", "duration", "own", "queue", "stream", "usage", "cost", "currency", "websocket"),
+    *("via", "mcp"),
 )
 """The fields of a line, in their default order."""
 
@@ -162,6 +166,8 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "trace_id": None if trace is None else trace.trace_id,
         "token": caller.name if caller is not None else "",
         "address": address,
+        "client": client_of(exchange).text,
+        "session": session_of(exchange),
         "method": exchange.method,
         "path": redact_tokens(exchange.path),
         "operation": exchange.operation,
@@ -188,6 +194,8 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         row["queue"] = _round(record.queue_time)
     if exchange.record.traffic is not None:
         row["websocket"] = _session(exchange.record.traffic)
+    if record.mcp is not None:
+        row |= {"via": "mcp", "mcp": _message(record.mcp)}
     if not fields:
         return row
     if "query" in fields:
@@ -237,6 +245,17 @@ def _session(traffic: Traffic) -> Row:
         "seconds": _round(traffic.seconds),
         "code": traffic.code,
     }
+
+
+def _message(mcp: McpMessage) -> Row:
+    row = {
+        "server": mcp.server,
+        "method": mcp.method,
+        "tool": mcp.tool,
+        "revision": mcp.revision,
+        "client": redact_tokens(mcp.client),
+    }
+    return {name: value for name, value in row.items() if value}
 
 
 def _round(seconds: float) -> float:

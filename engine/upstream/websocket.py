@@ -57,6 +57,7 @@ def converse(
                 error=_error_writer(exchange, dialect),
                 usage=dialect.socket_usage,
                 redact=upgrade.redact,
+                opening=_opening(exchange, dialect),
             )
             _run(session, sessions, exchange)
         finally:
@@ -64,6 +65,12 @@ def converse(
         raise AbortConnection(AbortReason.SESSION_ENDED)
 
     return handle
+
+
+def _opening(exchange: Exchange, dialect: Dialect) -> bytes:
+    """The first message to the upstream: the settings that a client secret is for."""
+    secret, form = exchange.client_secret, dialect.client_secrets
+    return b"" if secret is None or form is None else form.opening(secret.session)
 
 
 def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:

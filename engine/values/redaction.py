@@ -31,7 +31,8 @@ _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _SECRET_PARAMETER = re.compile(f"{_NAME}|code|sig|%", re.IGNORECASE)
 """`code` is OAuth's (RFC 6749), `sig` a signed URL's; a name with escapes may hide any other."""
 _SECRET_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/%=]{24,}|(?:sk|mw|pk|rk|AIza)[-_A-Za-z0-9].*")
-_GATEWAY_TOKEN = re.compile(rf"{PREFIX}[0-9A-Za-z]{{16,}}")
+_GATEWAY_TOKEN = re.compile(rf"({PREFIX})[0-9A-Za-z]{{16,}}|(?<![0-9A-Za-z])(ek_)[\w-]{{16,}}")
+"""A token, or a client secret."""
 
 
 def is_secret_name(header: str) -> bool:
@@ -40,8 +41,9 @@ def is_secret_name(header: str) -> bool:
 
 
 def redact_tokens(path: str) -> str:
-    """A raw path with `mw-***` for each text that has the shape of a gateway token."""
-    return _GATEWAY_TOKEN.sub(f"{PREFIX}***", path) if PREFIX in path else path
+    """A text with `mw-***` or `ek_***` for what has the shape of a token or a client secret."""
+    may_have = PREFIX in path or "ek_" in path
+    return _GATEWAY_TOKEN.sub(r"\1\2***", path) if may_have else path
 
 
 def redact_query(query: str, *, every_value: bool) -> str:

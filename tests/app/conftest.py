@@ -7,6 +7,8 @@ import pytest
 from engine.app.worker_services import services_of
 from engine.plan.make_plan import make_plan
 from engine.plan.route import Plan
+from tests.support import mcp_messages, mcp_shop
+from tests.support.recording import answer, recorder
 from tests.support.small import project
 
 
@@ -36,3 +38,26 @@ def opened():
     yield make
     for services in opened_services:
         services.close()
+
+
+@pytest.fixture(scope="module")
+def shop_upstream():
+    with recorder() as recording:
+        yield recording
+
+
+@pytest.fixture(scope="module")
+def shop_gateway(tmp_path_factory, shop_upstream):
+    """The gateway of `mcp_shop`, for the tests of a module."""
+    config = mcp_shop.CONFIG.replace("URL", shop_upstream.url)
+    files = {"gateway.yaml": config, "shop.yaml": mcp_shop.DOCUMENT}
+    return mcp_messages.Gateway(tmp_path_factory.mktemp("mcp"), files)
+
+
+@pytest.fixture
+def shop(shop_gateway, shop_upstream):
+    """The same, as it was at the start, with an upstream that answers `{"id":"7"}`."""
+    shop_upstream.reset()
+    shop_upstream.speak = answer(b'{"id":"7"}')
+    shop_gateway.ended.clear()
+    return shop_gateway

@@ -70,6 +70,51 @@ def lines(result):
     return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
 
+AGENT = {"client": "claude", "client_version": "2.1.332", "status": 200, "currency": "USD"}
+
+
+def test_sessions_have_their_owner_their_times_and_what_they_cost(folder):
+    start = datetime(2026, 11, 1, 12, 30, tzinfo=UTC).timestamp()
+    insert(
+        folder,
+        Entry("s1", start, "shop", session="s", **AGENT, input=100, cached=95, cost=10**9),
+        Entry("s2", start + 3725, "shop", session="s", **AGENT, input=100, cached=95, duration=5.0),
+        Entry("s3", start, "lab", session="\x1b[2J", **AGENT),
+    )
+    options = ("--since", "2026-11-01", "--until", "2026-11-01", "--time-zone", "Europe/Vienna")
+    assert lines(run("--by", "session", *options)) == [
+        "SESSION TOKEN CLIENT START SPAN REQUESTS FAILED INPUT OUTPUT CACHED COST FIRST BYTE",
+        "s shop claude 2026-11-01 13:30 1:02:10 2 0 200 0 190 (95%) 1.00 USD",
+        "\u241b[2J lab claude 2026-11-01 13:30 0:00:00 1 0 0 0 0",
+        "total 3 0 200 0 190 (95%) 1.00 USD",
+    ]
+    assert lines(run("--by", "client_version", *options))[1].startswith("claude/2.1.332 3 0 200")
+    (document, _) = json.loads(run("--by", "session", "--json", *options).stdout)["totals"]
+    assert (document["session"], document["token"], document["client"]) == ("s", "shop", "claude")
+    assert (document["first"], document["last"]) == (start, start + 3730)
+    rows = [*csv.DictReader(io.StringIO(run("--by", "session", "--format=csv", *options).stdout))]
+    assert (rows[0]["token"], rows[0]["last"]) == ("shop", f"{start + 3730:.3f}")
+    assert lines(run("--by", "model", "--session", "s", *options))[1].startswith("- 2 0 200")
+    assert run("--session", "none", *options).stderr == (
+        "no requests of session 'none' in this period\n"
+    )
+
+
+def test_a_spreadsheet_computes_no_name_that_a_caller_chose(folder):
+    evil = '=HYPERLINK("http://evil.example")'
+    insert(folder, Entry("evil", time.time() - HOUR, "shop", session=evil, model_asked=evil))
+    for by in ("session", "model"):
+        keys = {row[0] for row in csv.reader(io.StringIO(run("--by", by, "--format=csv").stdout))}
+        assert f"'{evil}" in keys
+        assert evil not in keys
+
+
+def test_further_sessions_are_one_line(folder):
+    insert(folder, *(Entry(f"n{n}", time.time() - HOUR, session=f"s{n}") for n in range(5)))
+    keys = [line.split()[0] for line in lines(run("--by", "session", "--most", "2"))]
+    assert keys == ["SESSION", "-", "-", "(others)", "total"]
+
+
 def test_the_table_has_a_total(folder):
     assert lines(run()) == [
         "TOKEN REQUESTS FAILED INPUT OUTPUT CACHED COST FIRST BYTE",

@@ -17,6 +17,7 @@ MEMBERS = {
         *(False, "targets", "routes", "authentication", "upstreams", "models", "limits", "tokens"),
         "prices",
         "transforms",
+        "tools",
     ),
 }
 """The members that have a fixed set of values."""

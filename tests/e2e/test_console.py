@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -81,7 +82,13 @@ def test_a_reply_shows_its_cost_if_the_model_has_a_price(page: Driver, console: 
     enter(page, console.url)
     choose(page, "gpt-4o", "chat")
     chat(page, "one two three")
-    assert "0.000045 USD" in page.run(f"{LAST}.querySelector('.facts').textContent")
+    facts = f"{LAST}.querySelector('.facts').textContent"
+    assert "0.000045 USD" in page.run(facts)
+    assert "session" not in page.run(facts)
+    chat(page, "four")
+    assert re.search(
+        r"session playground-\w+: 2 turns · 0% of \d+ tokens in cached", page.run(facts)
+    )
 
 
 @pytest.mark.parametrize("how", ["button", "escape"])

@@ -175,6 +175,17 @@ def test_a_chat(front: Front, client: openai.OpenAI) -> None:
     assert row["bytes_out"] > len(MESSAGE)
 
 
+def test_a_row_has_the_client_and_its_session(front: Front, client: openai.OpenAI) -> None:
+    version = openai.__version__
+    ask_as = client.chat.completions.create
+    row = front.row(lambda: ask_as(model="gpt-4o", messages=TURNS, user="alice"))
+    holds(row, client="openai-python", client_version=version, session="alice")
+    headers = ["Session-Id: s1", "User-Agent: codex_exec/0.171.0 (Debian)"]
+    data = chat("gpt-4o", user="alice", headers=headers)
+    row = front.row(lambda: ask(front.port, data))
+    holds(row, client="codex", client_version="0.171.0", session="s1")
+
+
 def test_a_stream_of_a_caller_who_asked_for_usage(front: Front, client: openai.OpenAI) -> None:
     usages: list[Any] = []
 

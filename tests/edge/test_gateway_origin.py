@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.config.server import Server
-from engine.edge.gateway_origin import SameOrigin, base_of
+from engine.edge.gateway_origin import PageOrigins, SameOrigin, base_of
 from engine.values.client_address import networks
 from tests.support.exchanges import new_exchange
 
@@ -134,3 +134,35 @@ def test_an_invalid_host_is_replaced(host):
 
 def test_an_invalid_scheme_is_replaced():
     assert base(PROXIED, HTTP_X_FORWARDED_PROTO="javascript") == "http://here:8080"
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "allows"),
+    [
+        (None, "anything.example.com", True),  # no page
+        ("http://127.0.0.1:8080", "127.0.0.1:8080", True),
+        ("http://localhost:8080", "LOCALHOST:8080", True),
+        ("http://[::1]:8080", "[::1]:8080", True),
+        ("http://localhost", "localhost:80", True),
+        ("https://models.example.com", "localhost:8080", True),  # base_url, behind a proxy
+        ("https://app.example.com", "localhost:8080", True),  # cors.origins
+        # DNS rebinding: a name of the attacker's resolves to this machine.
+        ("http://evil.example.com:8080", "evil.example.com:8080", False),
+        ("http://localhost.evil.example.com", "localhost.evil.example.com", False),
+        ("http://127.0.0.1.evil.example.com", "127.0.0.1.evil.example.com", False),
+        ("http://localhost:8080@evil.example.com", "localhost:8080@evil.example.com", False),
+        ("http://evil.example.com", "localhost:8080", False),
+        ("http://localhost:3000", "localhost:8080", False),
+        ("null", "localhost:8080", False),
+        ("", "localhost:8080", False),
+        ("file://localhost:8080", "localhost:8080", False),
+        ("http://[::1", "[::1", False),
+    ],
+)
+def test_pages_of_other_sites_may_not_call_by_a_name_that_they_rebind(
+    origin: str | None, host: str, allows: bool
+) -> None:
+    origins = PageOrigins(["https://app.example.com"], "https://models.example.com/ai")
+    environ = {"HTTP_HOST": host, **({} if origin is None else {"HTTP_ORIGIN": origin})}
+    assert origins.allow(environ) is allows
+    assert PageOrigins(["*"]).allow(environ)

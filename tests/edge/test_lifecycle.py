@@ -165,6 +165,18 @@ def test_a_request_that_waits_when_its_token_is_revoked_is_answered_401_in_its_d
     assert gateway.lifecycle.open == 0
 
 
+def test_a_request_that_its_caller_cancels_by_another_one_is_answered():
+    gateway = Gateway(lambda exchange: gevent.sleep(60), OPENAI)
+    waiting = gevent.spawn(lambda: b"".join(gateway.post()))
+    gevent.sleep(0)
+    (exchange,) = gateway.lifecycle.open_exchanges()
+    gateway.lifecycle.cancel(exchange)
+    body = orjson.loads(waiting.get(timeout=PATIENCE))
+    assert body["error"]["code"] == "cancelled"
+    assert (gateway.status, gateway.results) == (499, [(499, "caller_left", "cancelled")])
+    gateway.lifecycle.cancel(exchange)  # it has ended: nothing happens
+
+
 def test_drain_waits_for_the_last_exchange_up_to_its_timeout():
     go_on = gevent.event.Event()
     gateway = Gateway(lambda exchange: go_on.wait(30) and ok(exchange))

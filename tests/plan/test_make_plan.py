@@ -157,7 +157,7 @@ def test_the_shipped_config_serves_every_operation_of_the_issue():
     paths_of = {r.operation.id: [t for t, _ in r.templates] for r in planned.plan.routes}
     openai = "createChatCompletion createCompletion createEmbedding createImage createImageEdit "
     openai += "createTranscription createSpeech createResponse createModeration "
-    openai += "connectRealtime listModels retrieveModel"
+    openai += "connectRealtime createRealtimeClientSecret listModels retrieveModel"
     gemini = "generateContent streamGenerateContent countTokens embedContent batchEmbedContents "
     gemini += "listModels getModel"
     expected = [f"openai.{name}" for name in openai.split()]

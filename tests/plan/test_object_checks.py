@@ -91,7 +91,7 @@ def test_places_that_the_operation_has(tmp_path, facts):
 )
 def test_every_other_place_is_an_error_in_the_document(tmp_path, facts, words):
     (problem,) = plan(tmp_path, facts).findings.errors
-    assert (problem.code, problem.file.endswith("files.yaml")) == ("MW480", True)
+    assert (problem.code, problem.file.endswith("files.yaml")) == ("MW490", True)
     assert words in problem.message
 
 
@@ -99,12 +99,12 @@ def test_the_config_replaces_what_the_document_says(tmp_path):
     result = plan(tmp_path, "{names: {file: path.id}}", "changeFile: {names: {file: query.after}}")
     assert [place.text for place in facts_of(result).names] == ["query.after"]
     (problem,) = plan(tmp_path, "{}", "changeFile: {names: {file: query.x}}").findings.errors
-    assert (problem.code, problem.line) == ("MW480", 4)
+    assert (problem.code, problem.line) == ("MW490", 4)
 
 
 def test_facts_for_an_operation_that_there_is_not(tmp_path):
     (problem,) = plan(tmp_path, "{}", "chageFile: {}").findings.errors
-    assert (problem.code, problem.hint) == ("MW480", "did you mean 'changeFile'?")
+    assert (problem.code, problem.hint) == ("MW490", "did you mean 'changeFile'?")
 
 
 def test_without_a_key_facts_are_proved_and_not_used(tmp_path):

@@ -96,7 +96,7 @@ def test_a_parameter_with_content_is_json_or_text():
 def test_objects_in_objects_and_lists_of_them_have_brackets():
     value = {"a": {"b": [1, 2]}, "c": [{"d": "x"}]}
     assert write("query", value, "deepObject").replace("%5B", "[").replace("%5D", "]") == (
-        "color[a][b]=1&color[a][b]=2&color[c][0][d]=x"
+        "color[a][b][]=1&color[a][b][]=2&color[c][0][d]=x"
     )
 
 

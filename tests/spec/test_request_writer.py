@@ -6,6 +6,7 @@ import os
 import pytest
 
 from engine.plan.make_plan import make_plan
+from engine.spec.multipart_writer import File
 from engine.spec.request_writer import RequestValues
 from tests.support.each import each
 
@@ -107,6 +108,33 @@ def test_bytes_are_sent_as_they_are(plan):
     assert request.headers == (("content-type", "text/json"),)
 
 
+def test_a_form_is_written_of_its_fields(plan):
+    request = request_of(plan, "form", body={"a": [1, 2], "b": {"c": "d"}})
+    assert request.body == b"a=1&a=2&b%5Bc%5D=d"
+    assert request.headers == (("content-type", "application/x-www-form-urlencoded"),)
+
+
+@each(
+    ("media_type", "body", "expected"),
+    [
+        ("application/jsonl", [{"a": 1}, 2], b'{"a":1}\n2\n'),
+        ("application/json-seq", [1], b"\x1e1\n"),
+        ("text/csv", "a,b", b"a,b"),
+    ],
+)
+def test_a_sequence_and_a_text_are_written(plan, media_type, body, expected):
+    request = request_of(plan, "put", path=PATH, body=body, media_type=media_type)
+    assert (request.body, request.headers) == (expected, (("content-type", media_type),))
+
+
+def test_a_multipart_form_has_its_boundary(plan):
+    request = request_of(
+        plan, "put", path=PATH, body={"a": File(b"1")}, media_type="multipart/form-data"
+    )
+    (content_type,) = [value for name, value in request.headers if name == "content-type"]
+    assert request.body.startswith(b"--" + content_type.partition("boundary=")[2].encode())
+
+
 def test_the_parameters_that_select_an_operation_are_written(plan):
     request = request_of(plan, "form", body=b"a=b", query={"x": 1})
     assert request.target == "/v1/form?kind=a&x=1"
@@ -121,7 +149,8 @@ def test_the_parameters_that_select_an_operation_are_written(plan):
         ("put", {"path": {**PATH, "id": None}}, "path parameter 'id' of shop.put needs a value"),
         ("put", {"path": {**PATH, "x": 1}}, "has no path parameter 'x'; it has id, file"),
         ("search", {"path": {"x": 1}}, "has no path parameter 'x'; it has none"),
-        ("form", {"body": {"a": 1}}, "is application/x-www-form-urlencoded, not JSON"),
+        ("form", {"body": [1]}, "is application/x-www-form-urlencoded, not JSON"),
+        ("put", {"path": {"id": ["."], "file": ".."}}, "a path parameter of shop.put is '.' or"),
         ("put", {"path": PATH, "body": {1: object()}}, "the body of shop.put is not JSON"),
     ],
 )

@@ -126,7 +126,8 @@ def test_a_repaired_entry_has_the_types_of_its_fields(values):
 
 
 def test_a_finished_exchange_is_an_entry():
-    exchange = new_exchange("POST", "/", "", {}, "req_1", operation="openai.chat", model="gpt")
+    environ = {"HTTP_USER_AGENT": "claude-cli/2.1.332 (external, cli)", "HTTP_SESSION_ID": "s1"}
+    exchange = new_exchange("POST", "/", "", environ, "req_1", operation="openai.chat", model="gpt")
     exchange.caller = Caller("alice")
     record = exchange.record
     record.time, record.upstream, record.model, record.attempt_count = (
@@ -149,6 +150,7 @@ def test_a_finished_exchange_is_an_entry():
     assert (row.cost, row.currency, row.first_byte) == (17, "EUR", 0.25)
     assert row.price == "groq 2026-07-02"
     assert (row.attempts, row.bytes_out, row.duration) == (2, 3, 1.5)
+    assert (row.client, row.client_version, row.session) == ("claude", "2.1.332", "s1")
 
 
 def test_an_entry_has_every_member_of_the_usage_with_its_type():
@@ -162,10 +164,11 @@ def test_an_entry_has_every_member_of_the_usage_with_its_type():
 
 def test_a_cancelled_attempt_is_an_entry_of_its_own_without_usage():
     exchange = new_exchange(
+        environ={"HTTP_USER_AGENT": "curl/8.5.0", "HTTP_SESSION_ID": "s1"},
         request_id="req_1",
         operation="openai.chat",
         model="gpt",
-        caller=Caller("shop"),
+        caller=Caller("shop", team="all"),
         record={
             "time": 1000.0,
             "start": 10.0,
@@ -188,4 +191,8 @@ def test_a_cancelled_attempt_is_an_entry_of_its_own_without_usage():
         currency="EUR",
         duration=0.25,
         attempts=1,
+        team="all",
+        client="curl",
+        client_version="8.5.0",
+        session="s1",
     )

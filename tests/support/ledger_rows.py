@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 
 from engine.stores.database.schema import SUMMED_COUNTS
 from engine.stores.database.sums import UsageFilter
-from engine.stores.database.totals import Total
+from engine.stores.database.totals import ROW_KINDS, Total
 from engine.stores.ledger_entry import Entry
 from engine.values.usage import Usage
 
@@ -33,17 +34,31 @@ def expected_totals(
             continue
         if where.model not in ("", row.model_asked, row.model_served):
             continue
+        if where.client not in ("", row.client) or where.session not in ("", row.session):
+            continue
         if by == "day":
             key = datetime.fromtimestamp(row.time, time_zone).date().isoformat()
+        elif by == "client_version":
+            key = f"{row.client}/{row.client_version}"
         else:
             key = str(getattr(row, _KEYS.get(by, by)))
-        sums[key] = sums.get(key, Total(key)) + _total(row)
+        total, empty = _total(row), Total(key)
+        if by in ROW_KINDS:
+            total = replace(total, first=row.time, last=row.time + row.duration)
+        if by == "session":
+            empty = replace(empty, token=row.token, client=row.client)
+            key = f"{key}/{row.token}/{row.client}"
+        sums[key] = sums.get(key, empty) + total
     return {key: total for key, total in sums.items() if total.requests or total.cost}
 
 
 def without_average(totals: Sequence[Total]) -> dict[str, Total]:
     """Totals by their key, without the sums of seconds, which are not exact."""
-    return {total.key: total + Total(first_byte_sum=-total.first_byte_sum) for total in totals}
+    return {
+        "/".join((total.key, total.token, total.client)).rstrip("/"): total
+        + Total(first_byte_sum=-total.first_byte_sum)
+        for total in totals
+    }
 
 
 def _total(row: Entry) -> Total:
@@ -70,6 +85,10 @@ def _row(number: int, dice: random.Random, since: float, until: float) -> Entry:
         time=time,
         token=f"token {dice.randrange(5)}",
         team=f"team {dice.randrange(2)}",
+        client=dice.choice(["claude", "codex"]),
+        client_version=dice.choice(["1", "2"]),
+        session=f"session {number % 30}",
+        duration=float(dice.randrange(60)),
         operation=dice.choice(["openai.createChatCompletion", "openai.createEmbedding"]),
         model_asked=f"model '{model}'",
         model_served=dice.choice(["model '0'", f"model {model}-2026"]),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.config import json_schema
-from engine.exchange.record import Attempt, Outcome, Traffic
+from engine.exchange.record import Attempt, McpMessage, Outcome, Traffic
 from engine.telemetry.access_log import FIELDS, AccessLogWriter, timestamp
 from engine.values.caller import Caller
 from engine.values.usage import Usage
@@ -21,7 +21,11 @@ def finished_exchange(**changes):
     """An exchange that is over."""
     fields = {
         "path": "/v1/chat",
-        "environ": {"REMOTE_ADDR": "10.1.2.3"},
+        "environ": {
+            "REMOTE_ADDR": "10.1.2.3",
+            "HTTP_USER_AGENT": "codex_exec/0.171.0 (Debian 13)",
+            "HTTP_SESSION_ID": "s1",
+        },
         "operation": "openai.chat",
         "model": "gpt",
         "caller": Caller("alice"),
@@ -72,6 +76,8 @@ def test_a_line_holds_the_record():
         "trace_id": None,
         "token": "alice",
         "address": "10.1.2.3",
+        "client": "codex/0.171.0",
+        "session": "s1",
         "method": "POST",
         "path": "/v1/chat",
         "operation": "openai.chat",
@@ -132,6 +138,21 @@ def test_a_websocket_session_has_its_traffic():
     }
 
 
+def test_a_message_of_mcp_has_its_tool_revision_and_client():
+    message = McpMessage("shop", "tools/call", "show", "2026-07-28", "agent/1 mw-" + "a" * 64, 5)
+    line = row(finished_exchange(record={"mcp": message}))
+    assert line["via"] == "mcp"
+    assert line["mcp"] == {
+        "server": "shop",
+        "method": "tools/call",
+        "tool": "show",
+        "revision": "2026-07-28",
+        "client": line["mcp"]["client"],
+    }
+    assert "a" * 64 not in line["mcp"]["client"]
+    assert "via" not in row(finished_exchange())
+
+
 def test_configured_fields_are_written_in_their_order():
     values = row(finished_exchange(query="a=b&key=x"), fields=["status", "query", "time"])
     assert list(values.items()) == [
@@ -144,7 +165,7 @@ def test_configured_fields_are_written_in_their_order():
 def test_the_schema_lists_every_field():
     text = json_schema.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
     assert set(text) == set(FIELDS)
-    everything = finished_exchange(record={"traffic": Traffic()})
+    everything = finished_exchange(record={"traffic": Traffic(), "mcp": McpMessage("shop")})
     everything.record.queue_time = 0.25
     assert set(row(everything, fields=FIELDS)) == set(FIELDS)
 

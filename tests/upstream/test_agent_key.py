@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine import dialects
+from engine.exchange.agent_session import SESSION_HEADERS
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
-from engine.upstream.agent_key import SESSION_HEADERS, agent_key
+from engine.upstream.agent_key import agent_key
 from engine.upstream.prompt_text import prompt_prefix
 from tests.support.each import each
 from tests.support.exchanges import new_exchange

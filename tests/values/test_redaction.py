@@ -111,3 +111,9 @@ def test_gateway_tokens_in_a_path_are_redacted() -> None:
     token = "mw-" + "a1" * 32
     assert redact_tokens(f"/v1/{token}/x") == "/v1/mw-***/x"
     assert redact_tokens("/v1/mw-small/x") == "/v1/mw-small/x"
+
+
+def test_a_client_secret_in_a_path_is_hidden():
+    secret = "ek_" + "AbC-_9" * 10
+    assert redact_tokens(f"/v1/{secret}/x") == "/v1/ek_***/x"
+    assert redact_tokens("/v1/week_of_the_long_holidays") == "/v1/week_of_the_long_holidays"

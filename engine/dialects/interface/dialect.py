@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.dialects.interface.chat_format import ChatFormat
+from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.dialects.interface.error_forms import reports_error
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders
@@ -79,6 +80,8 @@ class Dialect:
     that reports an error, `socket_usage` reads usage from a message; `mock_conversation` names the
     module of `engine.mock.conversations` that plays the upstream, "" for an echo.
 
+    Client secrets: `client_secrets` is how the API issues them, None for one that does not.
+
     Telemetry: `provider` is `gen_ai.provider.name` ("": the name of the upstream), and
     `operation_names` are `gen_ai.operation.name` by operationId.
 
@@ -124,10 +127,20 @@ class Dialect:
     socket_error: Callable[[GatewayError, str], bytes] | None = None
     socket_usage: Callable[[bytes | bytearray], Usage | None] | None = None
     mock_conversation: str = ""
+    client_secrets: ClientSecretFormat | None = None
     provider: str = ""
     operation_names: Mapping[str, str] = field(default_factory=dict)
     chat_formats: tuple[ChatFormat, ...] = ()
     tasks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def claims_requests(self) -> bool:
+        """Whether a request tells by its head that it is of this dialect."""
+        return self.claims is not _never
+
+    def differs_by_request(self, other: Dialect) -> bool:
+        """Whether a request to a path of both tells which of the two dialects it has."""
+        return self.name != other.name and (self.claims_requests or other.claims_requests)
 
     def has_error_form(self, document: object) -> bool:
         """Whether the JSON of an error event has a form that the SDKs of the dialect expect."""

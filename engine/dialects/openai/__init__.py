@@ -15,6 +15,7 @@ from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.answer_as_stream import events_of
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
+from engine.dialects.openai.client_secrets import CLIENT_SECRETS
 from engine.dialects.openai.errors import (
     error_event,
     error_object,
@@ -145,6 +146,7 @@ DIALECT = Dialect(
     socket_error=socket_error,
     socket_usage=socket_usage,
     mock_conversation="realtime",
+    client_secrets=CLIENT_SECRETS,
     provider="openai",
     operation_names={
         "createChatCompletion": "chat",

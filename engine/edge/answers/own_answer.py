@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.dialects import Dialect
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Handler
+from engine.exchange.services import ClientSecretKeys
+
+
+class SessionRoute(NamedTuple):
+    """A route whose sessions client secrets open: its operation, and the model of a request that
+    names none, "" for no such model."""
+
+    operation: str
+    default_model: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSources:
     """What the handler of an own answer is made from: the models of the worker's lists, the
     dialects of the route, its operation's own last, and the first variable of its path, "" without
-    one. `socket` is the handler of a WebSocket whose messages are requests, None for any other
-    operation."""
+    one.
+
+    `client_secrets` seals client secrets, None without keys in the config; they open the sessions
+    of `session_routes`. `clock` gives Unix seconds. `socket` is the handler of a WebSocket whose
+    messages are requests, None for any other operation."""
 
     visible_models: VisibleModels
     dialects: Sequence[Dialect]
     variable: str = ""
+    client_secrets: ClientSecretKeys | None = None
+    clock: Callable[[], float] = time.time
+    session_routes: Sequence[SessionRoute] = ()
     socket: Handler | None = None
 
 

@@ -12,14 +12,17 @@ import orjson
 
 from engine.config import json_schema, schema_check
 from engine.config.config import Config
-from engine.exchange.request import Request
+from engine.exchange.request import HERE, Request
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import UpstreamAnswers
-from engine.plan.route import Plan, PlanResult
+from engine.offline.tool_calls import find_tool, refusal_of, request_of
+from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Path, Place, Source, place_of
 from engine.source.reader import read_file
 from engine.source.suggestion import did_you_mean
+from engine.tools.tool import Tool
 from engine.values.caller import Caller
+from engine.values.errors import GatewayError
 from engine.values.trees import Json, Section
 
 PATTERN = "*.test.yaml"
@@ -28,7 +31,8 @@ PATTERN = "*.test.yaml"
 @dataclass(frozen=True, slots=True)
 class Case:
     """A case: a request, canned `answers` of upstreams, and the expectations by name in `expect`.
-    `at` is the path of the case in its `source`."""
+    `at` is the path of the case in its `source`. A call of a tool has a `refusal` if the tool
+    refuses its arguments, before there is a request; its `route` is that of the tool."""
 
     name: str
     request: Request
@@ -37,6 +41,8 @@ class Case:
     expect: Section
     source: Source
     at: Path
+    route: Route | None = None
+    refusal: GatewayError | None = None
 
     def place(self, *steps: str) -> Place:
         """The place of an expectation, or of the case."""
@@ -141,22 +147,61 @@ class _CaseReader:
         if name is not None and name not in callers:
             hint = did_you_mean(name, callers, "put one under tokens:")
             self._error((*at, "request", "token"), "MW331", f"unknown token '{name}'", hint)
-        headers = [(name, str(value)) for name, value in request.get("headers", {}).items()]
+        built, tool, refusal = self._request(request, (*at, "request"))
         return Case(
             name=entry["name"],
-            request=observation.request(
-                request["method"],
-                request["path"],
-                headers,
-                self._body(request, (*at, "request")),
-                request.get("from", "127.0.0.1"),
-            ),
+            request=built,
             caller=callers.get(name) if name is not None else None,
             answers=_answers(entry.get("upstream_answers", 200)),
             expect=entry["expect"],
             source=self.source,
             at=at,
+            route=tool.route if tool is not None else None,
+            refusal=refusal,
         )
+
+    def _request(
+        self, request: Section, at: Path
+    ) -> tuple[Request, Tool | None, GatewayError | None]:
+        """The request; that of a tool with the tool, and the refusal of its arguments."""
+        if "tool" in request:
+            return self._tool_request(request, at)
+        for key in ("method", "path"):
+            if key not in request:
+                hint = "a request has 'method' and 'path', or 'tool' and 'arguments'"
+                self._error(at, "MW102", f"'{key}' is missing", hint)
+        if "arguments" in request:
+            message = "'arguments' are those of a tool"
+            self._error((*at, "arguments"), "MW105", message, "add `tool: NAME`")
+        headers = [(name, str(value)) for name, value in request.get("headers", {}).items()]
+        method, path, address = (
+            request.get("method", "GET"),
+            request.get("path", "/"),
+            request.get("from", HERE),
+        )
+        body = self._body(request, at)
+        return observation.request(method, path, headers, body, address), None, None
+
+    def _tool_request(
+        self, request: Section, at: Path
+    ) -> tuple[Request, Tool | None, GatewayError | None]:
+        """The request of a call of a tool, or the refusal of the call."""
+        for key in ("method", "path", "headers", "body", "body_file"):
+            if key in request:
+                message = f"'{key}' and 'tool' together"
+                self._error((*at, key), "MW105", message, "the tool writes the request")
+        placeholder = Request("GET", "/")
+        try:
+            tool = find_tool(self.plan, request["tool"])
+        except ValueError as error:
+            self._error((*at, "tool"), "MW335", str(error))
+            return placeholder, None, None
+        address = request.get("from", HERE)
+        try:
+            built = request_of(self.plan, tool, request.get("arguments", {}), address)
+        except ValueError as error:
+            return placeholder, tool, refusal_of(error)
+        return built, tool, None
 
     def _body(self, request: Section, at: Path) -> bytes:
         if "body" in request and "body_file" in request:

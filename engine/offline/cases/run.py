@@ -12,6 +12,7 @@ from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import code_of
+from engine.offline.tool_calls import CODE
 from engine.plan.route import Plan
 
 
@@ -38,10 +39,10 @@ def run(cases: Iterable[Case], plan: Plan, *, second_opinion: bool = False) -> I
         start = time.monotonic()
         warnings: list[str] = []
         try:
-            rehearsal = rehearse(plan, case.request, case.caller, case.answers)
+            rehearsal = _rehearsal(case, plan)
             failures = judge(case, rehearsal, plan.config)
             refusal = _refusal(rehearsal)
-            if second_opinion:
+            if second_opinion and case.refusal is None:
                 from engine.offline.second_opinion.compare import compare_request
 
                 warnings = [display.text(warning) for warning in compare_request(plan, rehearsal)]
@@ -51,9 +52,19 @@ def run(cases: Iterable[Case], plan: Plan, *, second_opinion: bool = False) -> I
         yield Result(case, failures, time.monotonic() - start, refusal, warnings)
 
 
+def _rehearsal(case: Case, plan: Plan) -> Rehearsal:
+    """What becomes of a case; a call that its tool refuses is no request."""
+    if case.refusal is None:
+        return rehearse(plan, case.request, case.caller, case.answers)
+    refusal = case.refusal
+    return Rehearsal(case.request, route=case.route, error=refusal, status=refusal.status)
+
+
 def _refusal(rehearsal: Rehearsal) -> str:
     if rehearsal.status < 400:
         return ""
     by = "the router" if rehearsal.route is None else rehearsal.refused_by or "the upstream"
+    if rehearsal.error is not None and rehearsal.error.code == CODE:
+        by = "the tool"
     message = f": {rehearsal.error.message}" if rehearsal.error is not None else ""
     return f"refused by {by} with {rehearsal.status} {code_of(rehearsal)}{message}"

@@ -51,7 +51,8 @@ class Session:
 
     `error` makes the message that reports an error to the caller, `usage` reads
     usage from the upstream's messages, `redact` removes credentials from those that may report an
-    error. `traffic` counts what is relayed.
+    error. `traffic` counts what is relayed. `opening` is a text message of the gateway's own that
+    the upstream gets before those of the caller, b"" for none.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Session:
         error: Callable[[GatewayError], bytes] | None = None,
         usage: ReadUsage | None = None,
         redact: Callable[[bytes], bytes] | None = None,
+        opening: bytes = b"",
     ) -> None:
         self._caller = caller
         self._upstream = upstream
@@ -72,6 +74,7 @@ class Session:
         self._error = error
         self._usage = usage
         self._redact = redact
+        self._opening = opening
         self._ending: Ending | None = None
         self._liveness = [(side, Liveness(side, limits.ping)) for side in (caller, upstream)]
         self._paused: set[Channel] = set()
@@ -81,6 +84,8 @@ class Session:
         """Relay until one side ends the session, or `end` is called."""
         caller, upstream, traffic = self._caller, self._upstream, self.traffic
         received = TrafficReader(traffic.received, self._usage)
+        if self._opening:
+            upstream.send(TEXT, self._opening)
         upstream_relay = gevent.spawn(self._relay, upstream, caller, received)
         try:
             self._relay(caller, upstream, TrafficReader(traffic.sent))

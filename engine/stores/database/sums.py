@@ -58,12 +58,20 @@ QUARTER = 900
 @dataclass(frozen=True, slots=True)
 class UsageFilter:
     """Selects rows: from `since` until before `until` (Unix seconds), of one token, of one model
-    (requested or served); "" selects all."""
+    (requested or served), of one client, of one session; "" selects all. The sums know no clients
+    and sessions, so each row of the range is read for these."""
 
     since: float
     until: float
     token: str = ""
     model: str = ""
+    client: str = ""
+    session: str = ""
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether the sums of periods cannot be used."""
+        return bool(self.client or self.session)
 
 
 def rows_from(connection: Connection) -> float:
@@ -75,6 +83,34 @@ def sums_by(connection: Connection, column: str, where: UsageFilter) -> Rows:
     """The value of a column, the currency and `SUMS`, for each value and currency."""
     parts = _pieces(connection, where)
     return connection.execute(_sum(_union(connection, parts, where, ledger_totals, column))).all()
+
+
+def rows_by(
+    connection: Connection, columns: Sequence[str], where: UsageFilter, most: int
+) -> tuple[Rows, Rows]:
+    """The values of some columns, the currency, the start of the first request, the end of the last
+    one (Unix seconds) and `SUMS`, of the `most` combinations with the most requests; and the
+    currency and `SUMS` of all others. Every row of the range is read."""
+    row, since = ledger.c, max(where.since, rows_from(connection))
+    sums = zip(SUMS, row_sums(), strict=True)
+    names = [*(row[name] for name in columns), row.currency]
+    groups = (
+        select(
+            *names,
+            func.min(row.time).label("first"),
+            func.max(row.time + row.duration).label("last"),
+            *(func.sum(value).label(name) for name, value in sums),
+        )
+        .where(row.time >= since, row.time < where.until, *_conditions(ledger, where))
+        .group_by(*names)
+        .order_by(literal_column("requests").desc(), *names)
+    )
+    others = groups.offset(most).subquery()
+    rest = select(others.c.currency, *(func.sum(others.c[name]) for name in SUMS))
+    listed = connection.execute(groups.limit(most)).all()
+    if len(listed) < most:
+        return listed, ()
+    return listed, connection.execute(rest.group_by(others.c.currency)).all()
 
 
 def hours_of(connection: Connection, where: UsageFilter, longest: int = HOUR) -> Pieces:
@@ -109,6 +145,8 @@ def values_of(connection: Connection, column: str, where: UsageFilter) -> list[s
 
 def _pieces(connection: Connection, where: UsageFilter, **options: int) -> Pieces:
     since = max(where.since, rows_from(connection))
+    if where.needs_rows:
+        return Pieces([(since, where.until)])
     return pieces(since, where.until, state(connection, "totals_from"), **options)
 
 
@@ -191,6 +229,10 @@ def _conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[boo
     conditions: list[ColumnElement[bool]] = []
     if where.token:
         conditions.append(columns.token == where.token)
+    if where.client:
+        conditions.append(columns.client == where.client)
+    if where.session:
+        conditions.append(columns.session == where.session)
     if where.model:
         conditions.append(
             or_(columns.model_asked == where.model, columns.model_served == where.model)

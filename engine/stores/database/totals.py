@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from operator import add
@@ -19,6 +19,7 @@ from engine.stores.database.sums import (
     SUMS,
     UsageFilter,
     hours_of,
+    rows_by,
     rows_from,
     sums_by,
     sums_by_hour,
@@ -35,9 +36,23 @@ _RANGES = 50
 
 KINDS = (
     *("token", "team", "model", "served", "upstream", "day"),
-    *("operation", "status", "outcome", "price"),
+    *("operation", "status", "outcome", "price", "client", "client_version", "session"),
 )
 """The groupings of totals; `model` is the requested one, `price` the source of the price."""
+
+ROW_KINDS = {
+    "client": ("client",),
+    "client_version": ("client", "client_version"),
+    "session": ("session", "token", "client"),
+}
+"""The groupings whose names callers choose, and the columns of the rows by which they group. Two
+tokens that name the same session have two sessions."""
+
+MAX_GROUPS = 1000
+"""Totals by one of `ROW_KINDS` that are listed; the others are summed."""
+
+OTHERS = "(others)"
+"""The key of the total of all that are not listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +61,10 @@ class Total:
     their request won; `failed` counts requests with an error or an incomplete response, unless the
     caller had left. `usage` has SUMMED_COUNTS, `cost` is in nano-units by currency.
     `first_byte_sum` is the sum of the seconds to the first byte, of the `first_byte_count` requests
-    that had one."""
+    that had one.
+
+    A total by one of `ROW_KINDS` has the start of its `first` request and the end of its `last`
+    (Unix seconds); that of a session has its `token` and `client`."""
 
     key: str = ""
     requests: int = 0
@@ -55,6 +73,10 @@ class Total:
     cost: dict[str, int] = field(default_factory=dict)
     first_byte_sum: float = 0.0
     first_byte_count: int = 0
+    token: str = ""
+    client: str = ""
+    first: float | None = None
+    last: float | None = None
 
     @property
     def first_byte(self) -> float | None:
@@ -62,7 +84,7 @@ class Total:
         return self.first_byte_sum / self.first_byte_count if self.first_byte_count else None
 
     def __add__(self, other: Total) -> Total:
-        """The sum, with the key of `self`."""
+        """The sum, with the names of `self`."""
         currencies = sorted({*self.cost, *other.cost})
         return Total(
             key=self.key,
@@ -72,24 +94,38 @@ class Total:
             cost={c: self.cost.get(c, 0) + other.cost.get(c, 0) for c in currencies},
             first_byte_sum=self.first_byte_sum + other.first_byte_sum,
             first_byte_count=self.first_byte_count + other.first_byte_count,
+            token=self.token,
+            client=self.client,
+            first=min((t.first for t in (self, other) if t.first is not None), default=None),
+            last=max((t.last for t in (self, other) if t.last is not None), default=None),
         )
 
 
-def totals(database: Database, by: str, where: UsageFilter, time_zone: tzinfo = UTC) -> list[Total]:
+def totals(
+    database: Database,
+    by: str,
+    where: UsageFilter,
+    time_zone: tzinfo = UTC,
+    most: int = MAX_GROUPS,
+) -> list[Total]:
     """One total for each value of `by` (one of KINDS): days in order, others by the number of
-    requests. Days are those of `time_zone`. Raises DatabaseError.
+    requests. Days are those of `time_zone`. Of `ROW_KINDS`, the `most` with the most requests and
+    the total of all `OTHERS`, which is the last. Raises DatabaseError.
     """
     if by == "day":
         read = partial(_by_day, where=where, time_zone=time_zone)
+    elif by in ROW_KINDS:
+        read = partial(_by_rows, by=by, where=where, most=most)
     else:
         read = partial(_by_value, by=by, where=where)
-    sums: dict[str, Total] = {}
+    sums: dict[tuple[str, ...], Total] = {}
     for total in database.read_consistently(read, timeout=_TIMEOUT):
-        sums[total.key] = sums[total.key] + total if total.key in sums else total
+        key = total.key, total.token, total.client
+        sums[key] = sums[key] + total if key in sums else total
     used = [total for total in sums.values() if total.requests or total.cost]
     if by == "day":
         return sorted(used, key=lambda total: total.key)
-    return sorted(used, key=lambda total: (-total.requests, total.key))
+    return sorted(used, key=lambda t: (t.key == OTHERS, -t.requests, t.key, t.token, t.client))
 
 
 def distinct_values(database: Database, by: str, where: UsageFilter) -> list[str]:
@@ -116,6 +152,25 @@ def _column(by: str) -> str:
 
 def _by_value(connection: Connection, by: str, where: UsageFilter) -> list[Total]:
     return [_total(str(row[0]), row[1], row[2:]) for row in sums_by(connection, _column(by), where)]
+
+
+def _by_rows(connection: Connection, by: str, where: UsageFilter, most: int) -> list[Total]:
+    columns = ROW_KINDS[by]
+    listed, others = rows_by(connection, columns, where, most)
+    return [
+        *(_of_group(by, row[: len(columns)], row[len(columns) :]) for row in listed),
+        *(_total(OTHERS, row[0], row[1:]) for row in others),
+    ]
+
+
+def _of_group(by: str, names: Sequence[str], values: Sequence[Any]) -> Total:
+    """The total of a group: `values` are its currency, its first and last times, and its sums."""
+    currency, first, last, *sums = values
+    key = "/".join(filter(None, names)) if by == "client_version" else names[0]
+    total = replace(_total(key, currency, sums), first=float(first), last=float(last))
+    if by != "session":
+        return total
+    return replace(total, token=names[1], client=names[2])
 
 
 def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> list[Total]:

@@ -24,6 +24,7 @@ from engine.exchange.record import RequestRecord
 from engine.telemetry.metrics import attempts
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
 from engine.telemetry.metrics.loop_lag import watch_loop
+from engine.telemetry.metrics.messages import record_message
 from engine.telemetry.metrics.requests import RequestSeries, RequestTables, counted_combinations
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
@@ -125,6 +126,8 @@ class MetricsRecorder:
                 record_stream(self._cells, series.labels, record)
             if exchange.record.traffic is not None:
                 record_session(self._cells, series.labels.operation, exchange.record.traffic)
+            if record.mcp is not None:
+                record_message(self._cells, record.mcp, record.status)
         except Exception:
             log.exception("request %s: its metrics are lost", exchange.request_id)
 

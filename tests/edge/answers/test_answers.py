@@ -56,7 +56,9 @@ def test_every_answer_is_in_the_manual(answer):
 
 
 def test_an_answer_that_is_not_in_the_table_is_one_error(tmp_path):
-    assert errors(tmp_path, OWN) == [("MW104", "'answer' must be one of models, responses", "")]
+    assert errors(tmp_path, OWN) == [
+        ("MW104", "'answer' must be one of models, client_secrets, responses", "")
+    ]
 
 
 @pytest.mark.usefixtures("greeting")
@@ -74,17 +76,22 @@ def test_a_second_answer_is_served(tmp_path):
 @pytest.mark.usefixtures("greeting")
 def test_the_schema_and_the_hints_have_a_second_answer(tmp_path):
     route = json.loads(schema.text(expanded=True))["$defs"]["route"]
-    assert route["properties"]["answer"]["enum"] == ["models", "responses", "greeting"]
+    assert route["properties"]["answer"]["enum"] == [
+        "models",
+        "client_secrets",
+        "responses",
+        "greeting",
+    ]
     assert "`greeting`: with a greeting." in schema.reference()
     nowhere = OWN.replace(", answer: greeting", "")
     assert [hint for _, _, hint in errors(tmp_path, nowhere)] == [
-        "model: for requests that name one; to: for a fixed upstream; answer: models or "
-        "responses or greeting"
+        "model: for requests that name one; to: for a fixed upstream; "
+        "answer: models or client_secrets or responses or greeting"
     ]
     (near,) = errors(tmp_path, OWN.replace("answer: greeting", "answer: greting"))
     assert near == (
         "MW104",
-        "'answer' must be one of models, responses, greeting",
+        "'answer' must be one of models, client_secrets, responses, greeting",
         "did you mean 'greeting'?",
     )
 

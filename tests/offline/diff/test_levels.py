@@ -251,6 +251,7 @@ CHANGES = [
     ("stores.redis.connections", None, 9),
     ("stores.redis.tls.certificate", None, "identity.pem"),
     ("stores.redis.sentinel.password", "first-secret", "second-secret"),
+    ("client_secrets.keys", ["0123456789abcdef" * 2], ["fedcba9876543210" * 2]),
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
@@ -336,6 +337,7 @@ ELSEWHERE = [
     ("upstreams.main.variables",),
     *((f"routes.0.{key}",) for key in ("operation", "operations", "model.from", "model.default")),
     *((f"routes.0.{key}",) for key in ("answer", "policies")),
+    ("mcp",),
     ("specs.shop.mount",),
     ("specs.shop.token",),
 ]

@@ -82,6 +82,61 @@ def test_days_are_in_order_and_of_utc(database):
     ]
 
 
+AGENTS = [
+    Entry("a1", 10.0, "a", client="claude", client_version="2.1", session="s", input=100, cached=90,
+          cost=5, currency="USD", duration=2.0),
+    Entry("a2", 50.0, "a", client="claude", client_version="2.2", session="s", input=100, cost=5,
+          currency="USD", duration=4.5),
+    Entry("b1", 20.0, "b", client="claude", client_version="2.1", session="s", cost=1,
+          currency="EUR"),
+    Entry("c1", 30.0, "b", client="codex", session="t", cost=1, currency="USD"),
+]  # fmt: skip
+
+
+def agents(records):
+    UsageTable(records).insert([decode(encode(entry)) for entry in AGENTS])
+    return records
+
+
+def test_sessions_are_those_of_one_token_with_their_times(records):
+    first, second, third = totals(agents(records), "session", ALL)
+    assert (first.key, first.token, first.client, first.requests) == ("s", "a", "claude", 2)
+    assert (first.first, first.last, first.usage) == (10.0, 54.5, Usage(200, 0, 90))
+    assert [(t.key, t.token, t.cost) for t in (second, third)] == [
+        ("s", "b", {"EUR": 1}),
+        ("t", "b", {"USD": 1}),
+    ]
+
+
+def test_clients_are_totals_with_and_without_their_versions(records):
+    assert requests_by(agents(records), "client") == {"claude": (3, 0), "codex": (1, 0)}
+    assert requests_by(records, "client_version") == {
+        "claude/2.1": (2, 0),
+        "claude/2.2": (1, 0),
+        "codex": (1, 0),
+    }
+
+
+def test_what_is_not_listed_is_summed(records):
+    agents(records)
+    listed = totals(records, "session", ALL, most=1)
+    assert [(t.key, t.requests, t.cost) for t in listed] == [
+        ("s", 2, {"USD": 10}),
+        ("(others)", 2, {"EUR": 1, "USD": 1}),
+    ]
+    assert sum(listed, Total()).cost == sum(totals(records, "token", ALL), Total()).cost
+
+
+def test_any_grouping_takes_the_rows_of_a_client_or_session(records):
+    agents(records)
+    session = UsageFilter(0.0, 1e12, session="s")
+    assert requests_by(records, "token", session) == {"a": (2, 0), "b": (1, 0)}
+    assert requests_by(records, "day", session) == {"1970-01-01": (3, 0)}
+    codex = UsageFilter(0.0, 1e12, client="codex")
+    assert requests_by(records, "session", codex) == {"t": (1, 0)}
+    assert requests_by(records, "token", UsageFilter(0.0, 1e12, "a", client="codex")) == {}
+
+
 def test_sums_are_exact_for_each_currency(database):
     a, b = totals(database, "token", ALL)
     assert (a.usage, a.first_byte) == (Usage(10, 5, 3), 1.5)

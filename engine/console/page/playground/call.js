@@ -22,7 +22,11 @@ export function pathOf({ format, stream, model }) {
 export async function send({ wire, options, body }, reply, signal) {
 	const response = await request(pathOf(options), {
 		method: "POST",
-		headers: { ...wire.headers(options.token), "content-type": "application/json" },
+		headers: {
+			...wire.headers(options.token),
+			"content-type": "application/json",
+			"x-session-id": options.session.id,
+		},
 		body: JSON.stringify(body),
 		signal,
 	});

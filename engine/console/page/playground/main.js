@@ -1,5 +1,6 @@
 import { send } from "./call.js";
 import { announce, at } from "./dom.js";
+import { newSession } from "./facts.js";
 import { attach, attached } from "./images.js";
 import { Problem } from "./problem.js";
 import { Reply } from "./reply.js";
@@ -8,6 +9,7 @@ import { Answer, question } from "./transcript.js";
 
 /** The conversation: `{role, text, images, node}`. */
 let turns = [];
+let session = newSession();
 let running = null; // the AbortController of the current reply
 let editing = null; // the turn that is edited
 
@@ -61,7 +63,7 @@ function clearDraft() {
 
 /** Request a reply to the conversation. */
 async function ask() {
-	const request = await build(settings(), turns);
+	const request = await build({ ...settings(), session }, turns);
 	const retry = () => {
 		removeFrom(turns.indexOf(turn));
 		return ask();
@@ -139,6 +141,7 @@ at("cancel").onclick = () => {
 };
 at("clear").onclick = () => {
 	removeFrom(0);
+	session = newSession();
 	run(null);
 	announce("The conversation is cleared.");
 	draft.focus();

@@ -1,0 +1,134 @@
+"""The routes of the MCP servers of a plan: which stages their messages pass, and which tools they
+have. `tool_calls.py` answers a message.
+
+A message is one request of the log and the metrics. One that calls a tool is that of the operation,
+which is called from inside and passes the stages of its route; any other is observed here.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import cache, partial
+
+from engine import dialects
+from engine.app.operation_call import OperationCall
+from engine.app.telemetry import version
+from engine.app.tool_calls import PreparedCall, ToolCalls
+from engine.app.worker_parts import Parts
+from engine.config.mcp import McpServer
+from engine.edge.endpoint import Responder, answer_errors
+from engine.edge.gateway_origin import PageOrigins
+from engine.edge.lifecycle import RequestLifecycle
+from engine.edge.request_body import check_head
+from engine.edge.resource import Resource
+from engine.edge.router import Application
+from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
+from engine.plan.route import Plan, Route
+from engine.spec.security import BEARER
+from engine.stages.authenticate import authenticate
+from engine.tools.protocol.catalog import Catalog
+from engine.tools.protocol.messages import error_object
+from engine.tools.protocol.server import Server
+from engine.tools.tool import Tool, tools_of
+from engine.values.caller import Caller
+from engine.values.errors import GatewayError
+
+_DIALECT = replace(dialects.default(), name="mcp", error=error_object)
+"""How MCP clients read a refusal of the gateway."""
+_NOT_ALLOWED = (
+    "Pages of this origin may not call this MCP server. Add it to cors.origins, or set "
+    "server.base_url if the page is the gateway's own."
+)
+
+
+def add_servers(app: Application, plan: Plan, parts: Parts) -> None:
+    """Add the paths of the MCP servers of a plan, each with and without a slash at its end. In a
+    worker that serves, their tools are made at once: thousands take a second, for which no request
+    should wait."""
+    for server in plan.config.mcp.values():
+        responder = cache(partial(_responder, app, plan, parts, server))
+        if parts.services.background:
+            responder()
+        path = server.path.rstrip("/")
+        for template in (path, f"{path}/"):
+            app.add_route(template, Resource("POST", "", (), responder))
+
+
+def _responder(app: Application, plan: Plan, parts: Parts, server: McpServer) -> Responder:
+    routes = [named.route for named in plan.tools[server.name]]
+    is_public = bool(routes) and all(route.allows_anonymous for route in routes)
+    catalog = Catalog(tools_of(plan, server), _ModelAccess(plan).may_use, server.search_above)
+    protocol = Server(server.name, version(), catalog, is_public=is_public)
+    calls = ToolCalls(
+        *(protocol, server.name, plan.config.server, parts.lifecycle, parts.services.proxies),
+        lambda tool: OperationCall(app, tool.route, parts),
+    )
+    handler = compose(_stages(parts, calls, is_public=is_public), calls.handle)
+    return parts.endpoints.responder(handler, [_DIALECT])
+
+
+def _stages(parts: Parts, calls: ToolCalls, *, is_public: bool) -> list[Stage]:
+    """The stages of a message: one that no page of another site has sent, from a known caller, is
+    read, and made a request of the operation that it calls. To call that is left to the handler."""
+    config, shared = parts.plan.config, parts.shared
+    return [
+        partial(_observe, parts.lifecycle),
+        *parts.cors.stages(),
+        answer_errors,
+        check_head,
+        partial(_check_origin, PageOrigins(config.origins, config.server.base_url)),
+        authenticate([BEARER], is_public, parts.services, any_operation=True),
+        *shared.take_turn(parts.watcher.watch),
+        shared.in_parts(calls.prepare),
+        *shared.end_turn(),
+    ]
+
+
+def _observe(lifecycle: RequestLifecycle, exchange: Exchange, following: Handler) -> Response:
+    """Observe a message, unless it calls an operation, whose own exchange is observed."""
+    start, now = time.monotonic(), time.time()
+
+    def enter() -> None:
+        if not isinstance(exchange.content.value, PreparedCall):
+            lifecycle.enter(exchange)
+            exchange.record.start, exchange.record.time = start, now
+
+    try:
+        response = following(exchange)
+    except BaseException:
+        enter()
+        exchange.end()
+        raise
+    enter()
+    return response
+
+
+def _check_origin(origins: PageOrigins, exchange: Exchange, following: Handler) -> Response:
+    if not origins.allow(exchange.environ):
+        raise GatewayError(403, "origin_not_allowed", _NOT_ALLOWED)
+    return following(exchange)
+
+
+class _ModelAccess:
+    """Which tools a token may use, as far as they need a model."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._models: dict[str, list[str]] = {}
+
+    def may_use(self, caller: Caller, tool: Tool) -> bool:
+        """Whether the caller may use a model that a tool can ask for, or it needs none. A model of
+        a wildcard counts if the caller may use any."""
+        if tool.route.model is None or caller.models is None:
+            return True
+        names = self._models_of(tool.route)
+        return any(caller.may_use(name) or ("*" in name and caller.models) for name in names)
+
+    def _models_of(self, route: Route) -> list[str]:
+        operation = route.by_model
+        if operation.id not in self._models:
+            operations = self._plan.model_operations()
+            names = [name for name in self._plan.config.models if operations.has(name, operation)]
+            self._models[operation.id] = names
+        return self._models[operation.id]

@@ -1,0 +1,110 @@
+"""Calls one operation from inside, again and again: `OperationCall`, for tools.
+
+Other than `internal_call.send` it passes neither WSGI nor Falcon. The router is asked whether the
+request leads to this operation: a value of a path can make it the path of another one, whose guards
+are others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.app.internal_call import CannotCall, check_headers, operation_of
+from engine.app.route_handler import handler_of
+from engine.app.worker_parts import Parts
+from engine.edge.endpoint import answer_errors
+from engine.edge.router import Application
+from engine.exchange.body import Body, ReceivedBody
+from engine.exchange.caller_connection import InternalCaller, InternalConnection
+from engine.exchange.exchange import Exchange, Handler, Response
+from engine.exchange.interfaces import Headers
+from engine.exchange.request import Request, environ_of
+from engine.plan.route import Route
+from engine.spec.document.path_templates import Spans
+from engine.spec.request_writer import RequestValues
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRequest:
+    """A request that leads to its operation. `environ` has its head, `variables` the spans of the
+    variables of its path."""
+
+    method: str
+    path: str
+    query: str
+    environ: dict[str, Any] = field(repr=False)
+    body: bytes
+    mount: str
+    variables: Spans
+
+    @property
+    def target(self) -> str:
+        """The path with its query, as on the wire."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+
+class OperationCall:
+    """An operation that can be called. What it needs is made at its first call. Raises CannotCall
+    for a WebSocket."""
+
+    def __init__(self, app: Application, route: Route, parts: Parts) -> None:
+        self._routes = app.routes
+        self._operation = operation_of(parts.plan, route)
+        self._route = route
+        self._parts = parts
+        self._handler: Handler | None = None
+        self._max_body = parts.plan.config.server.max_body
+
+    def request(self, values: RequestValues, address: str, headers: Headers) -> OperationRequest:
+        """The request with these values and more headers, from an IP address. Raises CannotCall if
+        they cannot be written, or lead to another operation; GatewayError for an unsafe path."""
+        operation = self._operation
+        check_headers(operation.id, values.headers)
+        try:
+            written = operation.writer.write(values)
+            fields = (*written.headers, *headers) if headers else written.headers
+            environ = environ_of(
+                Request(written.method, written.target, fields, written.body, address)
+            )
+        except ValueError as error:
+            raise CannotCall(str(error)) from error
+        path, _, query = written.target.partition("?")
+        found = self._routes.candidate(operation.id, written.method, path, query)
+        if found is None:
+            names = ", ".join(values.path)
+            raise CannotCall(f"{names}: with this value the path is that of another operation")
+        return OperationRequest(
+            *(written.method, path, query, environ, written.body),
+            *(found.resource.mount, found.variables),
+        )
+
+    def send(
+        self, request: OperationRequest, caller: InternalCaller, request_id: str
+    ) -> tuple[Exchange, Response]:
+        """Send a request. The exchange must be ended when the response was read, or is not read
+        any more; until then it goes on. Raises AbortConnection where the connection of a caller
+        would be cut, and if the caller disconnects."""
+        exchange = Exchange(
+            *(request.method, request.path, request.query, request.environ),
+            *(self._route.dialects[-1], request_id, request.mount, request.variables),
+            InternalConnection(b"", caller),
+        )
+        exchange.operation = self._operation.id
+        exchange.body_reader = ReceivedBody(Body(request.body), self._max_body)
+        exchange.record.mcp = caller.mcp
+        try:
+            response = (self._handler or self._make())(exchange)
+        except BaseException:
+            exchange.end()
+            raise
+        if isinstance(response.body, bytes):
+            exchange.record.bytes_out = len(response.body)
+        return exchange, response
+
+    def _make(self) -> Handler:
+        parts = self._parts
+        handler = handler_of(self._route, parts, is_chosen=True)
+        outer = [parts.lifecycle.observe, answer_errors]
+        self._handler = parts.shared.compose(outer, handler)
+        return self._handler

@@ -1,0 +1,219 @@
+"""Answers the messages of an MCP server: what calls a tool calls its operation, from inside, as the
+caller of the message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.app.internal_call import CannotCall
+from engine.app.operation_call import OperationCall, OperationRequest
+from engine.config.server import Server as ServerConfig
+from engine.edge.gateway_origin import base_of
+from engine.edge.lifecycle import RequestLifecycle
+from engine.exchange.caller_connection import InternalCaller
+from engine.exchange.exchange import Content, Exchange, Handler, Response
+from engine.exchange.record import McpMessage
+from engine.tools.invalid_arguments import InvalidArguments
+from engine.tools.protocol.results import MAX_RESULT, Answer, result_of, text_result
+from engine.tools.protocol.revisions import Head
+from engine.tools.protocol.server import Refusal, Reply, Request, Server, ToolCall
+from engine.tools.tool import Tool
+from engine.values.client_address import Network, caller_address
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
+
+_JSON = "application/json"
+_TRACE = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE"))
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """A call, and the request `sent` to its operation."""
+
+    call: ToolCall
+    operation: OperationCall
+    sent: OperationRequest
+    message: McpMessage
+
+
+class ToolCalls:
+    """The last stages of an MCP server. `operation` gives the operation of a tool, to call it;
+    `proxies` are those whose X-Forwarded-For is trusted."""
+
+    def __init__(
+        self,
+        server: Server,
+        name: str,
+        config: ServerConfig,
+        lifecycle: RequestLifecycle,
+        proxies: Sequence[Network],
+        operation: Callable[[Tool], OperationCall],
+    ) -> None:
+        self._server = server
+        self._name = name
+        self._config = config
+        self._lifecycle = lifecycle
+        self._proxies = proxies
+        self._operation = operation
+        self._operations: dict[str, OperationCall] = {}
+
+    def prepare(self, exchange: Exchange, following: Handler) -> Response:
+        """A stage that reads the message, and writes the request of the operation that it calls."""
+        body = exchange.body = exchange.body_reader.receive()
+        if body.in_memory is None:
+            exchange.on_end.append(body.close)
+        address = caller_address(exchange.environ, self._proxies)
+        exchange.content = Content(_JSON, self._prepared(exchange, bytes(body.buffer), address))
+        return following(exchange)
+
+    def handle(self, exchange: Exchange) -> Response:
+        """The last handler: the answer to the message."""
+        prepared = exchange.content.value
+        if isinstance(prepared, PreparedCall):
+            reply = self._call(exchange, prepared)
+        else:
+            assert isinstance(prepared, Reply)
+            reply = prepared
+            exchange.record.code = reply.code
+        if not reply.body:
+            return Response(reply.status, [])
+        return Response(reply.status, [("content-type", _JSON)], reply.body)
+
+    def _prepared(self, exchange: Exchange, body: bytes, address: str) -> Reply | PreparedCall:
+        head, record = _head(exchange.environ), exchange.record
+        try:
+            request = self._server.read(head, body)
+        except Refusal as refusal:
+            if (refused := refusal.request) is not None:
+                record.mcp = self._message(refused, "", exchange, address)
+            else:
+                record.mcp = McpMessage(self._name)
+            return refusal.reply
+        answer = self._server.answer(request, exchange.caller)
+        if isinstance(answer, ToolCall):
+            message = self._message(request, answer.tool.name, exchange, address)
+            prepared = self._prepared_call(answer, message, exchange, address)
+            if isinstance(prepared, PreparedCall):
+                return prepared
+            answer = prepared
+        else:
+            message = self._message(request, "", exchange, address)
+            if request.cancels is not None and not request.is_modern:
+                self._cancel(_key(exchange, address, request.cancels))
+        record.mcp = message
+        return answer
+
+    def _prepared_call(
+        self, call: ToolCall, message: McpMessage, exchange: Exchange, address: str
+    ) -> Reply | PreparedCall:
+        """The call with its request, or the error for arguments that are none."""
+        environ = exchange.environ
+        trace = [(name, environ[key]) for name, key in _TRACE if key in environ]
+        try:
+            operation = self._operation_of(call.tool)
+            sent = operation.request(call.tool.values(call.arguments), address, trace)
+        except (InvalidArguments, CannotCall, GatewayError) as error:
+            reply = self._server.reply(call.request, text_result(str(error), is_error=True))
+            return reply._replace(code="invalid_arguments")
+        return PreparedCall(call, operation, sent, message)
+
+    def _operation_of(self, tool: Tool) -> OperationCall:
+        operation = self._operations.get(tool.name)
+        if operation is None:
+            operation = self._operations[tool.name] = self._operation(tool)
+        return operation
+
+    def _message(self, request: Request, tool: str, exchange: Exchange, address: str) -> McpMessage:
+        """What the log and the metrics say of a message."""
+        key = _key(exchange, address, request.message.id)
+        return McpMessage(self._name, request.method, tool, request.revision, request.client, key)
+
+    def _cancel(self, key: object) -> None:
+        """Cancel the call of this key, if this worker has exactly one."""
+        calls = [
+            exchange
+            for exchange in self._lifecycle.open_exchanges()
+            if (mcp := exchange.record.mcp) is not None
+            and (mcp.key, mcp.server) == (key, self._name)
+        ]
+        if len(calls) == 1:
+            self._lifecycle.cancel(calls[0])
+
+    def _call(self, exchange: Exchange, prepared: PreparedCall) -> Reply:
+        """The answer to a call. Raises AbortConnection if the caller has left."""
+        caller = InternalCaller(
+            *(exchange.caller, exchange.token, exchange.connection.fileno()), mcp=prepared.message
+        )
+        tool, request = prepared.call.tool, prepared.call.request
+        try:
+            called, response = prepared.operation.send(prepared.sent, caller, exchange.request_id)
+            try:
+                answer = self._answer(exchange, prepared, response)
+            finally:
+                called.end()
+        except AbortConnection as error:
+            if error.reason is AbortReason.CALLER_LEFT:
+                raise
+            broken = text_result(f"The answer broke off: {error.strerror}", is_error=True)
+            return self._server.reply(request, broken)
+        needs_structure = tool.output_schema is not None
+        result = result_of(answer, tool.name, needs_structure=needs_structure)
+        return self._server.reply(request, result)
+
+    def _answer(self, exchange: Exchange, prepared: PreparedCall, response: Response) -> Answer:
+        """The answer of an operation, of its body at most MAX_RESULT bytes. What is larger is not
+        received: its upstream is left."""
+        body, broke_off = response.body, False
+        if not isinstance(body, bytes):
+            body, broke_off = _received(body)
+        if len(body) <= MAX_RESULT:
+            return Answer(response.status, response.headers, body, broke_off=broke_off)
+        sent, link = prepared.sent, ""
+        if sent.method == "GET":
+            link = base_of(exchange, self._config) + sent.target
+        body, size = body[:MAX_RESULT], _announced(response.headers)
+        return Answer(response.status, response.headers, body, link, size, complete=False)
+
+
+def _received(pieces: Iterable[bytes]) -> tuple[bytes, bool]:
+    """The beginning of a body, a bit longer than MAX_RESULT if that is not all, and whether it
+    broke off. Raises AbortConnection if the caller has left."""
+    body = bytearray()
+    try:
+        for piece in pieces:
+            body += piece
+            if len(body) > MAX_RESULT:
+                break
+    except AbortConnection as error:
+        if error.reason is AbortReason.CALLER_LEFT:
+            raise
+        return bytes(body), True
+    finally:
+        close = getattr(pieces, "close", None)  # WSGI: an iterable may have one
+        if close is not None:
+            close()
+    return bytes(body), False
+
+
+def _key(exchange: Exchange, address: str, message_id: object) -> object:
+    """Equal for messages of one client with one id. Two clients with the same token, address and
+    program may use the same ids: MCP has nothing that tells them apart."""
+    return exchange.token, address, exchange.environ.get("HTTP_USER_AGENT"), message_id
+
+
+def _head(environ: Mapping[str, Any]) -> Head:
+    """The headers of MCP in a request."""
+    header = environ.get
+    return Head(
+        header("HTTP_MCP_PROTOCOL_VERSION"),
+        header("HTTP_MCP_METHOD"),
+        header("HTTP_MCP_NAME"),
+        header("HTTP_USER_AGENT", ""),
+    )
+
+
+def _announced(headers: Sequence[tuple[str, str]]) -> int | None:
+    """The size of a body by its Content-Length."""
+    length = next((value for name, value in headers if name.lower() == "content-length"), "")
+    return int(length) if length.isdecimal() and len(length) < 19 else None

@@ -1,0 +1,70 @@
+"""The program that sent a request, by its User-Agent: an agent, an SDK, or what it calls itself."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from engine.exchange.exchange import Exchange
+
+
+class ClientProgram(NamedTuple):
+    """A program and its version, "" for what the request does not say. Both have only letters,
+    digits and `._+-`, at most 40 and 32 of them; `text` is both: `claude/2.1.332`."""
+
+    name: str = ""
+    version: str = ""
+    text: str = ""
+
+
+CLIENTS = (
+    # As recorded: claude-cli/2.1.332, codex_exec/0.171.0 (codex_cli_rs and codex_vscode are its
+    # other faces), GeminiCLI-tui/0.61.0/MODEL, opencode/1.18.33, QwenCode/0.24.4,
+    # kimi-code-cli/2.1.0. The names are those of `modelway connect`.
+    (r"claude-(?:cli|code)/(?P<version>\S+)", "claude"),
+    (r"codex[_-][a-z_-]+/(?P<version>\S+)", "codex"),
+    (r"GeminiCLI[\w-]*/(?P<version>[^\s/]+)", "gemini"),
+    (r"opencode/(?P<version>\S+)", "opencode"),
+    (r"QwenCode[\w-]*/(?P<version>[^\s/]+)", "qwen"),
+    (r"(?:kimi-code-cli|KimiCLI)/(?P<version>\S+)", "kimi"),
+    # SDKs, also below other agents: OpenAI/JS of Copilot CLI, ai-sdk/openai-compatible of Cline.
+    (r"(?:Async)?OpenAI/Python (?P<version>\S+)", "openai-python"),
+    (r"OpenAI/JS (?P<version>\S+)", "openai-js"),
+    (r"(?:Async)?Anthropic\w*/Python (?P<version>\S+)", "anthropic-python"),
+    (r"Anthropic\w*/JS (?P<version>\S+)", "anthropic-js"),
+    (r"google-genai-sdk/(?P<version>\S+).* gl-python/", "google-genai-python"),
+    (r"google-genai-sdk/(?P<version>\S+).* gl-node/", "google-genai-js"),
+    (r"ai-sdk/[\w-]+/(?P<version>\S+)", "ai-sdk"),
+    (r"litellm/(?P<version>\S+)", "litellm"),
+    (r"Mozilla/(?P<version>)", "browser"),
+)
+"""Patterns of the beginning of a User-Agent, and the name of the program. Any other has the name of
+its first product (RFC 9110 10.1.5) in lower case."""
+
+_PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), name) for pattern, name in CLIENTS)
+_PRODUCT = re.compile(r"(?P<name>[\w.+-]+)(?:/(?P<version>[^\s/;,()]+))?", re.ASCII)
+_OTHER = re.compile(r"[^A-Za-z0-9._+-]+")
+_MAX_HEADER, _MAX_NAME, _MAX_VERSION = 200, 40, 32
+
+
+def client_of(exchange: Exchange) -> ClientProgram:
+    """The program of an exchange, by the first 200 characters of its User-Agent."""
+    return _client_of(exchange.environ.get("HTTP_USER_AGENT", "")[:_MAX_HEADER])
+
+
+@lru_cache(maxsize=1024)
+def _client_of(header: str) -> ClientProgram:
+    for pattern, name in _PATTERNS:
+        if match := pattern.match(header):
+            return _program(name, match["version"])
+    product = _PRODUCT.match(header.strip())
+    if product is None:
+        return ClientProgram()
+    return _program(product["name"].lower(), product["version"] or "")
+
+
+def _program(name: str, version: str) -> ClientProgram:
+    name = _OTHER.sub("", name)[:_MAX_NAME]
+    version = _OTHER.sub("", version)[:_MAX_VERSION]
+    return ClientProgram(name, version, f"{name}/{version}" if version else name)

@@ -1,0 +1,64 @@
+"""Server-sent events as one text: what a tool's result has of a stream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_LINE = re.compile(rb"\r\n|\n|\r")
+
+
+def event_data(stream: bytes) -> list[bytes]:
+    """The data of the events of a stream (WHATWG, "Server-sent events"), without the end mark that
+    vendors of models send."""
+    found = []
+    for block in _END.split(stream.removeprefix(b"\xef\xbb\xbf")):
+        lines = [line[5:] for line in _LINE.split(block) if line.startswith(b"data:")]
+        data = b"\n".join(line.removeprefix(b" ") for line in lines)
+        if lines and data != b"[DONE]":
+            found.append(data)
+    return found
+
+
+def joined(stream: bytes) -> str:
+    """The text of a stream of a chat, joined; of any other stream the data of its events, each on a
+    line."""
+    data = event_data(stream)
+    text = "".join(piece for event in data for piece in _pieces(event))
+    return text or b"\n".join(data).decode("utf-8", "replace")
+
+
+def _pieces(data: bytes) -> Iterator[str]:
+    """The text in one event of a chat, in the formats of the vendors that routes may have."""
+    try:
+        event: Any = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return
+    if not isinstance(event, dict):
+        return
+    for choice in _objects(event.get("choices")):  # Chat Completions, and Completions before
+        delta = choice.get("delta")
+        yield from _texts(delta if isinstance(delta, dict) else choice, "content", "text")
+    delta = event.get("delta")
+    if isinstance(delta, dict):  # Messages
+        yield from _texts(delta, "text")
+    elif event.get("type") == "response.output_text.delta":  # Responses
+        yield from _texts(event, "delta")
+    for candidate in _objects(event.get("candidates")):  # generateContent
+        content = candidate.get("content")
+        for part in _objects(content.get("parts") if isinstance(content, dict) else None):
+            if not part.get("thought"):
+                yield from _texts(part, "text")
+
+
+def _objects(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, dict))
+
+
+def _texts(node: dict[str, Any], *names: str) -> Iterator[str]:
+    yield from (text for name in names if isinstance(text := node.get(name), str))

@@ -1,0 +1,118 @@
+"""JSON-RPC messages of MCP: read from the body of a POST, and written.
+
+MCP narrows JSON-RPC 2.0: an id is a string or an integer, one POST has one message, and a client
+sends no responses (specification 2026-07-28, basic/index and basic/transports/streamable-http).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import orjson
+
+from engine.values.errors import GatewayError
+
+MAX_DEPTH = 64
+"""Levels of objects and lists in a message: far more than any document's schema asks for, and fewer
+than Python's stack has."""
+
+Id = str | int
+
+
+class Code(IntEnum):
+    """The error codes of JSON-RPC 2.0, and those that MCP adds."""
+
+    PARSE = -32700
+    INVALID_REQUEST = -32600
+    METHOD_NOT_FOUND = -32601
+    INVALID_PARAMS = -32602
+    HEADER_MISMATCH = -32020
+    UNSUPPORTED_VERSION = -32022
+
+
+class ProtocolError(Exception):
+    """A message is refused. `str` says what is wrong with it and what to send instead."""
+
+    def __init__(self, code: Code, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code, self.data = code, data
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A request, or a notification, which has no id."""
+
+    method: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    id: Id | None = None
+
+
+def read_message(data: bytes | memoryview) -> Message:
+    """The message of a body. Raises ProtocolError."""
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ProtocolError(Code.PARSE, f"The body is not JSON: {error}.") from error
+    if isinstance(document, list):
+        raise _invalid("A body has one message; send each message of a batch in a POST of its own.")
+    if not isinstance(document, dict):
+        raise _invalid("The body is not a JSON object.")
+    _check_depth(data, document)
+    if document.get("jsonrpc") != "2.0":
+        raise _invalid("'jsonrpc' is not \"2.0\".")
+    method, params, message_id = document.get("method"), document.get("params"), document.get("id")
+    if not isinstance(method, str):
+        raise _invalid("'method' is not a string. Send a request or a notification.")
+    if "id" in document and (not isinstance(message_id, str | int) or isinstance(message_id, bool)):
+        raise _invalid("'id' is neither a string nor an integer.")
+    if params is None and "params" not in document:
+        params = {}
+    if not isinstance(params, dict):
+        raise _invalid("'params' is not an object.")
+    return Message(method, params, message_id)
+
+
+def result(message_id: Id, document: bytes) -> bytes:
+    """The response with a result, whose JSON is `document`."""
+    return b'{"jsonrpc":"2.0","id":' + orjson.dumps(message_id) + b',"result":' + document + b"}"
+
+
+def error(message_id: Id | None, code: int, message: str, data: object = None) -> bytes:
+    """The response with an error. `message_id` is None if the request has none that can be read."""
+    description: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        description["data"] = data
+    return orjson.dumps({"jsonrpc": "2.0", "id": message_id, "error": description})
+
+
+def error_object(failure: GatewayError, request_id: str) -> dict[str, Any]:
+    """The error that a refusal of the gateway is, before there is an answer of the protocol. Its
+    code is the HTTP status, which is outside of the codes that JSON-RPC and MCP reserve."""
+    data = {"code": failure.code, "request_id": request_id}
+    description = {"code": failure.status, "message": failure.message, "data": data}
+    return {"jsonrpc": "2.0", "id": None, "error": description}
+
+
+def _invalid(message: str) -> ProtocolError:
+    return ProtocolError(Code.INVALID_REQUEST, message)
+
+
+def _check_depth(data: bytes | memoryview, document: object) -> None:
+    """Raises ProtocolError for too many levels. A message with few brackets is not walked."""
+    text = bytes(data)
+    if text.count(b"{") + text.count(b"[") <= MAX_DEPTH:
+        return
+    level: list[Any] = [document]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return
+    raise _invalid(f"The message has more than {MAX_DEPTH} levels of objects and lists.")

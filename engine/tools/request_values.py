@@ -1,0 +1,111 @@
+"""The arguments of a call become the values of a request: checked, and with those that the config
+fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.exchange.exchange import MISSING
+from engine.plan.tool_arguments import BODY, Argument
+from engine.source.suggestion import did_you_mean
+from engine.spec.refusal_messages import explain
+from engine.spec.request_writer import RequestValues
+from engine.tools.body import BodyArgument
+from engine.tools.invalid_arguments import InvalidArguments
+from engine.values.errors import GatewayError
+
+_KEYS = {"path": "path", "query": "query", "header": "headers", "cookie": "cookies"}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolArguments:
+    """The arguments of a tool. `values` are those that the config fixes, by name, `members` those
+    of the body; agents can give none of them, nor those that are `hidden` (`name`, `body.name`)."""
+
+    arguments: Mapping[str, Argument]
+    body: BodyArgument | None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    members: Mapping[str, Any] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
+
+    def names(self) -> list[str]:
+        """The arguments that agents may give."""
+        names = [*self.arguments, *([BODY] if self.body is not None else [])]
+        return [name for name in names if name not in self.values and name not in self.hidden]
+
+    def request_values(self, arguments: Mapping[str, Any]) -> RequestValues:
+        """The values of a request. None is the same as no value, unless it is the body. Raises
+        InvalidArguments."""
+        if not isinstance(arguments, Mapping):
+            raise InvalidArguments("", "the arguments must be an object")
+        self._refuse_unknown(arguments)
+        given = {**arguments, **self.values}
+        parts: dict[str, dict[str, Any]] = {key: {} for key in _KEYS.values()}
+        for argument in self.arguments.values():
+            value = given.get(argument.name)
+            if value is None:
+                if argument.required:
+                    raise InvalidArguments(argument.name, "it is required")
+                continue
+            _check(argument, value)
+            if argument.location == "querystring":
+                parts["query"].update(_whole_query(argument, value))
+            else:
+                parts[_KEYS[argument.location]][argument.parameter] = value
+        body, media_type = self._body(given)
+        return RequestValues(**parts, body=body, media_type=media_type)
+
+    def _refuse_unknown(self, arguments: Mapping[str, Any]) -> None:
+        for name in arguments:
+            is_known = name in self.arguments or (name == BODY and self.body is not None)
+            if is_known and name not in self.values and name not in self.hidden:
+                continue
+            names = self.names()
+            hint = did_you_mean(str(name), names) if names else ""
+            hint = hint or f"it has {', '.join(names) or 'none'}"
+            raise InvalidArguments(str(name), f"the tool has no such argument; {hint}")
+
+    def _body(self, given: Mapping[str, Any]) -> tuple[Any, str]:
+        if self.body is None:
+            return MISSING, ""
+        value = given.get(BODY, MISSING)
+        if isinstance(value, Mapping):
+            for name in self._unlisted_members():
+                if name in value:
+                    raise InvalidArguments(f"{BODY}.{name}", "the tool has no such member")
+        if self.members and (value is MISSING or isinstance(value, Mapping)):
+            value = {**({} if value is MISSING else value), **deepcopy(dict(self.members))}
+        if value is MISSING or (value is None and not self.body.required):
+            if self.body.required:
+                raise InvalidArguments(BODY, "it is required")
+            return MISSING, ""
+        return self.body.read(value)
+
+    def _unlisted_members(self) -> Iterator[str]:
+        yield from self.members
+        prefix = f"{BODY}."
+        yield from (name.removeprefix(prefix) for name in self.hidden if name.startswith(prefix))
+
+
+def _whole_query(argument: Argument, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidArguments(argument.name, "expected an object")
+    return value
+
+
+def _check(argument: Argument, value: Any) -> None:
+    """Refuse the value of a parameter that the operation refuses."""
+    if argument.location == "path" and value in ("", ".", ".."):
+        raise InvalidArguments(argument.name, f"'{value}' is no segment of a path")
+    if argument.validator is None:
+        return
+    try:
+        is_valid = argument.validator.is_valid(value)
+    except GatewayError as error:
+        raise InvalidArguments(argument.name, error.message) from error
+    if not is_valid:
+        refusal = explain(argument.validator, value, argument.name)
+        raise InvalidArguments(refusal.param or argument.name, refusal.message)

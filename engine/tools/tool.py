@@ -1,0 +1,237 @@
+"""A tool of an MCP server: an operation as agents list and call it. `tools_of` makes all of a
+server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from engine.config.mcp import McpServer, ToolConfig
+from engine.metering.estimate import BYTES_PER_TOKEN
+from engine.plan.route import NamedRoute, Plan, Route
+from engine.plan.tool_arguments import BODY, Argument, parameters_of
+from engine.spec.document.node import Node
+from engine.spec.request_writer import RequestValues
+from engine.tools.body import BodyArgument, CannotBeTool, body_of, body_schema
+from engine.tools.descriptions import annotations_of, description_of, title_of
+from engine.tools.request_values import ToolArguments
+from engine.tools.schemas import MAX_DESCRIPTION, Schema, Schemas, edit_members, references
+from engine.tools.texts import plain_text
+from engine.values.media_types import is_json
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """An operation as a tool. The schemas are JSON Schema 2020-12, complete in themselves, with an
+    object as their root; `output_schema` is None if it is not listed. `operation` is
+    `spec.operationId`."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any] | None
+    annotations: Mapping[str, bool]
+    operation: str
+    route: Route
+    arguments: ToolArguments
+
+    def values(self, arguments: Mapping[str, Any]) -> RequestValues:
+        """The values of the request of a call, which `RequestWriter.write` writes. Raises
+        InvalidArguments with the place of a mistake."""
+        return self.arguments.request_values(arguments)
+
+    def listed(self) -> dict[str, Any]:
+        """The tool as MCP lists it."""
+        entry: dict[str, Any] = {"name": self.name}
+        if self.title:
+            entry["title"] = self.title
+        entry |= {"description": self.description, "inputSchema": self.input_schema}
+        if self.output_schema is not None:
+            entry["outputSchema"] = self.output_schema
+        return entry | {"annotations": dict(self.annotations)}
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens its entry in a list takes of a model's context."""
+        return -(-len(orjson.dumps(self.listed())) // BYTES_PER_TOKEN)
+
+
+def tools_of(plan: Plan, server: McpServer) -> tuple[Tool, ...]:
+    """The tools of a server of a plan, in the order of their names."""
+    tools, _ = made_tools(plan, server)
+    return tools
+
+
+def tool_of(plan: Plan, server: McpServer, named: NamedRoute) -> Tool:
+    """One tool of a server. Raises CannotBeTool."""
+    return _Maker(plan, named.route.operation.spec).tool(named, server)
+
+
+def made_tools(plan: Plan, server: McpServer) -> tuple[tuple[Tool, ...], dict[str, str]]:
+    """The tools of a server, and why each operation of it that cannot be a tool is none."""
+    makers: dict[str, _Maker] = {}
+    tools, refusals = [], {}
+    for named in plan.tools.get(server.name, ()):
+        operation = named.route.operation
+        if operation.spec not in makers:
+            makers[operation.spec] = _Maker(plan, operation.spec)
+        try:
+            tools.append(makers[operation.spec].tool(named, server))
+        except CannotBeTool as error:
+            refusals[operation.id] = str(error)
+    return tuple(tools), refusals
+
+
+class _Maker:
+    """Makes the tools of one document."""
+
+    def __init__(self, plan: Plan, spec: str) -> None:
+        library = plan.specifications[spec].library
+        self._requests = Schemas(library)
+        self._answers = Schemas(library, answers=True)
+
+    def tool(self, named: NamedRoute, server: McpServer) -> Tool:
+        route, changes = named.route, named.changes
+        item, node = _nodes(self._requests, route)
+        arguments = {a.name: a for a in parameters_of(route, item, node)}
+        body = body_of(route, node)
+        parts = _with_changes(arguments, body, changes)
+        has_output = changes.output_schema
+        if has_output is None:
+            has_output = server.output_schemas
+        output = None
+        if has_output:
+            _, answer_node = _nodes(self._answers, route)
+            output = output_schema(answer_node, self._answers)
+        return Tool(
+            name=named.name,
+            title=changes.title or title_of(node),
+            description=changes.description or description_of(node, route.operation),
+            input_schema=self._input_schema(parts, node, changes),
+            output_schema=output,
+            annotations=annotations_of(route, changes),
+            operation=route.operation.id,
+            route=route,
+            arguments=parts,
+        )
+
+    def _input_schema(self, parts: ToolArguments, node: Node, changes: ToolConfig) -> Schema:
+        """The schema of all arguments that agents may give."""
+        properties: dict[str, Schema] = {}
+        required: list[str] = []
+        for name in parts.names():
+            if name == BODY and parts.body is not None:
+                properties[name] = self._body_schema(parts, node, changes)
+                is_required = parts.body.required and not _is_filled(properties[name], parts)
+            else:
+                argument = parts.arguments[name]
+                properties[name] = self._parameter_schema(argument)
+                is_required = argument.required
+            if name in changes.arguments and changes.arguments[name].description:
+                description = changes.arguments[name].description
+                properties[name] = {**properties[name], "description": description}
+            if is_required:
+                required.append(name)
+        schema: Schema = {"type": "object", "properties": properties}
+        if required:
+            schema["required"] = required
+        schema["additionalProperties"] = False
+        return _with_definitions(schema, self._requests)
+
+    def _parameter_schema(self, argument: Argument) -> Schema:
+        if argument.schema.value is None:
+            schema: Schema = {"type": "string"} if argument.location == "path" else {}
+        else:
+            schema = self._requests.convert(argument.schema)
+        if argument.description:
+            text = plain_text(argument.description, MAX_DESCRIPTION)
+            schema = {**schema, "description": text}
+        if argument.deprecated:
+            schema["deprecated"] = True
+        return schema
+
+    def _body_schema(self, parts: ToolArguments, node: Node, changes: ToolConfig) -> Schema:
+        assert parts.body is not None
+        schema = body_schema(parts.body, node, self._requests)
+        prefix = f"{BODY}."
+        unlisted = {*parts.members, *(n.removeprefix(prefix) for n in parts.hidden)}
+        described = {
+            name.removeprefix(prefix): each.description
+            for name, each in changes.arguments.items()
+            if name.startswith(prefix) and each.description
+        }
+
+        def edit(name: str, member: Schema) -> Schema | None:
+            if name in unlisted:
+                return None
+            return {**member, "description": described[name]} if name in described else member
+
+        edits = unlisted or described
+        return edit_members(schema, self._requests, edit) if edits else schema
+
+
+def _nodes(schemas: Schemas, route: Route) -> tuple[Node, Node]:
+    """The path item and the operation in the document whose values `schemas` converts."""
+    _, path, *steps = route.operation.at
+    item = node = schemas.document.get("paths").get(str(path))
+    for step in steps:
+        node = node.get(str(step))
+    return item, node
+
+
+def _with_changes(
+    arguments: Mapping[str, Argument], body: BodyArgument | None, changes: ToolConfig
+) -> ToolArguments:
+    """The arguments with the values that the config fixes, and without those that it hides."""
+    known = {*arguments, *([BODY] if body is not None else [])}
+    known |= {f"{BODY}.{name}" for name in (body.members if body is not None else ())}
+    values, members, hidden = dict[str, Any](), dict[str, Any](), set[str]()
+    for name, change in changes.arguments.items():
+        is_member = name.startswith(f"{BODY}.")
+        if name not in known and not (is_member and body is not None and not body.members):
+            continue  # of a wildcard, for other tools
+        if change.values and is_member:
+            members[name.removeprefix(f"{BODY}.")] = change.values[0]
+        elif change.values:
+            values[name] = change.values[0]
+        elif change.hide:
+            hidden.add(name)
+    return ToolArguments(arguments, body, values, members, frozenset(hidden))
+
+
+def _is_filled(schema: Schema, parts: ToolArguments) -> bool:
+    """Whether the members that the config fixes are all that a body needs."""
+    return bool(parts.members) and not any(
+        schema.get(word) for word in ("required", "allOf", "anyOf", "oneOf", "$ref")
+    )
+
+
+def output_schema(node: Node, schemas: Schemas) -> Schema | None:
+    """The schema of the first successful JSON answer of an operation, if it is an object."""
+    for status, response in node.get("responses").items():
+        if not str(status).startswith("2"):
+            continue
+        for media_type, media in response.get("content").items():
+            schema = media.get("schema")
+            if is_json(media_type) and isinstance(schema.value, Mapping):
+                converted = schemas.convert(schema)
+                return _with_definitions(converted, schemas) if _is_object(converted) else None
+    return None
+
+
+def _is_object(schema: Schema) -> bool:
+    kind = schema.get("type", "object" if "properties" in schema else "")
+    return bool(kind == "object")
+
+
+def _with_definitions(schema: Schema, schemas: Schemas) -> Schema:
+    """A schema with the `$defs` that it refers to; its root is an object."""
+    schema = {**schema, "type": "object"}
+    names = references(schema)
+    if names:
+        schema["$defs"] = schemas.definitions(names)
+    return schema

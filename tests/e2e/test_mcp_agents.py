@@ -1,0 +1,165 @@
+"""Coding agents call a tool of the gateway's: a scripted model asks for it, and gets its answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.agent_model import AgentModel, tool_results
+from tests.support.agents import CLAUDE, CODEX, GEMINI, OPENCODE, TIMEOUT, Agent, end
+from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
+from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.translating import SPECS
+from tests.support.waiting import under_load
+
+CONFIG = """version: 1
+server: {{listen: "{{listen}}", workers: 1}}
+{specs}
+  shop: {{document: shop.yaml}}
+upstreams:
+  openai: {{url: "{url}/v1", dialect: openai, proxy: ""}}
+  anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: ""}}
+  gemini: {{url: "{url}/v1beta", dialect: gemini, proxy: ""}}
+  shop: {{url: "{url}", proxy: ""}}
+models:
+  "gpt*": {{to: [{{upstream: openai, model: gpt-4o}}]}}
+  "claude*": {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}]}}
+  "gemini*": {{to: [{{upstream: gemini, model: gemini-2.5-flash}}]}}
+mcp:
+  shop: {{path: /mcp/shop, operations: [shop.*]}}
+routes:
+  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
+    model: $request.body#/model
+  - {{operation: anthropic.countTokens, model: $request.body#/model}}
+  - operations: [gemini.generateContent, gemini.streamGenerateContent, gemini.countTokens]
+    model: $request.path.model
+  - {{operation: "shop.*", to: [{{upstream: shop}}]}}
+{tokens}
+"""
+SHOP = """openapi: 3.1.0
+info: {title: Shop, version: "1"}
+security: [{bearer: []}]
+paths:
+  /items/{id}:
+    get:
+      operationId: show
+      summary: Shows an item of the shop
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {"200": {description: ok}}
+components: {securitySchemes: {bearer: {type: http, scheme: bearer}}}
+"""
+_CLAUDE = replace(CLAUDE, quiet={**CLAUDE.quiet, "ENABLE_TOOL_SEARCH": "false"})
+"""Claude Code declares all tools at once, not those that the model has found first."""
+_ANSWER = {"id": "teapot", "price": 4711}
+_TOOL = re.compile(r'"name":\s*"([^"]*shop[^"]*show)"')
+
+
+class Upstream:
+    """The shop and the model, which asks for the tool by the name under which it is declared."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.tools: list[str] = []
+
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
+        if received.target.startswith("/items/"):
+            self.paths.append(received.target)
+            answer(json.dumps(_ANSWER).encode())(received, sock)
+            return
+        names = _TOOL.findall(received.body.decode())
+        self.tools += names
+        steps = [[(names[0], {"id": "teapot"})]] if names else []
+        AgentModel({0: steps})(received, sock)
+
+
+def claude(url: str, home: Path) -> Sequence[str]:
+    headers = {"Authorization": f"Bearer {ALL}"}
+    servers = {"mcpServers": {"shop": {"type": "http", "url": url, "headers": headers}}}
+    return f"--mcp-config={json.dumps(servers)}", "--allowedTools=mcp__shop__show", "--print"
+
+
+def codex(url: str, home: Path) -> Sequence[str]:
+    return (
+        *CODEX.options,
+        f'--config=mcp_servers.shop.url="{url}"',
+        '--config=mcp_servers.shop.bearer_token_env_var="MODELWAY_TOKEN"',
+    )
+
+
+def gemini(url: str, home: Path) -> Sequence[str]:
+    server = {"httpUrl": url, "headers": {"Authorization": f"Bearer {ALL}"}, "trust": True}
+    edit(home / ".gemini" / "settings.json", {"mcpServers": {"shop": server}})
+    return GEMINI.options
+
+
+def opencode(url: str, home: Path) -> Sequence[str]:
+    headers = {"Authorization": f"Bearer {ALL}"}
+    server = {"type": "remote", "url": url, "headers": headers, "enabled": True}
+    (file,) = home.rglob("opencode.json*")
+    edit(file, {"mcp": {"shop": server}})
+    return OPENCODE.options
+
+
+def edit(file: Path, members: dict[str, Any]) -> None:
+    """Add members to a file of JSON."""
+    document = json.loads(file.read_text()) if file.exists() else {}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(document | members))
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+    folder = tmp_path_factory.mktemp("mcp")
+    (folder / "shop.yaml").write_text(SHOP)
+    with recorder() as listening:
+        config = CONFIG.format(specs=SPECS.rstrip(), url=listening.url, tokens=TOKENS)
+        with gateway(folder, config) as running:
+            yield running, listening
+
+
+@pytest.mark.parametrize(
+    ("agent", "configure", "model"),
+    [
+        pytest.param(_CLAUDE, claude, "claude-sonnet-4-5", id="claude"),
+        pytest.param(CODEX, codex, "claude-any", id="codex"),
+        pytest.param(GEMINI, gemini, "gemini-2.5-pro", id="gemini"),
+        pytest.param(OPENCODE, opencode, "gpt-4o", id="opencode"),
+    ],
+)
+def test_an_agent_calls_a_tool(
+    front: tuple[Running, Recorder],
+    tmp_path: Path,
+    agent: Agent,
+    configure: Callable[[str, Path], Sequence[str]],
+    model: str,
+) -> None:
+    if missing := agent.missing():
+        pytest.skip(missing)
+    running, listening = front
+    listening.reset()
+    listening.speak = upstream = Upstream()
+    agent.command(running.url, model, tmp_path, ())  # makes its home folder
+    options = configure(f"{running.url}/mcp/shop", tmp_path / "home")
+    command = agent.command(running.url, model, tmp_path, [*options, "What is the teapot's price?"])
+    with agent.start(command, tmp_path) as process:
+        try:
+            output, errors = process.communicate(timeout=under_load(TIMEOUT))
+        finally:
+            end(process)
+    assert process.returncode == 0, errors
+    assert "Done 0." in output
+    assert upstream.paths == ["/items/teapot"], upstream.tools
+    results = [
+        part
+        for received in listening.requests
+        if received.line.startswith("POST") and b"4711" in received.body
+        for part in tool_results(json.loads(received.body))
+    ]
+    assert "4711" in json.dumps(results)
