@@ -17,7 +17,7 @@ import orjson
 
 from engine.values.trees import Json
 
-_WINDOW = 8192
+WINDOW = 8192
 """Bytes that are searched between two looks at the clock."""
 
 _SECONDS = 0.001
@@ -67,7 +67,7 @@ def _spans(data: bytes) -> Iterator[tuple[int, int]]:
     is_text, since = False, time.perf_counter()
     while at < size:
         if at >= limit:
-            limit = min(at + _WINDOW, size)
+            limit = min(at + WINDOW, size)
             if time.perf_counter() - since > _SECONDS:
                 gevent.sleep(0)
                 since = time.perf_counter()

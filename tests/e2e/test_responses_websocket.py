@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +22,15 @@ from openai import OpenAI
 from tests.support import agents
 from tests.support.agent_model import AgentModel
 from tests.support.frames import KEY, TEXT, Peer
-from tests.support.recording import HttpAnswer, Recorder, Wire, ask, recorder, request
+from tests.support.recording import (
+    HttpAnswer,
+    ReceivedRequest,
+    Recorder,
+    Wire,
+    ask,
+    recorder,
+    request,
+)
 from tests.support.responses_upstream import ResponsesUpstream
 from tests.support.running import (
     ALL,
@@ -51,6 +61,7 @@ routes:
 {tokens}
 """
 Json = dict[str, Any]
+Front = tuple[Running, Recorder]
 
 
 class Client:
@@ -184,37 +195,40 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("items", ["all", "new"])
 @pytest.mark.parametrize("has_websocket", [False, True], ids=["http", "websocket"])
-def test_openai_agents_call_a_tool(items: str, has_websocket: bool, tmp_path: Path) -> None:
+def test_openai_agents_call_a_tool(
+    items: str, has_websocket: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     python = agents.PYTHON / "python"
     packages = agents.PYTHON.parent / "lib"
     if not list(packages.glob("python3*/site-packages/agents")):
         pytest.skip(f"no openai-agents in {agents.PYTHON}; `tox -e agents` installs it")
     model = AgentModel({1: [[("weather", {"city": "Oslo"})]]})
     speaks = ResponsesUpstream(model)
-    with serving(tmp_path, speaks if has_websocket else model) as (front, upstream):
-        (tmp_path / "program.py").write_text(AGENT)
-        result = subprocess.run(
-            [python, "program.py", f"{front.url}/v1", ALL, items],
-            cwd=tmp_path,
-            env=agents.environment(tmp_path),
-            capture_output=True,
-            text=True,
-            timeout=under_load(agents.TIMEOUT),
-            check=False,
-        )
-        assert (result.returncode, result.stdout) == (0, "Done 1.\n"), result.stderr
-        if has_websocket:
-            first, second = speaks.heard
-            assert (speaks.sockets, "previous_response_id" in first) == (1, False)
-            assert "Oslo: 21 degrees" in json.dumps(second["input"])
-            # With all items it writes those of the answer in another way, so all are sent.
-            assert ("previous_response_id" in second, len(second["input"])) == {
-                "new": (True, 1),
-                "all": (False, 3 + 1),
-            }[items]
-        else:
-            bodies = [json.loads(each.body) for each in upstream.requests if each.body]
-            assert "Oslo: 21 degrees" in json.dumps(bodies[-1]["input"])
+    front, upstream = request.getfixturevalue("speaking" if has_websocket else "plain")
+    upstream.speak = speaks if has_websocket else model
+    (tmp_path / "program.py").write_text(AGENT)
+    result = subprocess.run(
+        [python, "program.py", f"{front.url}/v1", ALL, items],
+        cwd=tmp_path,
+        env=agents.environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=under_load(agents.TIMEOUT),
+        check=False,
+    )
+    assert (result.returncode, result.stdout) == (0, "Done 1.\n"), result.stderr
+    if has_websocket:
+        first, second = speaks.heard
+        assert (speaks.sockets, "previous_response_id" in first) == (1, False)
+        assert "Oslo: 21 degrees" in json.dumps(second["input"])
+        # With all items it writes those of the answer in another way, so all are sent.
+        assert ("previous_response_id" in second, len(second["input"])) == {
+            "new": (True, 1),
+            "all": (False, 3 + 1),
+        }[items]
+    else:
+        bodies = [json.loads(each.body) for each in upstream.requests if each.body]
+        assert "Oslo: 21 degrees" in json.dumps(bodies[-1]["input"])
 
 
 @contextmanager
@@ -228,6 +242,28 @@ def serving(folder: Path, speak: Any) -> Iterator[tuple[Running, Recorder]]:
             yield front, upstream
 
 
+@pytest.fixture(scope="module")
+def plain_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    with serving(tmp_path_factory.mktemp("plain"), AgentModel({})) as front:
+        yield front
+
+
+@pytest.fixture
+def plain(plain_gateway: Front) -> Front:
+    """A gateway of one worker, in front of an upstream without WebSockets."""
+    _, upstream = plain_gateway
+    upstream.speak = AgentModel({})
+    upstream.requests.clear()
+    return plain_gateway
+
+
+@pytest.fixture(scope="module")
+def speaking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    """The same in front of one that has them."""
+    with serving(tmp_path_factory.mktemp("speaking"), AgentModel({})) as front:
+        yield front
+
+
 def test_a_request_without_a_valid_token_is_refused_before_the_upgrade(platform: Platform) -> None:
     for token in ("", EXPIRED, "mw-unknown"):
         assert upgrade(platform.gateway.port, token).status == 401
@@ -239,11 +275,10 @@ def test_what_asks_for_no_websocket_or_has_none_is_told_so_with_426(platform: Pl
     assert upgrade(port, ALL, "/v1/chat/completions").status == 426
 
 
-def test_each_request_is_one_of_its_caller_and_a_warm_up_is_none(tmp_path: Path) -> None:
-    with (
-        serving(tmp_path, AgentModel({})) as (front, upstream),
-        client(front.port, LIMITED) as talk,
-    ):
+def test_each_request_is_one_of_its_caller_and_a_warm_up_is_none(plain: Front) -> None:
+    front, upstream = plain
+    before = len(log(front))
+    with client(front.port, LIMITED) as talk:
         assert dict(talk.headers)["x-codex-websocket-max-message-bytes"] == "4000000"
         warm = talk.ask(model="gpt-4o", input=[], generate=False)[-1]["response"]["id"]
         last = talk.ask(model="gpt-4o", input="hi", previous_response_id=warm, store=False)[-1]
@@ -251,15 +286,17 @@ def test_each_request_is_one_of_its_caller_and_a_warm_up_is_none(tmp_path: Path)
         [refused] = talk.ask(model="gpt-5.5", input="hi")
         assert (refused["status"], refused["error"]["code"]) == (403, "model_not_allowed")
         talk.peer.close()
-        until(lambda: len(log(front)) == 3, "the row of the socket")
-        rows = [(row["operation"], row["token"], row["status"]) for row in log(front)]
+        until(lambda: len(log(front)) == before + 3, "the row of the socket")
+        entries = log(front)[before:]
+        rows = [(row["operation"], row["token"], row["status"]) for row in entries]
         assert rows == [
             ("openai.createResponse", "limited", 200),
             ("openai.createResponse", "limited", 403),
             ("openai.connectResponses", "limited", 101),
         ]
-        assert [each.line.split()[0] for each in upstream.requests] == ["GET", "POST"]
-        assert log(front)[0]["usage"]["output"] == 5
+        asked = [each for each in upstream.requests if each.body]
+        assert [json.loads(each.body)["input"] for each in asked] == ["hi"]
+        assert entries[0]["usage"]["output"] == 5
 
 
 def test_lanes_are_answered_side_by_side(platform: Platform) -> None:
@@ -289,14 +326,16 @@ def test_an_answer_that_breaks_off_ends_with_an_error(platform: Platform) -> Non
         assert (error["type"], error["status"]) == ("error", 502)
 
 
-def test_a_client_that_closes_cancels_the_request_at_the_upstream(tmp_path: Path) -> None:
-    model = AgentModel({}, held=frozenset({1}))
-    with serving(tmp_path, model) as (front, _), client(front.port) as talk:
+def test_a_client_that_closes_cancels_the_request_at_the_upstream(plain: Front) -> None:
+    front, upstream = plain
+    before = len(log(front))
+    upstream.speak = model = AgentModel({}, held=frozenset({1}))
+    with client(front.port) as talk:
         talk.create(model="gpt-4o", input="TURN-1", tools=[{"type": "web_search"}])
         until(lambda: model.hangs == [1], "the answer has begun")
         talk.peer.close()
-        until(lambda: len(log(front)) == 2, "the rows of the request and its socket")
-        outcomes = {row["operation"]: row["outcome"] for row in log(front)}
+        until(lambda: len(log(front)) == before + 2, "the rows of the request and its socket")
+        outcomes = {row["operation"]: row["outcome"] for row in log(front)[before:]}
         assert outcomes["openai.createResponse"] == "caller_left"
 
 
@@ -316,6 +355,35 @@ def test_a_worker_that_stops_finishes_the_turn_and_closes_with_1001(tmp_path: Pa
         assert front.process.wait(under_load(20)) == 0
 
 
+def test_a_reload_answers_first_and_another_worker_has_the_next_sockets(tmp_path: Path) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
+        if b"HOLD" in received.body:
+            begun.set()
+            go.wait(under_load(20))
+        AgentModel({})(received, sock)
+
+    with (
+        serving(tmp_path, speak) as (front, _),
+        client(front.port) as idle,
+        client(front.port) as busy,
+    ):
+        idle.ask(model="gpt-4o", input="hi")
+        busy.create(model="gpt-4o", input="HOLD")
+        assert begun.wait(under_load(20))
+        [worker] = front.workers()
+        front.process.send_signal(signal.SIGHUP)
+        assert idle.peer.closed()[0] == 1001
+        with client(front.port) as fresh:
+            assert fresh.ask(model="gpt-4o", input="hi")[-1]["type"] == "response.completed"
+        go.set()
+        assert busy.answer()[-1]["type"] == "response.completed"
+        assert busy.peer.closed()[0] == 1001
+        busy.wire.close()
+        until(lambda: worker not in front.workers(), "the end of the old worker")
+
+
 def test_a_worker_that_dies_cuts_its_sockets_and_the_next_one_serves(tmp_path: Path) -> None:
     with serving(tmp_path, AgentModel({})) as (front, _):
         with client(front.port) as talk:
@@ -330,12 +398,11 @@ def test_a_worker_that_dies_cuts_its_sockets_and_the_next_one_serves(tmp_path: P
 
 
 def test_a_large_turn_and_those_that_continue_it_are_served_by_a_heavy_worker(
-    tmp_path: Path,
+    plain: Front,
 ) -> None:
-    with (
-        serving(tmp_path, AgentModel({})) as (front, upstream),
-        client(front.port, LIMITED) as talk,
-    ):
+    front, upstream = plain
+    before = len(log(front))
+    with client(front.port, LIMITED) as talk:
         items = [{"role": "user", "content": "Some words. " * 20}] * 4000
         at_rest = heavy_ticks(front)
         first = talk.ask(model="gpt-4o", input=items, store=False)[-1]
@@ -352,7 +419,8 @@ def test_a_large_turn_and_those_that_continue_it_are_served_by_a_heavy_worker(
         assert (refused["status"], refused["error"]["code"]) == (403, "model_not_allowed")
         [wrong] = talk.ask(model="gpt-4o", input=[*items, 17])
         assert (wrong["status"], wrong["error"]["type"]) == (400, "invalid_request_error")
-        rows = [(row["operation"], row["token"], row["status"]) for row in log(front)]
+        until(lambda: len(log(front)) == before + 4, "the rows of the requests")
+        rows = [(row["operation"], row["token"], row["status"]) for row in log(front)[before:]]
         assert rows == [("openai.createResponse", "limited", n) for n in (200, 200, 403, 400)]
 
 
@@ -362,7 +430,7 @@ def heavy_ticks(front: Running) -> int:
     return sum(int(field) for stat in stats for field in stat.rpartition(")")[2].split()[11:13])
 
 
-def test_a_message_that_is_too_large_closes_with_1009(tmp_path: Path) -> None:
-    with serving(tmp_path, AgentModel({})) as (front, _), client(front.port) as talk:
+def test_a_message_that_is_too_large_closes_with_1009(plain: Front) -> None:
+    with client(plain[0].port) as talk:
         talk.create(model="gpt-4o", input="x" * 4_000_000)
         assert talk.peer.closed()[0] == 1009

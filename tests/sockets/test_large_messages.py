@@ -33,7 +33,7 @@ def random_value(dice, depth):
 
 @pytest.mark.parametrize("window", [1, 2, 7, 8192])
 def test_every_message_is_what_a_parser_reads(window, monkeypatch):
-    monkeypatch.setattr(large_messages, "_WINDOW", window)
+    monkeypatch.setattr(large_messages, "WINDOW", window)
     dice = random.Random(window)
     for _ in range(200):
         message = {f"m{i}": random_value(dice, 3) for i in range(dice.randrange(5))}
