@@ -61,6 +61,9 @@ routes:
 {tokens}
 """
 Json = dict[str, Any]
+HELD: Json = {"model": "gpt-4o", "input": "TURN-1", "tools": [{"type": "web_search"}]}
+"""A request whose answer does not end."""
+
 Front = tuple[Running, Recorder]
 
 
@@ -326,12 +329,13 @@ def test_an_answer_that_breaks_off_ends_with_an_error(platform: Platform) -> Non
         assert (error["type"], error["status"]) == ("error", 502)
 
 
-def test_a_client_that_closes_cancels_the_request_at_the_upstream(plain: Front) -> None:
+@pytest.mark.parametrize("size", [1, 200_000], ids=["small", "large"])
+def test_a_client_that_closes_cancels_the_request_at_the_upstream(size: int, plain: Front) -> None:
     front, upstream = plain
     before = len(log(front))
     upstream.speak = model = AgentModel({}, held=frozenset({1}))
     with client(front.port) as talk:
-        talk.create(model="gpt-4o", input="TURN-1", tools=[{"type": "web_search"}])
+        talk.create(**HELD, instructions="x" * size)
         until(lambda: model.hangs == [1], "the answer has begun")
         talk.peer.close()
         until(lambda: len(log(front)) == before + 2, "the rows of the request and its socket")
@@ -342,16 +346,22 @@ def test_a_client_that_closes_cancels_the_request_at_the_upstream(plain: Front) 
 def test_a_worker_that_stops_finishes_the_turn_and_closes_with_1001(tmp_path: Path) -> None:
     model = AgentModel({}, held=frozenset({1}))
     with serving(tmp_path, model) as (front, _):
-        with client(front.port) as idle, client(front.port) as busy:
+        with (
+            client(front.port) as idle,
+            client(front.port) as busy,
+            client(front.port) as large,
+        ):
             idle.ask(model="gpt-4o", input="hi")
-            busy.create(model="gpt-4o", input="TURN-1", tools=[{"type": "web_search"}])
-            until(lambda: model.hangs == [1], "the answer has begun")
+            busy.create(**HELD)
+            large.create(**HELD, instructions="x" * 200_000)
+            until(lambda: model.hangs == [1, 1], "the answers have begun")
             front.process.send_signal(signal.SIGTERM)
             assert idle.peer.closed()[0] == 1001
-            # The turn goes on until the end of the grace period, and is not cut in silence.
-            *_, error = busy.answer()
-            assert (error["type"], error["error"]["code"]) == ("error", "shutting_down")
-            assert busy.peer.closed()[0] in (1001, 1012)
+            # The turns go on until the end of the grace period, and are not cut in silence.
+            for each in (busy, large):
+                *_, error = each.answer()
+                assert (error["type"], error["error"]["code"]) == ("error", "shutting_down")
+                assert each.peer.closed()[0] in (1001, 1012)
         assert front.process.wait(under_load(20)) == 0
 
 
