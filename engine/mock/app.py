@@ -164,9 +164,7 @@ def _last(
         return _example(examples(node), style, role_of(operation, node, style.shapes))
     of_path = (op for op in specification.operations.values() if op.path == operation.path)
     if any(op.method == "POST" for op in of_path):
-        return sockets.handler(
-            SocketSettings(style.dialect, SessionLimits(), _MAX_REQUEST, _MAX_REQUEST)
-        )
+        return sockets.handler(SocketSettings(style.dialect, SessionLimits(), _MAX_REQUEST))
     return session(style.dialect.mock_conversation, style.delay)
 
 
