@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from engine.callers.jwt.refusal import TokenRefused
 from engine.config.callers import JwtIssuer
 from engine.values.caller import Caller
+from engine.values.claim_place import ClaimPlace
 from engine.values.quota import TOKEN_FIELDS, Quota, token_quota
+from engine.values.sharing import bounded
 from engine.values.wildcard import matches
 
 MAX_NAME = 200
@@ -28,9 +30,15 @@ def meets(issuer: JwtIssuer, claims: Mapping[str, Any]) -> bool:
     )
 
 
-def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Caller:
-    """The caller of a verified token. It ends with the token. Raises TokenRefused for a claim of
-    the wrong form."""
+def caller_of(
+    issuer: JwtIssuer,
+    claims: Mapping[str, Any],
+    currency: str,
+    carried: Sequence[ClaimPlace] = (),
+) -> Caller:
+    """The caller of a verified token, with the claims at the places `carried`, those of them that
+    are texts, numbers or booleans, bounded. It ends with the token. Raises TokenRefused for a claim
+    of the wrong form."""
     values = {field: place.read(claims) for field, place in issuer.claims.items()}
     rights = issuer.rights
     changes: dict[str, Any] = {
@@ -50,7 +58,14 @@ def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Ca
         kinds = {limit.kind for limit in limits}
         others = [limit for limit in rights.limits if limit.kind not in kinds]
         changes["limits"] = (*others, *limits)
+    if carried:
+        read = {place.text: place.read(claims) for place in carried}
+        changes["claims"] = {place: bounded(_plain(v)) for place, v in read.items() if _is_name(v)}
     return replace(rights, **changes)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str | int | float) and value != ""
 
 
 def _name(issuer: JwtIssuer, value: object) -> str:
@@ -101,7 +116,7 @@ def _texts(value: object) -> list[str]:
     return [_plain(entry) for entry in entries if isinstance(entry, str | int | bool)]
 
 
-def _plain(value: str | int | bool) -> str:
+def _plain(value: str | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
