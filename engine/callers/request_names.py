@@ -16,6 +16,8 @@ from engine.values.quota import QuotaRule, window_seconds
 from engine.values.sharing import NOBODY, PLACES, Sharer, bounded
 from engine.values.wildcard import Patterns
 
+_LARGE = 2**64
+
 ReadName = Callable[[Exchange], str]
 """Reads the name under which a request counts; NOBODY if it has none. Raises GatewayError 400 where
 that is refused."""
@@ -103,6 +105,8 @@ def text_of(value: object) -> str:
     """A JSON value as a name: a text, a number or a boolean; "" for any other."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, int) and not -_LARGE < value < _LARGE:
+        return hex(value)  # Python refuses to write thousands of decimal digits
     return str(value) if isinstance(value, str | int | float) else ""
 
 
