@@ -31,8 +31,8 @@ def command(config: ConfigFiles, output_format: str) -> None:
     """List every route: method, path, operation, source of the model name, targets, policies.
 
     Below, every model with the formats of chat in which it can be called, and the upstreams with
-    bounds, queues or followed addresses, and the teams. A * marks requests that are translated for at least one of
-    the targets.
+    bounds, queues or followed addresses, and the teams. A * marks requests that are translated for
+    at least one of the targets.
     """
     plan = plan_or_exit(config, "nothing is listed")
     operations = plan.model_operations()
