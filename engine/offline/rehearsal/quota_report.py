@@ -11,7 +11,10 @@ from engine.policies.interface import Moment
 from engine.source.problem import place_of
 from engine.values.counters import Limit
 from engine.values.quota import KINDS, amount_text, unit_text, window_text
+from engine.values.sharing import NOBODY, OTHERS
 from engine.values.trees import Json
+
+_NAMES = {NOBODY: "requests without a name", OTHERS: "names without room"}
 
 
 def verdicts(route: Route, rehearsal: Rehearsal, config: Config) -> list[Json]:
@@ -96,5 +99,6 @@ def _would_take(limit: Limit, cost: int, kind: str, currency: str) -> str:
     row = KINDS[kind]
     amount, amount_taken = amount_text(row, limit.amount), amount_text(row, cost)
     per = f" per {window_text(limit.window)}" if limit.window else ""
-    sharer = f" of {sharer_name.replace('|', ' with ')}" if sharer_name else ""
+    names = [_NAMES.get(name, name) for name in sharer_name.split("|")]
+    sharer = f" of {' with '.join(names)}" if sharer_name else ""
     return f"would take {amount_taken} of {amount} {unit_text(row, currency)}{per}{sharer}"
