@@ -7,7 +7,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
-SHIPPED = ("gateway.yaml", "openapi", "schemas")
+SHIPPED = ("gateway.yaml", "objects.yaml", "openapi", "schemas")
 
 
 class BuildWithDocuments(build_py):

@@ -130,6 +130,7 @@ def _add_route(
             operation.query,
             operation.id,
             place,
+            route.dialects[-1],
         )
         app.add_route(template, resource)
         yield resource

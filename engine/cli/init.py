@@ -77,12 +77,13 @@ def _variables(catalog: Sequence[Provider]) -> list[str]:
 def write_project(folder: Path, config: str) -> None:
     """Write gateway.yaml, the shipped documents and schemas. Raises OSError, and ClickException if
     one of them already exists in the folder."""
-    names = ("gateway.yaml", "openapi", "schemas")
+    names = ("gateway.yaml", "objects.yaml", "openapi", "schemas")
     existing = [name for name in names if (folder / name).exists()]
     if existing:
         raise click.ClickException(f"{folder / existing[0]} already exists; nothing was written")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "gateway.yaml").write_text(config, "utf-8")
+    shutil.copyfile(files.HOME / "objects.yaml", folder / "objects.yaml")
     for source, pattern in ((files.DOCUMENTS, "*.yaml"), (files.SCHEMA.parent, "*.json")):
         target = folder / source.name
         target.mkdir()

@@ -20,7 +20,6 @@ from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan, Route
 from engine.spec.document import path_templates
 from engine.spec.document.path_items import ADDITIONAL, METHODS
-from engine.spec.operation import Operation
 from engine.spec.security import Carrier
 from engine.values.trees import Json
 
@@ -88,36 +87,41 @@ class _Merger:
         self.paths: dict[str, Json] = {}
         self.schemes: Json = {}
         self.tags: dict[str, dict[str, str]] = {}
-        self._first: dict[tuple[str, str], Operation] = {}
+        self._first: dict[tuple[str, str], Route] = {}
 
     def add(self, route: Route) -> None:
-        """Add a route's operation, unless one of another document has its method and path. An
-        alternative to an earlier one has a fragment in its path, which no request has."""
+        """Add a route's operation, unless one of another document of its dialect has its method and
+        path. An alternative to an earlier one has a fragment in its path, which no request has."""
         operation = route.operation
-        template = operation.mounts[0] + operation.path
+        template = operation.templates[0][0]
         key = f"{template}?{urlencode(operation.query)}" if operation.query else template
         shape = (operation.method, path_templates.shape(key))
-        first = self._first.setdefault(shape, operation)
-        if first is not operation:
-            if not operation.is_alternative(first):
+        first = self._first.setdefault(shape, route)
+        if first is not route:
+            is_alternative = operation.is_alternative(first.operation)
+            if not (is_alternative or route.dialects[-1].differs_by_request(first.dialects[-1])):
                 return
             key += f"#{quote(operation.name, safe='')}"
         holder = self._holder(key, operation.method)
         holder[_key(operation.method)] = self._members(route, first)
 
-    def _members(self, route: Route, first: Operation) -> Json:
+    def _members(self, route: Route, first: Route) -> Json:
         """The operation; `first` is the first that was added for its method and path."""
         operation = route.operation
         node = self.plan.specifications[operation.spec].node(operation)
         copied = self.components.copy(node, operation.spec)
         members = {key: value for key, value in copied.items() if key not in _REPLACED}
         notes = [members.get("description", "")]
-        if first is not operation:
-            notes.append(
-                f"`{first.id}` has the same method and path: a request belongs to the first of "
-                "them in their document that accepts it."
+        if first is not route:
+            decides = (
+                "to the first of them in their document that accepts it"
+                if operation.is_alternative(first.operation)
+                else "to the one whose dialect its headers have"
             )
-        if aliases := ", ".join(f"`{mount}{operation.path}`" for mount in operation.mounts[1:]):
+            notes.append(
+                f"`{first.operation.id}` has the same method and path: a request belongs {decides}."
+            )
+        if aliases := ", ".join(f"`{path}`" for path, _ in operation.templates[1:]):
             notes.append(f"Also at {aliases}.")
         if len(notes) > 1:
             members["description"] = "\n\n".join(notes).strip()

@@ -4,11 +4,12 @@ request."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from engine.edge.endpoint import Responder
+from engine.dialects import Dialect
+from engine.edge.endpoint import Responder, dialect_of
 from engine.spec.document import path_templates
 from engine.spec.document.path_templates import Spans
 
@@ -17,16 +18,17 @@ class Resource:
     """One method of one path, the argument of Falcon's `add_route`. `make` makes its responder at
     its first request: thousands of paths may get none. `operation` is the id of its operation.
 
-    Operations of the same method and path are distinguished by the parameters of their `query`, and
-    those of one document also by the whole request. `place` is the name of the document and the
-    number of the operation in it. The router finds the first one, whose `variants` are all of them;
-    `overlaps` are those of other templates that may match its paths too, by their `pattern`, if
-    neither template is the more specific one.
+    Operations of the same method and path are distinguished by the parameters of their `query`,
+    those of documents of different dialects by the dialect that claims the request, and those of
+    one document also by the whole request. `place` is the name of the document and the number of
+    the operation in it, `dialect` that of the document. The router finds the first one, whose
+    `variants` are all of them; `overlaps` are those of other templates that may match its paths
+    too, by their `pattern`, if neither template is the more specific one.
     """
 
     __slots__ = (
-        *("_make", "_responder", "method", "mount", "names", "operation", "overlaps", "pattern"),
-        *("place", "query", "slash_variables", "template", "variants"),
+        *("_make", "_responder", "dialect", "method", "mount", "names", "operation", "overlaps"),
+        *("pattern", "place", "query", "slash_variables", "template", "variants"),
     )
 
     def __init__(
@@ -38,7 +40,9 @@ class Resource:
         query: tuple[tuple[str, str], ...] = (),
         operation: str = "",
         place: tuple[str, int] = ("", 0),
+        dialect: Dialect | None = None,
     ) -> None:
+        self.dialect = dialect
         self.method, self.mount, self.slash_variables = method, mount, slash_variables
         self.query, self.operation, self.place = query, operation, place
         self.template = ""  # with the `names` of its variables, set by the router
@@ -57,10 +61,14 @@ class Resource:
         return self._responder
 
     def add(self, other: Resource) -> None:
-        """Add another operation of this method and path, unless one of another document has the
-        same query. Those with more parameters come first, then those earlier in the document."""
+        """Add another operation of this method and path, unless one of another document of its
+        dialect has the same query. Those with more parameters come first, then those earlier in the
+        document."""
         variants = self.variants or (self,)
-        if all(v.query != other.query or v.is_alternative(other) for v in variants):
+        if all(
+            v.query != other.query or v.is_alternative(other) or v.speaks_another(other)
+            for v in variants
+        ):
             by_query = sorted((*variants, other), key=lambda v: (-len(v.query), v.place))
             self.variants = tuple(by_query)
 
@@ -68,9 +76,30 @@ class Resource:
         """Whether both are operations of one document."""
         return self.place[0] == other.place[0] and self.place[1] != other.place[1]
 
-    def candidates(self, path: str, query: str, spans: Spans) -> list[Candidate]:
+    def speaks_another(self, other: Resource) -> bool:
+        """Whether the documents of both have different dialects, and a request tells which."""
+        one, another = self.dialect, other.dialect
+        return one is not None and another is not None and one.differs_by_request(another)
+
+    def candidates(
+        self, path: str, query: str, spans: Spans, environ: Mapping[str, Any]
+    ) -> list[Candidate]:
         """The operations that match most parameters of the query, each with its variables: the
         first, and its alternatives. `spans` are those of the variables of this template."""
+        return self._best(_of_dialect(self._matches(path, query, spans), environ, query))
+
+    def candidate(self, operation: str, path: str, query: str, spans: Spans) -> Candidate | None:
+        """How a request of the dialect of this operation reaches it; None if another one is
+        first."""
+        matches = self._matches(path, query, spans)
+        named = next((c for c in matches if c.resource.operation == operation), None)
+        if named is None:
+            return None
+        same = [c for c in matches if c.resource.dialect is named.resource.dialect]
+        return named if named in self._best(same) else None
+
+    def _matches(self, path: str, query: str, spans: Spans) -> list[Candidate]:
+        """The operations of this path whose parameters the query has."""
         parameters = set(parse_qsl(query, keep_blank_values=True))
         matches = [
             Candidate(v, dict(zip(v.names, spans.values(), strict=True)))
@@ -83,6 +112,10 @@ class Resource:
                 matches.append(
                     Candidate(other, dict(zip(other.names, match.regs[1:], strict=True)))
                 )
+        return matches
+
+    def _best(self, matches: list[Candidate]) -> list[Candidate]:
+        """The first, and its alternatives."""
         first = matches[0].resource if matches else self
         return [
             candidate
@@ -90,6 +123,18 @@ class Resource:
             if (v := candidate.resource) is first
             or (len(v.query) == len(first.query) and v.is_alternative(first))
         ]
+
+
+def _of_dialect(
+    matches: list[Candidate], environ: Mapping[str, Any], query: str
+) -> list[Candidate]:
+    """The candidates of the dialect that claims the request; all of them if they have only one."""
+    present = {c.resource.dialect.name: c.resource.dialect for c in matches if c.resource.dialect}
+    if len(present) < 2:
+        return matches
+    by_claim = sorted(present.values(), key=lambda dialect: not dialect.claims_requests)
+    dialect = dialect_of(environ, query, by_claim)
+    return [c for c in matches if c.resource.dialect is dialect]
 
 
 def link_overlaps(resources: Iterable[Resource]) -> None:

@@ -73,7 +73,7 @@ class Router:
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
         """Add one method of a path; the variables in `slash_variables` may contain slashes."""
         resource.template, resource.names = uri_template, tuple(variables(uri_template))
-        if resource.mount and len(self._mounts) < _MOUNTS:
+        if resource.mount not in ("", "/") and len(self._mounts) < _MOUNTS:
             self._mounts.add(resource.mount)
         first: Resource = self._tree.add(
             uri_template, resource.method, resource, resource.slash_variables
@@ -95,7 +95,7 @@ class Router:
             resource: Resource = match.value
             spans = match.variables
             if resource.variants or resource.query:
-                candidate = self._find_candidate(resource, spans, path, query, uri, req.method)
+                candidate = self._find_candidate(resource, spans, path, query, uri, req)
                 if candidate is not None:
                     return candidate
                 match = PathMiss((), ())
@@ -130,15 +130,20 @@ class Router:
         if not (resource.variants or resource.query):
             found = Candidate(resource, match.variables)
             return found if resource.operation == operation else None
-        candidates = resource.candidates(path, query, match.variables)
-        return next((c for c in candidates if c.resource.operation == operation), None)
+        return resource.candidate(operation, path, query, match.variables)
 
     def _find_candidate(
-        self, resource: Resource, spans: Spans, path: str, query: str, uri: str, method: str
+        self,
+        resource: Resource,
+        spans: Spans,
+        path: str,
+        query: str,
+        uri: str,
+        req: falcon.Request,
     ) -> tuple[Any, Any, dict[str, Any], str] | None:
         """The responder that chooses among the variants of a resource, or that of the only one with
         this query; None if there is none."""
-        candidates = resource.candidates(path, query, spans)
+        candidates = resource.candidates(path, query, spans, req.env)
         if not candidates:
             return None
         first, variables = candidates[0]
@@ -151,7 +156,7 @@ class Router:
         }
         is_only = len(candidates) == 1
         responder = first.responder() if is_only else self._choose(candidates)
-        return first, {method: responder}, params, uri
+        return first, {req.method: responder}, params, uri
 
     def _miss_hint(self, path: str, method: str) -> str:
         """The end of the message for an unknown path: the path that a client with another base

@@ -1,14 +1,15 @@
 """The mock upstream: serves every operation of the documents with their examples.
 
-It is made of the parts of the gateway: it checks its credential, validates every request, and
-echoes the last turn of the caller, in streams word by word.
+It is made of the parts of the gateway: it checks its credential, validates every request, echoes
+the last turn of the caller, in streams word by word, and keeps the objects that its answers create
+(`objects.py`).
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import unquote
@@ -34,10 +35,13 @@ from engine.mock.examples import (
     fill,
     last_turn,
 )
+from engine.mock.objects import ObjectRequest, ObjectStore, Role, item_shapes, role_of
 from engine.mock.session import session
+from engine.mock.uploads import Uploads
 from engine.relay.websocket.session import SessionLimits, Sessions
 from engine.sockets.upgrade import ResponsesSockets, SocketSettings
 from engine.spec.document.path_templates import variables
+from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.operation import Operation
 from engine.spec.sequences import write_sequence
 from engine.spec.spec import Specification
@@ -58,10 +62,14 @@ _MAX_REQUEST = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the mock answers: its dialect, and the seconds between two pieces of a stream."""
+    """How the mock answers: its dialect, the seconds between two pieces of a stream, and the
+    objects of the dialect with the shapes of their paths."""
 
     dialect: Dialect
     delay: float
+    store: ObjectStore
+    uploads: Uploads
+    shapes: Mapping[str, str]
 
 
 def build(
@@ -84,8 +92,11 @@ def build(
     app = application(endpoints, [answer_errors, check_head], choose=choose)
     inside = InsideCalls(app)
     sockets = ResponsesSockets(inside, services, Sessions())
+    documents = list(documents)
+    styles: dict[str, Style] = {}
     for specification, dialect in documents:
-        style = Style(dialect, delay)
+        style = styles.get(dialect.name) or _style(dialect, delay, documents)
+        styles[dialect.name] = style
         for number, operation in enumerate(specification.operations.values()):
             alternative = _alternative(operation, specification, style, services, sockets)
             served[operation.id] = alternative, dialect
@@ -95,13 +106,25 @@ def build(
                 operation.slash_variables
             )
             rank = specification.name, number
-            for mount in operation.mounts:
+            for template, mount in operation.templates:
                 resource = Resource(
                     *(operation.method, mount, tuple(slash_variables), responder),
-                    *(operation.query, operation.id, rank),
+                    *(operation.query, operation.id, rank, dialect),
                 )
-                app.add_route(mount + operation.path, resource)
+                app.add_route(template, resource)
     return app
+
+
+def _style(
+    dialect: Dialect, delay: float, documents: Iterable[tuple[Specification, Dialect]]
+) -> Style:
+    store = ObjectStore()
+    operations = [op for spec, each in documents if each is dialect for op in _operations(spec)]
+    return Style(dialect, delay, store, Uploads(store), item_shapes(operations))
+
+
+def _operations(specification: Specification) -> Iterable[Operation]:
+    return specification.operations.values()
 
 
 def _alternative(
@@ -114,7 +137,8 @@ def _alternative(
     """An operation of the mock."""
     last = _last(operation, specification, style, sockets)
     checks = checks_of(operation, "strict")
-    enter = authenticate(operation.carriers, False, services)
+    is_public = {} in (specification.node(operation).get("security").value or ())
+    enter = authenticate(operation.carriers, is_public, services)
     validating = [*validate_parameters(checks), receive(checks), *validate_body(checks)]
     return Alternative(
         operation,
@@ -135,7 +159,8 @@ def _last(
     """The last handler: a session if the operation is a WebSocket, else an example. Where the path
     has a POST too, each message of the session is a request of it."""
     if not operation.websocket:
-        return _example(examples(specification.node(operation)), style)
+        node = specification.node(operation)
+        return _example(examples(node), style, role_of(operation, node, style.shapes))
     of_path = (op for op in specification.operations.values() if op.path == operation.path)
     if any(op.method == "POST" for op in of_path):
         return sockets.handler(
@@ -144,7 +169,9 @@ def _last(
     return session(style.dialect.mock_conversation, style.delay)
 
 
-def _example(candidates: list[ExampleResponse], style: Style) -> Handler:
+def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Handler:
+    whole = next((e for e in candidates if "json" in e.media_type), candidates[0])
+
     def handle(exchange: Exchange) -> Response:
         value = exchange.content.value
         request = value if value is not MISSING else None
@@ -154,9 +181,37 @@ def _example(candidates: list[ExampleResponse], style: Style) -> Handler:
             send_raw = faults.sender(exchange.connection)
             faults.apply_before_response(fault, send_raw, gevent.sleep)
         example = choose(candidates, request, exchange.query)
-        return _response(example, _values(request, model), request, style, fault)
+        values = _values(request, model)
+        value = fill(whole.value, values)
+        if (response := style.uploads.handle(exchange, value)) is not None:
+            return response
+        prefix = exchange.mount.rstrip("/")
+        path, query = exchange.path.removeprefix(prefix), exchange.query
+        host = exchange.header("HTTP_HOST") or ""
+        objects = ObjectRequest(style.store, role, path, query, request, host)
+        kept, answer = objects.check(), objects.answer(value, _uploaded(exchange))
+        if example is whole and isinstance(answer, dict):
+            body = orjson.dumps(answer)
+            return Response(example.status, [("content-type", example.media_type)], body)
+        if kept is not None and kept.content and role.action == "":
+            headers = [("content-type", "application/octet-stream")]
+            return Response(example.status, headers, kept.content)
+        return _response(example, values, request, style, fault)
 
     return handle
+
+
+def _uploaded(exchange: Exchange) -> bytes:
+    """The content of the first file of a form; b"" if there is none."""
+    try:
+        boundary = boundary_of(exchange.header("CONTENT_TYPE") or "")
+    except MultipartError:
+        return b""
+    buffer = exchange.body.buffer
+    for part in parse(buffer, boundary):
+        if part.filename is not None:
+            return bytes(buffer[part.start : part.end])
+    return b""
 
 
 def _model(exchange: Exchange, request: object) -> str:

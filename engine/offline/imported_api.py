@@ -37,7 +37,7 @@ class Filters:
 
 
 def _has_path(operation: Operation, pattern: str) -> bool:
-    paths = (operation.path, *(mount + operation.path for mount in operation.mounts))
+    paths = (operation.path, *(template for template, _ in operation.templates))
     return any(matches(path, pattern) for path in paths)
 
 

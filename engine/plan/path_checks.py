@@ -22,8 +22,9 @@ def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> 
 
 def _check_collisions(routes: Sequence[Route], console: Console, findings: Findings) -> None:
     """Note two routes with the same method and path, unless they are alternatives of one document,
-    or share an answer of the gateway's own; and each route on a path of the console."""
-    routes_by_path: dict[tuple[object, ...], Route] = {}
+    their documents have dialects that requests tell apart, or they share an answer of the gateway's
+    own; and each route on a path of the console."""
+    routes_by_path: dict[tuple[object, ...], list[Route]] = {}
     for route in routes:
         operation = route.operation
         for template, _ in route.templates:
@@ -32,10 +33,10 @@ def _check_collisions(routes: Sequence[Route], console: Console, findings: Findi
                 hint = "mount the document elsewhere, or switch that off under 'console:'"
                 findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
             key = (operation.method, path_templates.shape(template), operation.query)
-            first = routes_by_path.setdefault(key, route)
-            if first is route or _share_answer(first, route):
-                continue
-            if operation.is_alternative(first.operation):
+            others = routes_by_path.setdefault(key, [])
+            first = next((other for other in others if not _may_share(route, other)), None)
+            others.append(route)
+            if first is None:
                 continue
             findings.note(
                 operation.source,
@@ -46,6 +47,15 @@ def _check_collisions(routes: Sequence[Route], console: Console, findings: Findi
                 "mount one of the documents under another prefix with specs.<name>.mount",
                 key=True,
             )
+
+
+def _may_share(route: Route, other: Route) -> bool:
+    """Whether both may have the same method and path."""
+    return (
+        _share_answer(other, route)
+        or route.operation.is_alternative(other.operation)
+        or route.dialects[-1].differs_by_request(other.dialects[-1])
+    )
 
 
 def _share_answer(first: Route, second: Route) -> bool:

@@ -113,7 +113,7 @@ class Route:
     @property
     def templates(self) -> list[tuple[str, str]]:
         """Each full path template with its mount prefix."""
-        return [(mount + self.operation.path, mount) for mount in self.operation.mounts]
+        return self.operation.templates
 
 
 @dataclass(frozen=True, slots=True)

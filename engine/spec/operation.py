@@ -21,16 +21,21 @@ from engine.spec.security import Carrier, carriers
 CLIENT_SECRETS = "x-modelway-client-secrets"
 """The fact of a document: client secrets that the gateway has issued open this WebSocket."""
 
+FROM_ROOT = "x-modelway-from-root"
+"""The fact of an operation whose path is that from the root of the server, the caller's and the
+upstream's alike, beside the paths below the document's server URL: `/upload/v1beta/files`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One method and path of a document; its `id` is `spec.name`.
 
     `path` is the template under the document's server URL, `mounts` are the path prefixes under
-    which it is served. `websocket`: the document declares the response 101. `source` and `at` are
-    its place. `query` are the parameters that select this operation, `slash_variables` names
-    variables that may contain slashes. `response_headers` are the headers declared for any
-    response, in lower case. `client_secrets`: the document says CLIENT_SECRETS.
+    which it is served, "/" alone for the path from the root (`FROM_ROOT`). `websocket`: the
+    document declares the response 101. `source` and `at` are its place. `query` are the parameters
+    that select this operation, `slash_variables` names variables that may contain slashes.
+    `response_headers` are the headers declared for any response, in lower case. `client_secrets`:
+    the document says CLIENT_SECRETS.
     """
 
     id: str
@@ -52,6 +57,11 @@ class Operation:
     @property
     def name(self) -> str:
         return self.id[len(self.spec) + 1 :]
+
+    @property
+    def templates(self) -> list[tuple[str, str]]:
+        """Each full path template with its mount prefix."""
+        return [(mount.rstrip("/") + self.path, mount) for mount in self.mounts]
 
     def is_alternative(self, other: Operation) -> bool:
         """Whether both are operations of one document for the same method and paths: a request
@@ -107,8 +117,11 @@ def compile_operation(
     template = declaration.address.template
     responses = dict(node.get("responses").items())
     at = ("paths", *declaration.at)
+    if node.get(FROM_ROOT).value is True:
+        mounts: tuple[str, ...] = ("/",)
+    else:
+        mounts = declaration.mounts or (_server_path(node, item, document, findings),)
     websocket = method == "GET" and "101" in responses
-    mounts = declaration.mounts or (_server_path(node, item, document, findings),)
     return Operation(
         id=f"{declaration.spec}.{declaration.name}",
         spec=declaration.spec,

@@ -60,7 +60,7 @@ class RequestWriter:
         """`item` is the path item of the operation, `node` its own node; `slash_variables`
         are the variables of its path that may contain slashes."""
         self._operation = operation
-        self._template = operation.mounts[0] + operation.path
+        self._template = operation.templates[0][0]
         contents = dict(node.get("requestBody").get("content").items())
         self._media_types = [*contents]
         self._encodings = {

@@ -47,13 +47,14 @@ class UpstreamUrl:
         """`address` for the caller; None if it is not below the upstream's base path.
 
         A relative address is resolved against `path`, the path of the request. `mount` is the
-        prefix of the caller's path that stands for the base path.
+        prefix of the caller's path that stands for the base path, "/" for a path from the root.
         """
         parts = self._resolve(address, path)
         if parts is None or not self._is_here(parts):
             return None
-        tail = parts.path[len(self._base) :]
-        if not parts.path.startswith(self._base) or tail[:1] not in ("", "/") or unsafe(tail):
+        base, mount = ("", "") if mount == "/" else (self._base, mount)
+        tail = parts.path[len(base) :]
+        if not parts.path.startswith(base) or tail[:1] not in ("", "/") or unsafe(tail):
             return None
         result = quote(mount, safe="/%:@!$&'()*+,;=-._~") + tail or "/"
         if result.startswith("//"):  # a browser would read the segment as a host

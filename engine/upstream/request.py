@@ -78,12 +78,15 @@ def edit_request(target: Target, request: UpstreamRequest, exchange: Exchange) -
 
 
 def upstream_path(base_path: str, mount: str, path: str) -> str:
-    """The raw path `path`, with the segments of `mount` replaced by `base_path`.
+    """The raw path `path`, with the segments of `mount` replaced by `base_path`; unchanged if the
+    mount is "/", that of an operation whose path is from the root of the server.
 
     The prefix is removed by its number of segments, not by its length: a segment may be
     percent-encoded in the request, in the document or in both. Raises ValueError for a path whose
     result would not be below `base_path`.
     """
+    if mount == "/":
+        return upstream_path("", "", path)
     end = len(mount)
     if not (path.startswith(mount) and path.startswith("/", end)):
         end = _end_of_segments(path, mount.count("/"))

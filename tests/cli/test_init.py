@@ -12,7 +12,8 @@ def test_init_writes_a_project_without_problems(folder):
     result = modelway("init", "new/project")
     assert result.exit_code == 0
     project = folder / "new/project"
-    assert {p.name for p in project.iterdir()} == {"gateway.yaml", "openapi", "schemas"}
+    names = {"gateway.yaml", "objects.yaml", "openapi", "schemas"}
+    assert {p.name for p in project.iterdir()} == names
     assert (project / "gateway.yaml").read_bytes() == files.CONFIG.read_bytes()
     assert modelway("check", "-q", "-c", str(project / "gateway.yaml")).exit_code == 0
 

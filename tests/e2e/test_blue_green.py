@@ -17,8 +17,9 @@ from tests.support.recording import Recorder, Wire, recorder
 from tests.support.running import Running, engine, start, with_telemetry
 from tests.support.scripted import stream_or_whole
 from tests.support.small import chat, project
+from tests.support.thorough import scale
 
-STREAMS = 200
+STREAMS = scale(40, 200)
 EVENTS = 6
 
 
@@ -76,13 +77,13 @@ def gateway(folder: Path, listening: socket.socket) -> Running:
     return start(command, metrics, folder, {"METRICS": str(metrics)}, passed=listening)
 
 
-def test_gateways_that_take_turns_under_200_streams_lose_no_request(tmp_path: Path) -> None:
+def test_gateways_that_take_turns_under_streams_lose_no_request(tmp_path: Path) -> None:
     with machine(tmp_path) as (_, listening, port):
         current = gateway(tmp_path, listening)
         processes = [current]
         try:
             streams = Streams(port, STREAMS)
-            with traffic(port, chat("chat"), pause=0.005) as callers:
+            with traffic(port, chat("chat"), pause=0.01) as callers:
                 time.sleep(1)
                 for _ in range(2):
                     following = gateway(tmp_path, listening)

@@ -24,13 +24,14 @@ from tests.support.recording import ReceivedRequest, Recorder, Wire, recorder, r
 from tests.support.running import ALL, Running, start, with_telemetry
 from tests.support.scripted import stream_or_whole
 from tests.support.small import chat, project
+from tests.support.thorough import scale
 from tests.support.waiting import until
 
 PATIENCE = 100.0
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 RECORDS = 'stores: {records: "sqlite:///records.db"}'
-REQUESTS = 20
+REQUESTS = scale(6, 20)
 MAX_BODY = 2_000_000
 LARGE = "x" * 200_000
 DENY = "[{deny: {if: {body: {/messages/0/content: {const: never}}}}}]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import dialects
 from engine.edge.resource import Resource, link_overlaps
 from engine.spec.document.path_templates import variables
 from tests.support.each import each
@@ -23,7 +24,7 @@ def shared(*operations: tuple[str, tuple[tuple[str, str], ...], tuple[str, int]]
 
 
 def names(resource: Resource, query: str = "") -> list[str]:
-    return [c.resource.operation for c in resource.candidates("/", query, {"x": (1, 2)})]
+    return [c.resource.operation for c in resource.candidates("/", query, {"x": (1, 2)}, {})]
 
 
 @each(
@@ -51,9 +52,42 @@ def test_operations_of_another_document_are_no_alternatives() -> None:
     assert names(shared(("one", (), ("", 0)), ("two", (), ("", 0)))) == ["one"]
 
 
+@each(
+    ("environ", "query", "expected"),
+    [
+        ({}, "", ["openai"]),
+        ({"HTTP_ANTHROPIC_VERSION": "2026-10-21"}, "", ["anthropic"]),
+        ({"HTTP_X_GOOG_API_KEY": "k"}, "", ["gemini", "gemini-2"]),
+        ({}, "key=k", ["gemini", "gemini-2"]),
+    ],
+)
+def test_of_documents_of_several_dialects_the_one_that_claims_the_request_has_the_path(
+    environ: dict[str, str], query: str, expected: list[str]
+) -> None:
+    made: Any = print
+    resources = [
+        Resource("GET", "", (), made, (), name, (name.partition("-")[0], n), dialects.get(dialect))
+        for n, (name, dialect) in enumerate(
+            [
+                ("openai", "openai"),
+                ("anthropic", "anthropic"),
+                ("gemini", "gemini"),
+                ("gemini-2", "gemini"),
+                ("other", "openai"),  # of another document of a dialect that has the path
+            ]
+        )
+    ]
+    for resource in resources:
+        resource.names = ("x",)
+    for resource in resources[1:]:
+        resources[0].add(resource)
+    found = resources[0].candidates("/", query, {"x": (1, 2)}, environ)
+    assert [c.resource.operation for c in found] == expected
+
+
 def test_each_candidate_has_its_own_variables() -> None:
     resource = shared(("one", (), ("d", 1)), ("two", (), ("d", 2)))
-    candidates = resource.candidates("/", "", {"x": (3, 5)})
+    candidates = resource.candidates("/", "", {"x": (3, 5)}, {})
     assert [c.variables for c in candidates] == [{"one": (3, 5)}, {"two": (3, 5)}]
 
 
@@ -66,10 +100,10 @@ def test_operations_of_overlapping_templates_are_candidates_where_both_match() -
         resources.append(resource)
     link_overlaps(resources)
     assert [len(r.overlaps) for r in resources] == [2, 1, 0, 1]
-    found = resources[1].candidates("/a/b/b", "", {"y": (5, 6)})
+    found = resources[1].candidates("/a/b/b", "", {"y": (5, 6)}, {})
     assert [(c.resource.operation, c.variables) for c in found] == [
         ("/a/b/{y}", {"y": (5, 6)}),
         ("/a/{x}/b", {"x": (3, 4)}),
     ]
-    found = resources[1].candidates("/a/b/c", "", {"y": (5, 6)})
+    found = resources[1].candidates("/a/b/c", "", {"y": (5, 6)}, {})
     assert [c.resource.operation for c in found] == ["/a/b/{y}"]

@@ -54,3 +54,29 @@ def test_pages_on_a_listener_of_their_own_are_claimed_by_nobody(tmp_path, path, 
 
 def test_an_unclaimed_path_has_no_note(tmp_path):
     assert planned(tmp_path, "/v1/metrics").problems == []
+
+
+DIALECTS = """
+version: 1
+specs:
+  one: {{document: mine.json, dialect: {0}}}
+  other: {{document: mine.json, dialect: {1}}}
+upstreams: {{up: {{url: "http://127.0.0.1:9"}}}}
+routes: [{{operations: [one.mine, other.mine], to: [{{upstream: up}}]}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "codes"),
+    [
+        ("openai", "anthropic", []),
+        ("gemini", "anthropic", []),
+        ("openai", "openai", ["MW304"]),
+        ("plain", "openai", ["MW304"]),
+    ],
+)
+def test_documents_share_a_path_if_requests_tell_their_dialects_apart(tmp_path, one, other, codes):
+    planned(tmp_path, "/v1/files")
+    text = DIALECTS.format(one, other)
+    problems = make_plan(tmp_path / "gateway.yaml", os.environ, text).problems
+    assert [p.code for p in problems if p.code != "MW306"] == codes

@@ -60,8 +60,11 @@ class Traffic:
 
 
 @contextmanager
-def traffic(port: int, data: bytes, callers: int = 4, *, pause: float = 0.0) -> Iterator[Traffic]:
-    """Callers that send requests until the block ends, each `pause` seconds after a response."""
+def traffic(port: int, data: bytes, callers: int = 4, *, pause: float = 0.01) -> Iterator[Traffic]:
+    """Callers that send requests until the block ends, each `pause` seconds after a response.
+
+    Without a pause they take all processors for as long as the test waits for something else.
+    """
     counts, ending = Traffic(), threading.Event()
 
     def call() -> None:

@@ -42,8 +42,9 @@ def frame(
 
 
 def masked(data: bytes, mask: bytes) -> bytes:
-    repeated = mask * (len(data) // 4 + 1)
-    return bytes(a ^ b for a, b in zip(data, repeated, strict=False))
+    repeated = (mask * (len(data) // 4 + 1))[: len(data)]
+    number = int.from_bytes(data, "big") ^ int.from_bytes(repeated, "big")
+    return number.to_bytes(len(data), "big")
 
 
 def close(code: int | None, reason: bytes = b"") -> bytes:

@@ -22,8 +22,9 @@ import pytest
 
 from tests.support.waiting import Deadline
 
-_HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
-"""Processes that Python starts once, on first use, and keeps."""
+_WARM = "tests/support/warm.py"
+_HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", _WARM)
+"""Processes that Python and the tests start once, on first use, and keep."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,15 @@ def current_resources() -> Resources:
 def _children() -> Iterator[int]:
     for task in os.listdir("/proc/self/task"):
         with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
-            yield from map(int, Path(f"/proc/self/task/{task}/children").read_text().split())
+            for pid in map(int, Path(f"/proc/self/task/{task}/children").read_text().split()):
+                yield pid
+                if _WARM in _command(pid):  # what it forks is a child of the test, too
+                    yield from _forked(pid)
+
+
+def _forked(pid: int) -> Iterator[int]:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        yield from map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
 
 
 def _sockets() -> Iterator[str]:

@@ -6,7 +6,9 @@ with a few tokens and models added; `gateway()` serves any config text.
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
+import functools
 import os
 import re
 import signal
@@ -27,6 +29,7 @@ from engine.server.recorder_process import RECORDER_NAME
 from engine.values.caller import digest
 from tests.support.ports import free_port
 from tests.support.waiting import PATIENCE, Deadline, under_load, until
+from tests.support.warm import Warm, WarmProcess
 
 ALL = "mw-" + "a" * 64
 """A token for every model."""
@@ -97,12 +100,16 @@ _MODELS = """
 """
 
 
+_AT_IMPORT = ("PYTHON", "GEVENT", "LD_", "MALLOC")
+"""How the names of variables begin that a process reads before it runs `engine`."""
+
+
 @dataclass(frozen=True)
 class Running:
     """A server that answers. `log` is where its stdout and stderr go, `telemetry` the port of a
     gateway's metrics and health (0: none of its own)."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | WarmProcess
     port: int
     log: Path
     telemetry: int = 0
@@ -196,9 +203,11 @@ def start(
     environ: Mapping[str, str] | None = None,
     *,
     passed: socket.socket | None = None,
+    warm: bool = False,
 ) -> Running:
     """Start a server in `folder`, and wait until it answers HTTP on `port`. With a `passed`
-    listening socket it is started with socket activation, as by systemd.
+    listening socket it is started with socket activation, as by systemd. A `warm` start of
+    `engine(...)` takes less CPU time (`warm.py`), unless the environment has variables for Python.
 
     AssertionError, with its output, if it ends or does not answer.
     """
@@ -207,16 +216,21 @@ def start(
         log = folder / f"{port}-{len(list(folder.glob(f'{port}*.log')))}.log"
         as_systemd = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3<&0 </dev/null'
         command = ["sh", "-c", as_systemd, "sh", *command]
+    words, variables = [str(word) for word in command], environment(environ)
+    process: subprocess.Popen[bytes] | WarmProcess
     with log.open("wb") as out:
-        process = subprocess.Popen(
-            [str(word) for word in command],
-            cwd=folder,
-            env=environment(environ),
-            stdin=passed,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        if warm and not any(name.startswith(_AT_IMPORT) for name in environ or ()):
+            process = _warm().start(words[len(engine()) :], folder, variables, out)
+        else:
+            process = subprocess.Popen(
+                words,
+                cwd=folder,
+                env=variables,
+                stdin=passed,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
     running = Running(process, port, log)
     deadline = Deadline()
     while process.poll() is None and not deadline.passed():
@@ -227,6 +241,14 @@ def start(
     raise AssertionError(
         f"{command} did not answer on port {port}. Its output:\n{running.output()}"
     )
+
+
+@functools.cache
+def _warm() -> Warm:
+    """The one of this process. It ends when this process does."""
+    process = Warm()
+    atexit.register(process.stop)
+    return process
 
 
 def _answers(port: int) -> bool:
@@ -246,7 +268,7 @@ def engine(*arguments: str | Path) -> list[str | Path]:
 
 @contextmanager
 def gateway(
-    folder: Path, config: str, environ: Mapping[str, str] | None = None
+    folder: Path, config: str, environ: Mapping[str, str] | None = None, *, warm: bool = True
 ) -> Iterator[Running]:
     """Serve a config: its text, with `{listen}` where the address goes, in `folder`.
 
@@ -261,7 +283,7 @@ def gateway(
     server = yaml.safe_load(text)["server"]
     workers = server.get("workers", default("server.workers"))
     heavy = server.get("heavy", {}).get("processes", default("server.heavy.processes"))
-    running = start(engine("serve", "-c", path), port, folder, environ)
+    running = start(engine("serve", "-c", path), port, folder, environ, warm=warm)
     try:
         until(lambda: len(running.workers(heavy=True)) >= heavy, f"{heavy} heavy workers")
         until(lambda: len(running.workers()) >= workers, f"{workers} workers", PATIENCE)
@@ -290,7 +312,7 @@ def mock(folder: Path, *options: str) -> Iterator[Running]:
     """The mock upstream, which accepts CREDENTIAL."""
     port = free_port()
     command = engine("mock", "--port", str(port), "--credential", CREDENTIAL, *options)
-    running = start(command, port, folder)
+    running = start(command, port, folder, warm=True)
     try:
         yield running
     finally:

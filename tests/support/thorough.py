@@ -1,4 +1,4 @@
-"""How many similar values a run tries: all in `tox -e thorough`, a third in the gate."""
+"""How much a run tries: all similar values and large crowds in `tox -e thorough`, else fewer."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ T = TypeVar("T")
 
 THOROUGH = "MODELWAY_THOROUGH" in os.environ
 _SHARE = 3
+
+
+def scale(gate: int, thorough: int) -> int:
+    """A number of callers or requests, where more of them show nothing but that it also holds for
+    many: `thorough` in a thorough run, otherwise `gate`."""
+    return thorough if THOROUGH else gate
 
 
 def share(values: Sequence[T], number: int) -> Sequence[T]:

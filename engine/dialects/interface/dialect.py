@@ -133,6 +133,15 @@ class Dialect:
     chat_formats: tuple[ChatFormat, ...] = ()
     tasks: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def claims_requests(self) -> bool:
+        """Whether a request tells by its head that it is of this dialect."""
+        return self.claims is not _never
+
+    def differs_by_request(self, other: Dialect) -> bool:
+        """Whether a request to a path of both tells which of the two dialects it has."""
+        return self.name != other.name and (self.claims_requests or other.claims_requests)
+
     def has_error_form(self, document: object) -> bool:
         """Whether the JSON of an error event has a form that the SDKs of the dialect expect."""
         return self.is_error(document) or (

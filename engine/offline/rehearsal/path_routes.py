@@ -66,8 +66,7 @@ def _candidates(
     path = request.target.partition("?")[0]
     method = request.method.upper()
     slash_variables = by_operation.get(operation.id, ())
-    for mount in operation.mounts:
-        template = mount + operation.path
+    for template, mount in operation.templates:
         if not _fits(template, path, slash_variables):
             near = _similar(operation, mount, mounts, slash_variables, path)
             if near is not None:

@@ -1,0 +1,297 @@
+"""What the mock keeps: objects that its answers create are found, listed, changed and deleted.
+
+A *collection* is a path that has operations for one of its items, `/files/{file_id}`; POST to the
+collection creates one. `x-modelway-mock` of an operation says what the paths do not:
+
+    stages: [{status: in_progress}, {status: completed}]   # of a retrieval: changes, one a read,
+                                            # with `{{origin}}` of the mock and `{{object}}`, the id
+    set: {status: cancelled}                               # of any other: a change of the object
+    kept: default                                          # unless the request has `store: false`
+    kept: optional                                         # only if it has `store: true`
+    posted: items                                          # the member of a request for several
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from engine.mock.examples import fill
+from engine.spec.document.node import Node
+from engine.spec.document.path_templates import shape
+from engine.spec.operation import Operation
+from engine.spec.query_string import Query
+from engine.values.errors import GatewayError
+from engine.values.trees import Json
+
+FACTS = "x-modelway-mock"
+_MAX_OBJECTS = 10_000
+"""Objects of one collection; the oldest make room."""
+_CURSORS = ("after", "after_id", "pageToken", "page", "page_token")
+_LIMITS = ("limit", "pageSize", "page_size")
+
+
+@dataclass(slots=True)
+class KeptObject:
+    """An object, the bytes that came with it, and the number of stages that it has gone through."""
+
+    value: Json
+    content: bytes = b""
+    stage: int = 0
+
+
+@dataclass(slots=True)
+class ObjectStore:
+    """The objects of one dialect: by collection, the path below the mount, and by id."""
+
+    collections: dict[str, dict[str, KeptObject]] = field(default_factory=dict)
+
+    def keep(self, collection: str, id_: str, value: Json, content: bytes = b"") -> KeptObject:
+        """Keep a new object, or the new value of one."""
+        objects = self.collections.setdefault(collection, {})
+        while len(objects) >= _MAX_OBJECTS:
+            del objects[next(iter(objects))]
+        kept = objects[id_] = KeptObject(value, content)
+        return kept
+
+    def find(self, collection: str, id_: str) -> KeptObject:
+        """Raises GatewayError 404."""
+        kept = self.collections.get(collection, {}).get(id_)
+        if kept is None:
+            raise GatewayError(404, "not_found", f"There is no '{id_}' in {collection}.")
+        return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What an operation does with the objects of its collection: `create`, `list`, `retrieve`,
+    `change`, `delete`, or "" for anything else.
+
+    `parents` are the positions in the path of ids that must exist. `members` are those of the
+    answer's schema, by their types. `variable` is the path's name for the id of an item.
+    """
+
+    action: str
+    parents: tuple[int, ...]
+    members: Mapping[str, frozenset[str]]
+    rows: str
+    variable: str
+    stages: Sequence[Json]
+    change: Json
+    kept: str
+    posted: str
+
+
+def item_shapes(operations: Iterable[Operation]) -> dict[str, str]:
+    """The shapes of the paths of items that can be created, with the name of their variable. Those
+    of a collection at the top that can be deleted are created elsewhere, by an upload; models are
+    not kept here."""
+    operations = list(operations)
+    created = {op.path for op in operations if op.method == "POST"}
+    deleted = (op.path for op in operations if op.method == "DELETE" and "{model}" not in op.path)
+    created.update(path.rpartition("/")[0] for path in deleted if path.count("/") == 2)
+    shapes = {}
+    for operation in operations:
+        collection, _, last = operation.path.rpartition("/")
+        is_item = last.startswith("{") and last.endswith("}")
+        if operation.method == "GET" and is_item and collection in created:
+            shapes[shape(operation.path)] = last[1:-1]
+    return shapes
+
+
+def role_of(operation: Operation, node: Node, shapes: Mapping[str, str]) -> Role:
+    """The role of an operation; `shapes` are the items of its dialect."""
+    path = shape(operation.path)
+    item = path.partition(":")[0] if ":" in path.rpartition("/")[2] else path
+    action = ""
+    if operation.method == "POST" and f"{path}/{{}}" in shapes:
+        action = "create"
+    elif operation.method == "GET" and f"{path}/{{}}" in shapes:
+        action = "list"
+    elif path in shapes:
+        action = {"GET": "retrieve", "DELETE": "delete"}.get(operation.method, "change")
+    elif operation.method == "POST" and (item in shapes or path.rpartition("/")[0] in shapes):
+        action = "change"
+    segments = item.split("/")
+    parents = tuple(
+        index for index in range(2, len(segments)) if "/".join(segments[: index + 1]) in shapes
+    )
+    facts = node.get(FACTS)
+    members, rows = _members(node)
+    return Role(
+        action,
+        parents,
+        members,
+        rows,
+        shapes.get(f"{path}/{{}}", ""),
+        facts.get("stages").value or (),
+        facts.get("set").value or {},
+        facts.text("kept"),
+        facts.text("posted"),
+    )
+
+
+def _members(node: Node) -> tuple[dict[str, frozenset[str]], str]:
+    """The members of the JSON answer with their types, and the first one that is an array."""
+    answer = node.get("responses").get("200").resolved()
+    schema = answer.get("content").get("application/json").get("schema").resolved()
+    members, rows = {}, ""
+    for name, property_ in schema.get("properties").items():
+        kind = property_.resolved().get("type").value
+        kinds = frozenset([kind] if isinstance(kind, str) else kind or ())
+        members[name] = kinds
+        if not rows and "array" in kinds:
+            rows = name
+    return members, rows
+
+
+class ObjectRequest:
+    """One request of an operation with a role. `path` is the raw path below the mount, `host` that
+    of the mock."""
+
+    def __init__(
+        self, store: ObjectStore, role: Role, path: str, query: str, body: object, host: str = ""
+    ) -> None:
+        self._store, self._role, self._query, self._host = store, role, query, host
+        segments = path.split("/")
+        self._segments = [unquote(segment) for segment in segments]
+        self._request: Json = body if isinstance(body, dict) else {}
+
+    def check(self) -> KeptObject | None:
+        """The object that the path names last. Raises GatewayError 404 if it, or one around it,
+        does not exist."""
+        kept = None
+        for index in self._role.parents:
+            kept = self._store.find(*self._place(index))
+        return kept
+
+    def answer(self, example: Any, content: bytes = b"") -> Any:
+        """The answer in place of the document's example. `content` are the bytes of an uploaded
+        file, which are kept with a new object."""
+        kept = self.check()
+        action = self._role.action
+        if not isinstance(example, dict):
+            return example
+        if action == "create":
+            return self._create(example, content)
+        if action == "list":
+            return self._list(example)
+        if kept is None or not action:
+            return self._create_elsewhere(example)
+        if action == "delete":
+            collection, id_ = self._place(self._role.parents[-1])
+            del self._store.collections[collection][id_]
+            return {**example, "id": id_, "deleted": True} if "id" in example else example
+        return self._retrieve(kept) if action == "retrieve" else self._change(kept, example)
+
+    def _place(self, index: int) -> tuple[str, str]:
+        """The collection and the id at this segment of the path."""
+        return "/".join(self._segments[:index]), self._segments[index].partition(":")[0]
+
+    def _create(self, example: Json, content: bytes) -> Json:
+        if isinstance(self._request.get(self._role.posted), list):
+            return self._create_all(example)
+        value = {**example, **self._fitting(example)}
+        given = self._request.get(self._role.variable)
+        if isinstance(given, str) and "id" in value:
+            value["id"] = given
+        if content and "bytes" in value:
+            value["bytes"] = len(content)
+        stored = self._request.get("store")
+        if (self._role.kept == "optional" and stored is not True) or stored is False:
+            return value
+        collection = "/".join(self._segments)
+        id_ = value.get(self._role.variable) or value.get("id")
+        if (
+            id_ is None
+        ):  # a name with its collection, of the object or of an operation that makes it
+            id_, *rest = str(value.get("name", "")).removeprefix(f"{collection[1:]}/").split("/")
+            if rest:
+                made = {"name": f"{collection[1:]}/{id_}", **self._request}
+                self._store.keep(collection, id_, made)
+                return value
+        self._store.keep(collection, str(id_), value, content)
+        return value
+
+    def _create_all(self, example: Json) -> Json:
+        """Keep each of the objects of a request that has several."""
+        rows = []
+        for given in self._request[self._role.posted]:
+            value = {**given, "id": f"item_{secrets.token_hex(12)}"}
+            rows.append(value)
+            self._store.keep("/".join(self._segments), value["id"], value)
+        edges = {"first_id": rows[0]["id"], "last_id": rows[-1]["id"]} if rows else {}
+        return {**example, self._role.rows: rows, **edges}
+
+    def _create_elsewhere(self, example: Json) -> Json:
+        """Keep an object whose `name` says its collection: `batches/abc`."""
+        name = example.get("name")
+        if self._role.action == "" and isinstance(name, str) and name.count("/") == 1:
+            collection, id_ = name.split("/")
+            self._store.keep(f"/{collection}", id_, example)
+        return example
+
+    def _fitting(self, example: Json) -> Json:
+        """The members of the request that the answer has, too, with a type that it may have."""
+        fitting = {}
+        for name, value in self._request.items():
+            kinds = self._role.members.get(name)
+            if kinds is None or isinstance(value, dict) != ("object" in kinds) or value is None:
+                continue
+            if isinstance(value, str) and kinds and "string" not in kinds:
+                continue
+            fitting[name] = value
+        return fitting
+
+    def _list(self, example: Json) -> Json:
+        objects = self._store.collections.get("/".join(self._segments), {})
+        query = Query.parse(self._query)
+        ids = list(objects)
+        after = next((v for name in _CURSORS if (v := query.get(name))), None)
+        start = ids.index(after) + 1 if after in objects else 0
+        limit = next((v for name in _LIMITS if (v := query.get(name))), "")
+        count = int(limit) if limit.isdecimal() else len(ids)
+        page = ids[start : start + count]
+        has_more = start + count < len(ids)
+        members = self._role.members
+        answer = {**example, self._role.rows: [objects[id_].value for id_ in page]}
+        first, last = (page[0], page[-1]) if page else (None, None)
+        edges = {"has_more": has_more, "first_id": first, "last_id": last}
+        answer |= {name: value for name, value in edges.items() if name in members}
+        for name in ("nextPageToken", "next_page", "next_page_token"):
+            answer.pop(name, None)
+            if name in members and has_more:
+                answer[name] = page[-1]
+        return answer
+
+    def _retrieve(self, kept: KeptObject) -> Json:
+        value = dict(kept.value)
+        if kept.stage < len(self._role.stages):
+            values = {"origin": f"http://{self._host}", "object": self._segments[-1]}
+            kept.value = _changed(kept.value, fill(self._role.stages[kept.stage], values))
+            kept.stage += 1
+        return value
+
+    def _change(self, kept: KeptObject, example: Json) -> Json:
+        changes = {**self._fitting(example), **self._role.change}
+        if changes:
+            kept.value = _changed(kept.value, changes)
+            kept.stage = _MAX_OBJECTS if self._role.change else kept.stage
+        if not example.keys() & kept.value.keys():
+            return example
+        return {**example, **{k: v for k, v in kept.value.items() if k in self._role.members}}
+
+
+def _changed(value: Json, changes: Json) -> Json:
+    """The value with the members of `changes`, those of objects one by one."""
+    merged = dict(value)
+    for name, change in changes.items():
+        before = merged.get(name)
+        if isinstance(before, dict) and isinstance(change, dict):
+            merged[name] = _changed(before, change)
+        else:
+            merged[name] = change
+    return merged

@@ -1,0 +1,152 @@
+"""Every method of the vendors' SDKs that sends a request, through the gateway to the mock: it is
+served, or has a reason not to be."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anthropic import Anthropic
+from google import genai
+from google.genai import types
+from openai import OpenAI
+
+from tests.support.genai_methods import calls
+from tests.support.running import ALL, Running, gateway, mock, patient, pointed_at, shipped
+from tests.support.sdk_methods import FILE, Calls
+from tools.sdk_operations import SdkOperation, generated
+
+GIVEN: dict[str, Any] = {
+    **dict.fromkeys(("file", "audio_sample", "recording", "image", "video"), FILE),
+    "data": b"bytes",
+    "files": [FILE],
+    "input": "hi",
+    "max_tokens": 9,
+    "messages": [{"role": "user", "content": "hi"}],
+}
+_RESPONSE = {"model": "gpt-4o", "input": "hi"}
+SPECIAL: dict[str, dict[str, Any]] = {
+    "audio.speech.create": {"model": "tts-1", "voice": "alloy"},
+    "audio.transcriptions.create": {"model": "whisper-1"},
+    "audio.translations.create": {"model": "whisper-1"},
+    "chat.completions.completions.create": {"store": True},
+    "completions.create": {"model": "gpt-3.5-turbo-instruct"},
+    "containers.files.files.create": {"file": FILE},
+    "embeddings.create": {"model": "text-embedding-3-small"},
+    **{f"{each}.create": {"files": [FILE]} for each in ("skills.skills", "skills.versions")},
+    **{f"beta.{each}.create": {"files": [FILE]} for each in ("skills.skills", "skills.versions")},
+    "skills.versions.versions.create": {"files": [FILE]},
+    **{f"{each}responses.responses.create": _RESPONSE for each in ("", "beta.")},
+    **{f"{each}responses.input_tokens.count": _RESPONSE for each in ("", "beta.")},
+    **{f"{each}models.retrieve": {"model_id": "claude-sonnet"} for each in ("", "beta.")},
+}
+REASONS = {
+    "beta.compliance.": "the vendor's administration",
+    "beta.tunnels.": "the vendor's administration",
+    "beta.user_profiles.": "the vendor's administration",
+    "user_profiles.": "the vendor's administration",
+    "messages.batches.results": "goes to the address that the batch has",
+    "beta.messages.batches.results": "goes to the address that the batch has",
+}
+"""The beginnings of the names of methods that are not served, of Anthropic's SDK."""
+OPENAI_REASONS = {
+    "beta.realtime.sessions.create": "hands out a key of the vendor",
+    "beta.realtime.transcription_sessions.create": "hands out a key of the vendor",
+    "realtime.sessions.create": "hands out a key of the vendor",
+    "realtime.translations.client_secrets.create": "hands out a key of the vendor",
+    "realtime.client_secrets.create": "needs client_secrets.keys: test_client_secrets.py",
+}
+"""The methods of OpenAI's SDK that are not served by the shipped config."""
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The shipped gateway with the objects of objects.yaml, in front of a mock of the same."""
+    folder: Path = tmp_path_factory.mktemp("methods")
+    config = shipped(folder / "project").replace("# include: [objects", "include: [objects", 1)
+    path = folder / "project" / "mock.yaml"
+    path.write_text(config.replace("{listen}", "127.0.0.1:1"))
+    with (
+        mock(folder, "--config", str(path)) as upstream,
+        gateway(folder / "project", patient(config), pointed_at(upstream.url)) as running,
+    ):
+        yield running
+
+
+def results(
+    client: Any, operations: list[SdkOperation], model: str
+) -> tuple[list[str], dict[str, Exception]]:
+    """The methods that were served, and the exceptions of the others."""
+    served, failed = [], {}
+    for operation, answer in Calls(client, {**GIVEN, "model": model}, SPECIAL).run(operations):
+        if isinstance(answer, Exception):
+            failed[operation.method] = answer
+        else:
+            served.append(operation.method)
+    return served, failed
+
+
+def test_every_method_of_openai_is_served(front: Running) -> None:
+    operations = [o for o in generated("openai") if not o.is_administration]
+    with OpenAI(base_url=f"{front.url}/v1", api_key=ALL, max_retries=0) as client:
+        served, failed = results(client, operations, "gpt-4o")
+    assert failed.keys() - OPENAI_REASONS.keys() == set(), failed
+    assert len(served) >= 240
+
+
+def test_every_method_of_anthropic_is_served_or_has_a_reason(front: Running) -> None:
+    operations = [o for o in generated("anthropic") if not o.is_administration]
+    with Anthropic(base_url=front.url, api_key=ALL, max_retries=0) as client:
+        served, failed = results(client, operations, "claude-sonnet")
+        batch = client.messages.batches.create(requests=[])
+        path = f"/v1/messages/batches/{batch.id}/results"
+        assert "custom_id" in client.get(path, cast_to=str)
+    assert {m for m in failed if not m.startswith(tuple(REASONS))} == set()
+    assert {m.partition(".")[0] for m in served} >= {
+        "beta",
+        "files",
+        "messages",
+        "models",
+        "skills",
+    }
+    assert len(served) >= 120
+
+
+def test_every_method_of_google_genai_is_served(front: Running) -> None:
+    options = types.HttpOptions(base_url=front.url)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        client = genai.Client(api_key=ALL, http_options=options)
+        served = [name for name, call in calls(client) if call() is not name]
+    assert len(served) >= 75
+
+
+def test_an_uploaded_file_is_found_until_it_is_deleted(front: Running) -> None:
+    with OpenAI(base_url=f"{front.url}/v1", api_key=ALL, max_retries=0) as client:
+        file = client.files.create(file=FILE, purpose="batch")
+        assert client.files.content(file.id).content == FILE[1]
+        assert file.id in [each.id for each in client.files.list()]
+        batch = client.batches.create(
+            input_file_id=file.id, endpoint="/v1/responses", completion_window="24h"
+        )
+        states = [client.batches.retrieve(batch.id).status for _ in range(3)]
+        assert states == ["validating", "in_progress", "completed"]
+        client.files.delete(file.id)
+        assert file.id not in [each.id for each in client.files.list()]
+
+
+def test_the_three_vendors_files_have_one_path(front: Running) -> None:
+    """The dialect of the request chooses among the documents."""
+    with Anthropic(base_url=front.url, api_key=ALL, max_retries=0) as client:
+        assert client.beta.files.upload(file=FILE).type == "file"
+    with OpenAI(base_url=f"{front.url}/v1", api_key=ALL, max_retries=0) as other:
+        assert other.files.create(file=FILE, purpose="batch").object == "file"
+    options = types.HttpOptions(base_url=front.url)
+    google = genai.Client(api_key=ALL, http_options=options)  # it closes when it is collected
+    files = google.files
+    file = files.upload(file=io.BytesIO(b"x"), config={"mime_type": "text/plain"})
+    assert file.name in [each.name for each in files.list()]

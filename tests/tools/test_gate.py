@@ -1,0 +1,89 @@
+"""The gate fails if any of its parts does, and compiles tests once."""
+
+import sys
+
+import pytest
+
+from tools import gate
+from tools.gate import Checks, are_compiled, main
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+GOOD, BAD = python("print('good')"), python("print('bad'); raise SystemExit(2)")
+
+
+@pytest.fixture
+def parts(monkeypatch, tmp_path):
+    """Set what the gate runs: the first check, those beside the tests, and pytest."""
+    monkeypatch.setattr(gate, "TESTS", tmp_path)
+
+    def set_parts(first, beside, tests):
+        monkeypatch.setattr(gate, "FIRST", first)
+        monkeypatch.setattr(gate, "BESIDE", (beside,))
+        monkeypatch.setattr(gate, "PYTEST", tests)
+
+    return set_parts
+
+
+@pytest.mark.parametrize(
+    ("first", "beside", "tests", "status"),
+    [
+        (GOOD, GOOD, GOOD, 0),
+        (BAD, GOOD, GOOD, 1),
+        (GOOD, BAD, GOOD, 1),
+        (GOOD, GOOD, BAD, 1),
+        (GOOD, ("/no/such/program",), GOOD, 1),
+    ],
+    ids=["all good", "types", "beside the tests", "tests", "no program"],
+)
+def test_each_part_can_fail(parts, first, beside, tests, status):
+    parts(first, beside, tests)
+    assert main(["-q"]) == status
+
+
+def test_tests_do_not_start_before_types_are_right(parts, tmp_path):
+    parts(BAD, GOOD, python(f"open({str(tmp_path / 'started')!r}, 'w')"))
+    assert main(["-q"]) == 1
+    assert not (tmp_path / "started").exists()
+
+
+def test_output_of_checks_is_reported_with_what_failed():
+    checks = Checks(GOOD, [BAD])
+    checks.start()
+    checks.join()
+    report = checks.report()
+    assert "\ngood\n" in report
+    assert "\nbad\n" in report
+    assert report.count("failed: ") == 1
+
+
+def test_arguments_go_to_pytest(parts, tmp_path):
+    path = tmp_path / "arguments"
+    write = f"import sys; open({str(path)!r}, 'w').write(' '.join(sys.argv))"
+    parts(GOOD, GOOD, python(write))
+    main(["tests/values"])
+    assert path.read_text().endswith("-n 4 --dist worksteal tests/values")
+
+
+def test_an_empty_checkout_is_compiled_by_one_process(parts, tmp_path):
+    (tmp_path / "test_a.py").write_text("")
+    calls = tmp_path / "calls"
+    write = f"import sys; open({str(calls)!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))"
+    parts(GOOD, GOOD, python(write))
+    assert main([]) == 0
+    assert calls.read_text().splitlines() == ["--collect-only -qq", "-n 4 --dist worksteal"]
+
+
+def test_compiled_tests_are_known_by_python_and_pytest(tmp_path):
+    (tmp_path / "test_a.py").write_text("")
+    assert not are_compiled(tmp_path)
+    cache = tmp_path / "__pycache__"
+    cache.mkdir()
+    (cache / "test_a.cpython-39-pytest-1.0.pyc").write_bytes(b"")
+    assert not are_compiled(tmp_path)
+    ending = f"{sys.implementation.cache_tag}-pytest-{pytest.__version__}"
+    (cache / f"test_a.{ending}.pyc").write_bytes(b"")
+    assert are_compiled(tmp_path)
