@@ -78,6 +78,7 @@ def handler_of(
         *map(shared.in_parts, _id_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
+        *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
         *shared.end_turn(),
     ]
     wrapped = parts.wrap_stages(route, request_stages)

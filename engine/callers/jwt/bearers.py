@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,8 @@ from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.jwt.rights import caller_of, meets
 from engine.config.callers import JwtIssuer
 from engine.values.caller import Caller, digest
+from engine.values.claim_place import ClaimPlace
+from engine.values.teams import NO_TEAMS, Teams
 
 MAX_TOKEN = 8_192
 """Characters of a token."""
@@ -56,7 +58,8 @@ class _Entry:
 
 
 class Bearers:
-    """The bearers of tokens of these issuers. `key_sets` has the keys of each entry."""
+    """The bearers of tokens of these issuers. `key_sets` has the keys of each entry. Callers carry
+    the `claims` at these places, and are members of `teams`."""
 
     def __init__(
         self,
@@ -65,8 +68,13 @@ class Bearers:
         currency: str,
         clock: Callable[[], float] = time.time,
         size: int = _CACHE_SIZE,
+        *,
+        teams: Teams = NO_TEAMS,
+        claims: Iterable[str] = (),
     ) -> None:
         self._currency = currency
+        self._teams = teams
+        self._claims = [ClaimPlace.parse(text) for text in claims]
         self._clock = clock
         self._entries: LRUCache[str, _Entry] = LRUCache(size)
         self._issuers: dict[str, list[tuple[JwtIssuer, KeySet]]] = {}
@@ -113,7 +121,8 @@ class Bearers:
             reason = "The token lacks a claim that is required here."
             raise TokenRefused(reason, is_known=True)
         identity = _identity(issuer, verified, key)
-        caller = caller_of(issuer, verified, self._currency)
+        caller = caller_of(issuer, verified, self._currency, self._claims)
+        caller = self._teams.member(caller)
         return _Entry(caller, identity, key_set, key_set.version)
 
     def _signed(

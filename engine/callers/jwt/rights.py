@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from engine.callers.jwt.refusal import TokenRefused
 from engine.config.callers import JwtIssuer
 from engine.values.caller import Caller
+from engine.values.claim_place import ClaimPlace
 from engine.values.quota import TOKEN_FIELDS, Quota, token_quota
+from engine.values.sharing import bounded
 from engine.values.wildcard import matches
 
 MAX_NAME = 200
@@ -28,9 +30,15 @@ def meets(issuer: JwtIssuer, claims: Mapping[str, Any]) -> bool:
     )
 
 
-def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Caller:
-    """The caller of a verified token. It ends with the token. Raises TokenRefused for a claim of
-    the wrong form."""
+def caller_of(
+    issuer: JwtIssuer,
+    claims: Mapping[str, Any],
+    currency: str,
+    carried: Sequence[ClaimPlace] = (),
+) -> Caller:
+    """The caller of a verified token, with the claims at the places `carried`, those of them that
+    are texts, numbers or booleans, bounded. It ends with the token. Raises TokenRefused for a claim
+    of the wrong form."""
     values = {field: place.read(claims) for field, place in issuer.claims.items()}
     rights = issuer.rights
     changes: dict[str, Any] = {
@@ -50,6 +58,11 @@ def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Ca
         kinds = {limit.kind for limit in limits}
         others = [limit for limit in rights.limits if limit.kind not in kinds]
         changes["limits"] = (*others, *limits)
+    if carried:
+        read = {place.text: place.read(claims) for place in carried}
+        changes["claims"] = {
+            place: bounded(_plain(v)) for place, v in read.items() if _is_scalar(v)
+        }
     return replace(rights, **changes)
 
 
@@ -58,6 +71,10 @@ def _expiry(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_TIME:
         raise TokenRefused("The claim 'exp' of the token is not a time.", is_known=True)
     return float(value)
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int | float) and value != ""
 
 
 def _name(issuer: JwtIssuer, value: object) -> str:
@@ -113,7 +130,7 @@ def _texts(value: object) -> list[str]:
     return [_plain(entry) for entry in entries if isinstance(entry, str | int | bool)]
 
 
-def _plain(value: str | int | bool) -> str:
+def _plain(value: str | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
