@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from engine import credentials
 from engine.config import keys, provider_defaults
@@ -102,6 +103,22 @@ class HeaderChanges:
 
 
 @dataclass(frozen=True, slots=True)
+class McpAddress:
+    """The address of an MCP server: `path` and `query` of its URL as they are written, because
+    servers redirect from one path to another. `pins` is the absolute path of the file of its tools,
+    "" for none."""
+
+    path: str
+    query: str
+    pins: str = ""
+
+
+CALLS_AGAIN = frozenset({"connect"})
+"""The failures after which a call of a tool is sent again: it was not carried out. Any other may
+have had an effect."""
+
+
+@dataclass(frozen=True, slots=True)
 class UpstreamConfig:
     """A server to which requests are forwarded.
 
@@ -112,7 +129,8 @@ class UpstreamConfig:
     paths below them.
     `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
     transform, then the entry's. `max_in_flight` is None for no limit, `queue` None for no queue.
-    `caller_choices` are the names of what callers may choose besides the model.
+    `caller_choices` are the names of what callers may choose besides the model. `mcp` is None
+    unless it is an MCP server.
     """
 
     name: str
@@ -143,6 +161,7 @@ class UpstreamConfig:
     max_in_flight: int | None = None
     queue: QueueConfig | None = None
     caller_choices: tuple[str, ...] = ()
+    mcp: McpAddress | None = None
 
     @property
     def choices(self) -> tuple[CallerChoice, ...]:
@@ -166,7 +185,7 @@ class UpstreamReader:
         entry = provider_defaults.complete(section, at, self.source, self.findings)
         if entry is None:
             return None
-        values = keys.fill(entry.section, "upstreams.*")
+        values, mcp = self._of_mcp(keys.fill(entry.section, "upstreams.*"), at)
         return UpstreamConfig(
             name=name,
             url=values["url"].rstrip("/"),
@@ -181,7 +200,7 @@ class UpstreamReader:
             proxy=values.get("proxy"),
             tls=self._tls(values.get("tls", {}), (*at, "tls")),
             at=at,
-            retry=_retry(values.get("retry", {})),
+            retry=_retry(values.get("retry", {}), mcp),
             breaker=BreakerConfig(**values.get("breaker", {})),
             ejection=read_ejection(values, at, self.source, self.findings),
             health=read_probes(values, at, self.source, self.findings),
@@ -196,7 +215,25 @@ class UpstreamReader:
             max_in_flight=values.get("max_in_flight"),
             queue=QueueConfig(**values["queue"]) if "queue" in values else None,
             caller_choices=self._caller_choices(values, at),
+            mcp=mcp,
         )
+
+    def _of_mcp(self, values: Json, at: Path) -> tuple[Json, McpAddress | None]:
+        """The values, with the URL of an MCP server as `url`."""
+        if "mcp" not in values:
+            if "pins" in values:
+                message = "'pins' is for MCP servers"
+                self.findings.error(self.source, (*at, "pins"), "MW105", message, "write `mcp`")
+            return values, None
+        if "url" in values or values.get("dialect"):
+            other = "url" if "url" in values else "dialect"
+            message = f"'mcp' and '{other}' are both set"
+            self.findings.error(self.source, (*at, "mcp"), "MW105", message, "keep one of them")
+        parts = urlsplit(values["mcp"])
+        pins = values.get("pins", "")
+        file = str(self.folder / pins) if pins else ""
+        url = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
+        return {**values, "url": url}, McpAddress(parts.path or "/", parts.query, file)
 
     def _credentials(
         self, section: Json, variables: Mapping[str, str], at: Path
@@ -270,8 +307,10 @@ def _provider_transform(options: Mapping[str, object], at: Path) -> tuple[Transf
     return (TransformConfig(options, (*at, "provider")),) if options else ()
 
 
-def _retry(section: Json) -> Retry:
+def _retry(section: Json, mcp: McpAddress | None) -> Retry:
     values = dict(section)
+    if mcp is not None:
+        values.setdefault("on", CALLS_AGAIN)
     if "on" in values:
         values["on"] = frozenset(str(failure) for failure in values["on"])
     return Retry(**values)
