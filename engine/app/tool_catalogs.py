@@ -10,6 +10,7 @@ from cachetools import LRUCache
 
 from engine.app.remote_lists import RemoteLists
 from engine.config.mcp import McpServer, ToolServer
+from engine.plan.route import ToolUpstream
 from engine.tools.protocol.catalog import Catalog, MayUse
 from engine.tools.remote.listing import Listing, RemoteTool, remote_tools, unique
 from engine.tools.tool import ListedTool
@@ -52,7 +53,21 @@ class ToolCatalogs:
         return catalog
 
     def _remote(self, listings: Sequence[Listing]) -> list[RemoteTool]:
-        found: list[RemoteTool] = []
-        for (server, lists), listing in zip(self._lists, listings, strict=True):
-            found += remote_tools(listing, server, lists.server.upstream, self._server)
-        return unique(found, [tool.name for tool in self._tools], self._server.name)
+        found = [
+            (server, lists.server.upstream, listing)
+            for (server, lists), listing in zip(self._lists, listings, strict=True)
+        ]
+        return tools_of_servers(self._server, self._tools, found)
+
+
+def tools_of_servers(
+    entry: McpServer,
+    others: Iterable[ListedTool],
+    listings: Iterable[tuple[ToolServer, ToolUpstream, Listing]],
+) -> list[RemoteTool]:
+    """The tools that an entry of mcp takes of other servers, with names that none of its `others`
+    has."""
+    found: list[RemoteTool] = []
+    for server, upstream, listing in listings:
+        found += remote_tools(listing, server, upstream, entry)
+    return unique(found, [tool.name for tool in others], entry.name)

@@ -31,13 +31,14 @@ def digest_of(tool: Definition) -> str:
     return f"sha256:{sha256(text).hexdigest()}"
 
 
-def written(url: str, tools: Iterable[Definition]) -> str:
-    """The text of the file for tools as a server lists them; `url` says which."""
+def written(server: str, tools: Iterable[Definition]) -> str:
+    """The text of the file for tools as a server lists them; `server` is its
+    name."""
     entries = {}
     for tool in sorted(tools, key=lambda each: str(each["name"])):
         members = {key: tool[key] for key in MEMBERS if key in tool}
         entries[tool["name"]] = {"digest": digest_of(tool), **members}
-    return json.dumps({"server": url, "tools": entries}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({"server": server, "tools": entries}, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_pins(text: str | bytes) -> dict[str, Definition]:
