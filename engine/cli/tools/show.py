@@ -95,10 +95,10 @@ def _find(plan: Plan, name: str, *, offline: bool) -> ListedTool:
     except ValueError as error:
         servers = [*plan.config.mcp.values()]
         listed = _listed(plan, servers, offline=offline)
-        for server in servers:
-            for tool in all_tools(plan, server, listed):
-                if name in (tool.name, f"{server.name}/{tool.name}"):
-                    return tool
+        every = [(s.name, tool) for s in servers for tool in all_tools(plan, s, listed)]
+        found = [tool for server, tool in every if name in (tool.name, f"{server}/{tool.name}")]
+        if len(found) == 1:
+            return found[0]
         raise click.UsageError(str(error)) from error
 
 

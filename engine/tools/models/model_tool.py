@@ -3,14 +3,16 @@ guards of that, and with a model that the config lists and the token may use."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
-import jsonschema_rs
 import orjson
 
 from engine.config.mcp import NO_CHANGES, McpServer
+from engine.config.schema_check import Validator
 from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.plan.model_tools import route_of
 from engine.plan.route import NamedRoute, Plan, Route
@@ -104,12 +106,31 @@ class ModelTool:
         if model not in self.models:
             hint = did_you_mean(str(model), self.models) or f"one of {', '.join(self.models)}"
             raise InvalidArguments(_MODEL, f"'{str(model)[:64]}' is no model of this tool; {hint}")
-        validator = jsonschema_rs.Draft202012Validator(dict(self.input_schema))
-        for error in validator.iter_errors(dict(arguments)):
-            place = ".".join(map(str, error.instance_path))
-            raise InvalidArguments(place, error.message[:300])
+        _check(self.name, {**arguments, _MODEL: model})
         path = self.route.operation.path
         return self.of.values({BODY: KINDS[self.name].body(arguments, model, path)})
+
+
+@cache
+def _validators(kind: str) -> Mapping[str, Validator]:
+    """The validators of the arguments of a kind."""
+    properties = {**KINDS[kind].properties, _MODEL: {"type": "string"}}
+    return {name: Validator(schema) for name, schema in properties.items()}
+
+
+def _check(kind: str, arguments: Mapping[str, Any]) -> None:
+    """Raises InvalidArguments for arguments that the schema of the tool does not have."""
+    validators = _validators(kind)
+    for name, value in arguments.items():
+        if name not in validators:
+            hint = did_you_mean(name, validators) or f"it has {', '.join(validators)}"
+            raise InvalidArguments(name, f"the tool has no such argument; {hint}")
+        if not validators[name].accepts(value):
+            expected = {k: v for k, v in validators[name].schema.items() if k != "description"}
+            raise InvalidArguments(name, f"expected {json.dumps(expected)}")
+    for name in KINDS[kind].required:
+        if name not in arguments:
+            raise InvalidArguments(name, "it is required")
 
 
 def model_tools(plan: Plan, server: McpServer) -> list[ModelTool]:
