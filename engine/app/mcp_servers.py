@@ -51,7 +51,10 @@ def add_servers(app: Application, plan: Plan, parts: Parts) -> None:
     """Add the paths of the MCP servers of a plan, each with and without a slash at its end. In a
     worker that serves, their tools are made at once: thousands take a second, for which no request
     should wait."""
-    remote = {each.name: RemoteLists(RemoteServer(each, parts)) for each in used_upstreams(plan)}
+    clock = parts.services.monotonic
+    remote = {
+        each.name: RemoteLists(RemoteServer(each, parts), clock) for each in used_upstreams(plan)
+    }
     _observe_servers(remote, parts)
     for server in plan.config.mcp.values():
         responder = cache(partial(_responder, app, plan, parts, server, remote))

@@ -8,8 +8,7 @@ its last list holds, or its pins. What is held back is logged when it changes, a
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,10 +44,10 @@ class _Entry:
 
 
 class RemoteLists:
-    """The lists of one server."""
+    """The lists of one server. `clock` gives seconds that nobody sets."""
 
-    def __init__(self, server: RemoteServer) -> None:
-        self.server = server
+    def __init__(self, server: RemoteServer, clock: Callable[[], float]) -> None:
+        self.server, self._clock = server, clock
         self._entries: LRUCache[str, _Entry] = LRUCache(_MAX_LISTS)
         self._counts = {"received": 0, "failed": 0}
         self._reported = ""
@@ -60,13 +59,13 @@ class RemoteLists:
         entry = self._entries.get(key)
         if entry is None:
             entry = self._entries[key] = _Entry()
-        if time.monotonic() < entry.expires:
+        if self._clock() < entry.expires:
             assert entry.listing is not None
             return entry.listing
         if entry.listing is not None and entry.lock.locked():
             return entry.listing  # another request asks for it
         with entry.lock:
-            if time.monotonic() >= entry.expires:
+            if self._clock() >= entry.expires:
                 self._refresh(entry, environ)
         assert entry.listing is not None
         return entry.listing
@@ -90,11 +89,11 @@ class RemoteLists:
             log.warning("MCP server '%s' did not list its tools: %s", upstream.name, reason)
             if entry.listing is None:
                 entry.listing = pinned_listing(upstream)
-            entry.expires = time.monotonic() + RETRY_SECONDS
+            entry.expires = self._clock() + RETRY_SECONDS
             return
         self._counts["received"] += 1
         seconds = entry.listing.seconds or DEFAULT_SECONDS
-        entry.expires = time.monotonic() + min(max(seconds, MIN_SECONDS), MAX_SECONDS)
+        entry.expires = self._clock() + min(max(seconds, MIN_SECONDS), MAX_SECONDS)
         self._report(entry.listing)
 
     def _report(self, listing: Listing) -> None:

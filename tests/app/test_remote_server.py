@@ -2,36 +2,11 @@
 
 import json
 
-import pytest
-
-from tests.support import mcp_messages, mcp_upstreams
+from tests.support import mcp_messages
 from tests.support.each import each
 from tests.support.mcp_messages import call, message, modern
 from tests.support.mcp_upstreams import ALICE, BOB, CAROL, Script, tool
-from tests.support.recording import answer, recorder
-
-
-@pytest.fixture(scope="module")
-def upstream():
-    with recorder() as recording:
-        yield recording
-
-
-@pytest.fixture
-def far(tmp_path, upstream):
-    """A function that makes a gateway before a scripted server."""
-    gateways = []
-
-    def make(script, edit=lambda text: text):
-        upstream.reset()
-        upstream.speak = script
-        text = edit(mcp_upstreams.CONFIG.replace("URL", upstream.url))
-        gateways.append(mcp_messages.Gateway(tmp_path, {"gateway.yaml": text}))
-        return gateways[-1]
-
-    yield make
-    for gateway in gateways:
-        gateway.app.close()
+from tests.support.recording import answer
 
 
 def names(gateway, token=ALICE, path="/mcp"):
