@@ -222,12 +222,13 @@ class RemoteServer:
         request_id: str,
         method: str = "POST",
     ) -> Exchange:
-        address, route = self.upstream.address, self.upstream.route
+        upstream = self.upstream
         client = str(environ.get("REMOTE_ADDR") or HERE)
-        inner = environ_of(Request(method, address.path, [("content-type", _JSON)], b"", client))
+        inner = environ_of(Request(method, upstream.path, [("content-type", _JSON)], b"", client))
         inner |= self.forwarded(environ)
         return Exchange(
-            *(method, address.path, address.query, inner, route.dialects[-1], request_id, "/"),
+            *(method, upstream.path, upstream.query, inner),
+            *(upstream.route.dialects[-1], request_id, "/"),
             connection=InternalConnection(b"", caller),
         )
 

@@ -102,17 +102,6 @@ class HeaderChanges:
     remove: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class McpAddress:
-    """The address of an MCP server: `path` and `query` of its URL as they are written, because
-    servers redirect from one path to another. `pins` is the absolute path of the file of its tools,
-    "" for none."""
-
-    path: str
-    query: str
-    pins: str = ""
-
-
 CALLS_AGAIN = frozenset({"connect"})
 """The failures after which a call of a tool is sent again: it was not carried out. Any other may
 have had an effect."""
@@ -129,8 +118,8 @@ class UpstreamConfig:
     paths below them.
     `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
     transform, then the entry's. `max_in_flight` is None for no limit, `queue` None for no queue.
-    `caller_choices` are the names of what callers may choose besides the model. `mcp` is None
-    unless it is an MCP server.
+    `caller_choices` are the names of what callers may choose besides the model. `mcp` is the
+    URL of an MCP server, "" for another one, and `pins` the absolute path of the file of its tools.
     """
 
     name: str
@@ -161,7 +150,8 @@ class UpstreamConfig:
     max_in_flight: int | None = None
     queue: QueueConfig | None = None
     caller_choices: tuple[str, ...] = ()
-    mcp: McpAddress | None = None
+    mcp: str = ""
+    pins: str = ""
 
     @property
     def choices(self) -> tuple[CallerChoice, ...]:
@@ -185,7 +175,8 @@ class UpstreamReader:
         entry = provider_defaults.complete(section, at, self.source, self.findings)
         if entry is None:
             return None
-        values, mcp = self._of_mcp(keys.fill(entry.section, "upstreams.*"), at)
+        values = self._with_url(keys.fill(entry.section, "upstreams.*"), at)
+        pins = values.get("pins", "")
         return UpstreamConfig(
             name=name,
             url=values["url"].rstrip("/"),
@@ -200,7 +191,7 @@ class UpstreamReader:
             proxy=values.get("proxy"),
             tls=self._tls(values.get("tls", {}), (*at, "tls")),
             at=at,
-            retry=_retry(values.get("retry", {}), mcp),
+            retry=_retry(values.get("retry", {}), is_mcp="mcp" in values),
             breaker=BreakerConfig(**values.get("breaker", {})),
             ejection=read_ejection(values, at, self.source, self.findings),
             health=read_probes(values, at, self.source, self.findings),
@@ -215,25 +206,23 @@ class UpstreamReader:
             max_in_flight=values.get("max_in_flight"),
             queue=QueueConfig(**values["queue"]) if "queue" in values else None,
             caller_choices=self._caller_choices(values, at),
-            mcp=mcp,
+            mcp=values.get("mcp", ""),
+            pins=str(self.folder / pins) if pins else "",
         )
 
-    def _of_mcp(self, values: Json, at: Path) -> tuple[Json, McpAddress | None]:
+    def _with_url(self, values: Json, at: Path) -> Json:
         """The values, with the URL of an MCP server as `url`."""
         if "mcp" not in values:
             if "pins" in values:
                 message = "'pins' is for MCP servers"
                 self.findings.error(self.source, (*at, "pins"), "MW105", message, "write `mcp`")
-            return values, None
+            return values
         if "url" in values or values.get("dialect"):
             other = "url" if "url" in values else "dialect"
             message = f"'mcp' and '{other}' are both set"
             self.findings.error(self.source, (*at, "mcp"), "MW105", message, "keep one of them")
         parts = urlsplit(values["mcp"])
-        pins = values.get("pins", "")
-        file = str(self.folder / pins) if pins else ""
-        url = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
-        return {**values, "url": url}, McpAddress(parts.path or "/", parts.query, file)
+        return {**values, "url": urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))}
 
     def _credentials(
         self, section: Json, variables: Mapping[str, str], at: Path
@@ -307,9 +296,9 @@ def _provider_transform(options: Mapping[str, object], at: Path) -> tuple[Transf
     return (TransformConfig(options, (*at, "provider")),) if options else ()
 
 
-def _retry(section: Json, mcp: McpAddress | None) -> Retry:
+def _retry(section: Json, *, is_mcp: bool) -> Retry:
     values = dict(section)
-    if mcp is not None:
+    if is_mcp:
         values.setdefault("on", CALLS_AGAIN)
     if "on" in values:
         values["on"] = frozenset(str(failure) for failure in values["on"])

@@ -16,7 +16,6 @@ from engine.config.models import Choice, TargetConfig
 from engine.config.providers import free_texts
 from engine.config.routes import Hedge, Policy, WebSocket
 from engine.config.schema_check import free_schema
-from engine.config.upstreams import McpAddress
 from engine.dialects import Dialect
 from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.edge.answers.own_answer import OwnAnswer
@@ -120,12 +119,14 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class ToolUpstream:
-    """An upstream that is an MCP server: the route of the calls of its tools, its address, and the
-    tools of its pins by name, None if they are not pinned."""
+    """An upstream that is an MCP server: the route of the calls of its tools, the path and query of
+    its URL as they are written (servers redirect from one path to another), the headers of
+    callers that are `forwarded`, and the tools of its pins by name, None if they are not pinned."""
 
     name: str
     route: Route
-    address: McpAddress
+    path: str
+    query: str
     forwarded: tuple[str, ...]
     pins: Mapping[str, Definition] | None = field(default=None, repr=False)
 

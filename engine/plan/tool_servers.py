@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
+from urllib.parse import urlsplit
 
 from engine import dialects
 from engine.config.config import Config
@@ -39,7 +40,7 @@ def check_servers(config: Config, findings: Findings) -> None:
         for each in server.servers:
             _check_server(each, config, findings)
     for upstream in config.upstreams.values():
-        if upstream.mcp is not None:
+        if upstream.mcp:
             _check_upstream(upstream, config, findings)
             read(upstream, config, findings)
 
@@ -51,7 +52,7 @@ def _check_server(server: ToolServer, config: Config, findings: Findings) -> Non
             message = f"unknown upstream '{server.upstream}'"
             hint = did_you_mean(server.upstream, config.upstreams)
             findings.error(config.source, server.at, "MW313", message, hint, key=True)
-    elif upstream.mcp is None:
+    elif not upstream.mcp:
         message = f"'{server.upstream}' is no MCP server"
         hint = "write its URL as `mcp` in place of `url`, or its operations under `operations`"
         findings.error(config.source, server.at, "MW343", message, hint, key=True)
@@ -77,10 +78,9 @@ def read(
     upstream: UpstreamConfig, config: Config, findings: Findings
 ) -> Mapping[str, Definition] | None:
     """The pinned tools of an upstream, None if they are not pinned or the file has a mistake."""
-    assert upstream.mcp is not None
-    if not upstream.mcp.pins:
+    if not upstream.pins:
         return None
-    file, at = FilePath(upstream.mcp.pins), (*upstream.at, "pins")
+    file, at = FilePath(upstream.pins), (*upstream.at, "pins")
     if not is_file(file):
         message = f"there is no file '{file.name}'"
         findings.error(config.source, at, "MW344", message, _PIN)
@@ -97,11 +97,12 @@ def tool_upstreams(config: Config) -> dict[str, ToolUpstream]:
     """The upstreams of a config without errors that are MCP servers."""
     found = {}
     for upstream in config.upstreams.values():
-        if upstream.mcp is not None:
+        if upstream.mcp:
             pins = read(upstream, config, Findings())
-            route = _route(upstream, config)
+            route, url = _route(upstream, config), urlsplit(upstream.mcp)
             found[upstream.name] = ToolUpstream(
-                upstream.name, route, upstream.mcp, upstream.forward_headers, pins
+                *(upstream.name, route, url.path or "/", url.query),
+                *(upstream.forward_headers, pins),
             )
     return found
 

@@ -27,7 +27,7 @@ def planned(folder, text=CONFIG, **files):
 
 def test_a_server_has_a_route_of_its_own_to_its_address(tmp_path):
     (upstream,) = used_upstreams(planned(tmp_path).plan)
-    assert (upstream.address.path, upstream.address.query) == ("/mcp/", "team=1")
+    assert (upstream.path, upstream.query) == ("/mcp/", "team=1")
     assert upstream.route.to[0].upstream == "far"
     assert upstream.pins is None
 

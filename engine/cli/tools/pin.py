@@ -48,7 +48,7 @@ def command(config: ConfigFiles, names: tuple[str, ...], check: bool) -> None:
             continue
         for held in found.listing.held:
             click.echo(f"{name}: {held.name!r} is left out: {held.reason}", err=True)
-        file = Path(upstream.address.pins)
+        file = Path(read.upstreams[name].pins)
         text = written(name, found.listing.tools)
         changes = _changes(file, found.listing.tools)
         click.echo(f"{name}: {format_count(len(found.listing.tools), 'tool')} in {file.name}; "
@@ -64,7 +64,7 @@ def command(config: ConfigFiles, names: tuple[str, ...], check: bool) -> None:
 
 def _names(config: Config, names: tuple[str, ...]) -> list[str]:
     """The upstreams to ask. Raises UsageError for one that has no file of pins."""
-    pinned = [u.name for u in config.upstreams.values() if u.mcp is not None and u.mcp.pins]
+    pinned = [u.name for u in config.upstreams.values() if u.mcp and u.pins]
     for name in names:
         if name not in pinned:
             hint = did_you_mean(name, pinned) or "write `pins: FILE` for it under upstreams"
