@@ -54,23 +54,23 @@ def check_models(
                 message = f"no route by model serves the tool '{tool.name}'"
                 findings.error(config.source, tool.at, "MW345", message, f"add one for {ways}")
                 continue
-            _check(tool, route, config, operations(), findings)
+            _check(tool, route, config, operations, findings)
 
 
 def _check(
     tool: ModelTool,
     route: Route,
     config: Config,
-    operations: ModelOperations,
+    operations: Callable[[], ModelOperations],
     findings: Findings,
 ) -> None:
     for number, name in enumerate(tool.models):
         at = tool.at if len(tool.models) == 1 else (*tool.at, number)
-        if "*" in name or name not in config.models:
+        if name not in config.models or "*" in name:
             message = f"unknown model '{name}'"
             hint = did_you_mean(name, config.models) or "write the name of an entry of models"
             if not config.invalid.has("models", name):
                 findings.error(config.source, at, "MW314", message, hint)
-        elif not operations.has(name, route.by_model):
+        elif not findings.errors and not operations().has(name, route.by_model):
             message = f"the model '{name}' does not serve {route.operation.id}"
             findings.error(config.source, at, "MW345", message, "name another model")
