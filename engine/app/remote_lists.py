@@ -17,7 +17,7 @@ from cachetools import LRUCache
 from gevent.lock import BoundedSemaphore
 
 from engine.app.remote_server import RemoteServer
-from engine.telemetry.metrics.messages import MCP_HELD, MCP_LISTS
+from engine.telemetry.metrics import messages
 from engine.tools.remote.listing import Listing, listing_of, pinned_listing
 from engine.tools.remote.replies import RemoteError
 from engine.values.errors import AbortConnection, GatewayError
@@ -73,9 +73,9 @@ class RemoteLists:
     def samples(self) -> Iterator[Sample]:
         """The samples of the metrics."""
         name = self.server.upstream.name
-        yield MCP_HELD, (name,), float(self._held)
+        yield messages.MCP_HELD, (name,), float(self._held)
         for outcome, count in self._counts.items():
-            yield MCP_LISTS, (name, outcome), float(count)
+            yield messages.MCP_LISTS, (name, outcome), float(count)
 
     def _refresh(self, entry: _Entry, environ: Mapping[str, Any]) -> None:
         upstream = self.server.upstream
