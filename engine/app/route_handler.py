@@ -64,9 +64,21 @@ def handler_of(
     `is_chosen`: the route was chosen among alternatives, behind the outer stages; `is_judged`: its
     document has judged the request for that.
     """
-    shared, guards, operation = parts.shared, route.guards, route.by_model
-    checks, by_model = UNCHECKED if is_judged else _checks(route), route.model is not None
-    request_stages = [
+    operation = route.by_model
+    request_stages = stages_of(route, parts, UNCHECKED if is_judged else _checks(route))
+    wrapped = parts.wrap_stages(route, request_stages)
+    stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]
+    has_own = _has_own_targets(route) or wrapped is not request_stages
+    last = _last_handler(route, operation, parts)
+    # What no other route can have is not remembered.
+    return compose(stages, last) if has_own else parts.shared.compose(stages, last)
+
+
+def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[Stage]:
+    """The stages of a route behind the outer ones, before its last handler."""
+    shared, guards = parts.shared, route.guards
+    by_model = route.model is not None
+    return [
         *head_stages(route, parts),
         *shared.report(route),
         *shared.validate_parameters(checks),
@@ -81,12 +93,6 @@ def handler_of(
         *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
         *shared.end_turn(),
     ]
-    wrapped = parts.wrap_stages(route, request_stages)
-    stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]
-    has_own = _has_own_targets(route) or wrapped is not request_stages
-    last = _last_handler(route, operation, parts)
-    # What no other route can have is not remembered.
-    return compose(stages, last) if has_own else shared.compose(stages, last)
 
 
 def head_stages(route: Route, parts: Parts) -> list[Stage]:
@@ -250,7 +256,7 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
         )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
-    forward = _forward(route, operation, parts)
+    forward = forward_of(route, operation, parts)
     if route.model is not None and operation.counts:
         settings = operation.counts, forward
         return once("estimate", settings, partial(estimate_tokens, operation, forward))
@@ -288,7 +294,7 @@ def session_routes(routes: Iterable[Route], dialect: Dialect) -> tuple[SessionRo
     )
 
 
-def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
+def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     """Sends requests to the targets of their model, or to the fixed ones."""
     tables = None if route.model is None else parts.translations
     translations = RouteTranslations(operation, tables, parts.services.clock)

@@ -335,6 +335,7 @@ ELSEWHERE = [
     ("stores.redis.sentinel.user",),
     ("routes.0.model.also",),
     ("upstreams.main.tls.key",),
+    *((f"upstreams.main.{key}",) for key in ("mcp", "pins")),
     ("upstreams.main.variables",),
     *((f"routes.0.{key}",) for key in ("operation", "operations", "model.from", "model.default")),
     *((f"routes.0.{key}",) for key in ("answer", "policies")),
