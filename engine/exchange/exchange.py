@@ -22,7 +22,7 @@ from engine.exchange.interfaces import (
     Trace,
     Upgrade,
 )
-from engine.exchange.opened_ids import OpenedIds
+from engine.exchange.opened_ids import OpenedIds, Turn
 from engine.exchange.record import RequestRecord
 from engine.exchange.requested_model import NO_MODEL, RequestedModel
 from engine.values.caller import Caller
@@ -93,7 +93,8 @@ class Exchange:
 
     `metering` says how usage is counted. `session` is what `agent_session` has found, None before.
 
-    `objects` are those that the request names, None where no ids are sealed.
+    `objects` are those that the request names, None where no ids are sealed. `turn` is set if its
+    answer may be kept, or continues one that was.
 
     `upgrade` is set if the request asks for a WebSocket, `trace` if requests are traced. `on_end`
     has the callbacks that run when the response was sent or the caller has disconnected.
@@ -124,6 +125,7 @@ class Exchange:
     metering: Metering = UNMETERED
     trace: Trace | None = None
     objects: OpenedIds | None = None
+    turn: Turn | None = None
     session: str | None = None
 
     def __init__(

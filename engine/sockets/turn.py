@@ -13,10 +13,10 @@ import orjson
 from engine.dialects import Dialect
 from engine.exchange.caller_connection import InternalCaller, TrySend
 from engine.sockets.events import EventMessages
-from engine.sockets.memory import ResponseMemory, whole_request
+from engine.sockets.memory import ResponseMemory
 from engine.sockets.messages import Create, error_message, own_error, response_not_found
 from engine.values.errors import AbortConnection, GatewayError
-from engine.values.response_items import items_of, join_items, output_items
+from engine.values.response_items import items_of, join_items, output_items, whole_request
 from engine.values.trees import Json
 
 _MAX_ERROR = 65_536
