@@ -110,4 +110,4 @@ def _key(identity: Identity) -> bytes:
 def _unavailable(error: DatabaseError) -> GatewayError:
     log.warning("the records of stored responses cannot be asked: %s", error)
     message = "Stored responses cannot be read or changed at the moment. Try again later."
-    return GatewayError(503, "store_unavailable", message)
+    return GatewayError(503, "store_unavailable", message, headers=[("retry-after", "1")])
