@@ -297,9 +297,7 @@ def _socket(route: Route, parts: Parts) -> tuple[Handler | None, SessionLimits |
     if route.answer is None or not route.answer.is_websocket or route.websocket is None:
         return None, None
     limits = session_limits(route.websocket)
-    server = parts.plan.config.server
-    heavy = server.heavy_above if server.heavy_processes else server.max_body
-    settings = SocketSettings(route.dialects[-1], limits, server.max_body, heavy)
+    settings = SocketSettings(route.dialects[-1], limits, parts.plan.config.server.max_body)
     return parts.sockets.handler(settings), limits
 
 

@@ -216,7 +216,10 @@ def _config(
         invalid = invalid.with_names("upstreams", entries.keys() - upstreams.keys())
     targets, routes = TargetReader(), values.get("routes", [])
     tokens = TokenReader(source, findings, values["currency"])
+    callers = tokens.callers(values.get("tokens", []))
     jwt = JwtReader(folder, source, findings, tokens)
+    issuers = jwt.issuers(values.get("callers", {}).get("jwt", []))
+    jwt.check_names(issuers, callers)
     server = read_server(values.get("server", {}), source, findings)
     telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
     at = ("telemetry" if "listen" in values.get("telemetry", {}) else "server", "listen")
@@ -230,8 +233,8 @@ def _config(
         models={n: read_model(n, v, targets, folder) for n, v in values.get("models", {}).items()},
         policies=read_policies(values.get("policies", []), ("policies",)),
         routes=tuple(read_route(v, ("routes", i), targets) for i, v in enumerate(routes) if v),
-        tokens=tokens.callers(values.get("tokens", [])),
-        jwt=jwt.issuers(values.get("callers", {}).get("jwt", [])),
+        tokens=callers,
+        jwt=issuers,
         invalid=invalid,
         stores=read_stores(values.get("stores", {}), folder, source, findings),
         prices={n: price_of(v, CONFIG) for n, v in values.get("prices", {}).items()},

@@ -42,7 +42,7 @@ def read_objects(
     if not section:
         return Objects()
     values = keys.fill(section, "objects")
-    key = values["key"]
+    key = values.get("key", ())  # absent: the schema has refused it
     ring = (key,) if isinstance(key, str) else tuple(key)
     for index, text in enumerate(ring):
         at: Path = ("objects", "key") if isinstance(key, str) else ("objects", "key", index)

@@ -11,7 +11,7 @@ MODELS = {"chat": "gpt-x", "responses": "gpt-x", "messages": "claude-x", "genera
 
 def test_each_agent_of_a_routed_format_has_a_card(shipped: Plan) -> None:
     cards = agent_cards(routed_formats(shipped), "https://gate.example", MODELS)
-    assert cards.count("<details") == 14
+    assert cards.count("<details") == 16
     assert cards.index("Codex") < cards.index("OpenAI&#x27;s SDKs"), "agents come first"
     assert "export GEMINI_MODEL=gemini-x\n" in cards
     assert "export ANTHROPIC_AUTH_TOKEN=$MODELWAY_TOKEN\n" in cards

@@ -43,7 +43,8 @@ from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
 FINE = b'{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}'
-VENDOR_KEYS = {f"{name}_API_KEY": "k" for name in ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")}
+KEYS = {f"{name}_API_KEY": "k" for name in ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")}
+KEYS["CLIENT_SECRET_KEY"] = "0123456789abcdef0123456789abcdef"
 ALONE = ("--no-second-opinion",)
 """The documents without their examples, which take most of the time of a check."""
 COMMANDS = ["check", "demo", "init", "mock", "routes", "serve", "token"]
@@ -105,7 +106,7 @@ def test_wrong_usage_is_2() -> None:
 
 
 def test_starter_project_is_clean(project: Path) -> None:
-    result = modelway("check", cwd=project, environ=VENDOR_KEYS)
+    result = modelway("check", cwd=project, environ=KEYS)
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, "gateway.yaml: no problems")
 
 
@@ -161,9 +162,7 @@ def test_check_of_what_is_no_config_is_1(copy: Path, file: str, text: bytes | No
 
 def test_config_may_be_named_by_the_environment(copy: Path) -> None:
     (copy / "gateway.yaml").rename(copy / "other.yaml")
-    result = modelway(
-        "check", *ALONE, cwd=copy, environ=VENDOR_KEYS | {"MODELWAY_CONFIG": "other.yaml"}
-    )
+    result = modelway("check", *ALONE, cwd=copy, environ=KEYS | {"MODELWAY_CONFIG": "other.yaml"})
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, "other.yaml: no problems")
 
 
@@ -239,6 +238,8 @@ def test_broken_config_is_not_served(copy: Path) -> None:
 
 
 def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
+    changed(copy, "# include: [objects.yaml]", "include: [objects.yaml]")
+    shutil.copy(project / "objects.yaml", copy)
     (copy / "openapi").unlink()
     (copy / "openapi").mkdir()
     lines = []

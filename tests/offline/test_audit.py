@@ -94,6 +94,7 @@ def test_with_errors_nothing_is_audited():
 
 VENDORS = ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")
 KEYS = {f"{name}_API_KEY": "sk-from-outside" for name in VENDORS}
+KEYS["CLIENT_SECRET_KEY"] = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.mark.parametrize("environ", [KEYS, KEYS | {"GUNICORN_CMD_ARGS": "--workers 2"}])
@@ -126,7 +127,8 @@ def test_what_init_writes_passes_with_one_key_and_warns_of_the_others(tmp_path, 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-from-outside")
     assert CliRunner().invoke(cli.main, ["init", "."]).exit_code == 0
     ran = CliRunner().invoke(cli.main, ["check"])
-    assert (ran.exit_code, ran.stdout.splitlines()[-2]) == (0, "gateway.yaml: 3 warnings")
+    assert (ran.exit_code, ran.stdout.splitlines()[-2]) == (0, "gateway.yaml: 3 warnings, 1 info")
+    assert "openai.createRealtimeClientSecret answers 501: there are no keys" in ran.stdout
     assert "OPENAI_API_KEY" not in ran.stdout
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,8 @@ MAX_NAME = 200
 """Characters of a caller's name, its prefix aside, and of a team's."""
 MAX_PATTERNS = 200
 _PRIORITIES = ("low", "normal", "high")
-_NAME = re.compile(r"[^\x00-\x20\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\x9f])?")
+MAX_TIME = 253_402_300_799.0
+"""The end of the year 9999, the last that can be shown."""
 
 
 def meets(issuer: JwtIssuer, claims: Mapping[str, Any]) -> bool:
@@ -35,7 +35,7 @@ def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Ca
     rights = issuer.rights
     changes: dict[str, Any] = {
         "name": rights.name + _name(issuer, values.pop("name")),
-        "expires": float(claims["exp"]) + issuer.leeway,
+        "expires": _expiry(claims["exp"]) + issuer.leeway,
     }
     for field in ("models", "operations"):
         if field in issuer.claims:
@@ -53,6 +53,13 @@ def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Ca
     return replace(rights, **changes)
 
 
+def _expiry(value: object) -> float:
+    """NumericDate (RFC 7519 2) in Unix seconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_TIME:
+        raise TokenRefused("The claim 'exp' of the token is not a time.", is_known=True)
+    return float(value)
+
+
 def _name(issuer: JwtIssuer, value: object) -> str:
     if value is None:
         raise TokenRefused(
@@ -63,11 +70,16 @@ def _name(issuer: JwtIssuer, value: object) -> str:
 
 
 def _text(issuer: JwtIssuer, field: str, value: object) -> str:
-    """A claim as a name: printable, so that it can stand in logs and tables."""
+    """A claim as a name: printable, so that it can stand in logs and tables, without what turns
+    text around or cannot be seen, in which names would look like others."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    if not isinstance(text, str) or len(text) > MAX_NAME or not _NAME.fullmatch(text):
+    if not isinstance(text, str) or not _is_name(text):
         raise _invalid(issuer, field, f"a printable text of at most {MAX_NAME} characters")
     return text
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= MAX_NAME and text.isprintable() and text == text.strip()
 
 
 def _patterns(issuer: JwtIssuer, field: str, value: object) -> tuple[str, ...]:

@@ -259,6 +259,7 @@ CHANGES = [
     ("telemetry.traces.sample", 1, 0.5),
     ("telemetry.traces.headers", {"x-a": "first-secret"}, {"x-a": "second-secret"}),
     ("upstreams.main.dialect", None, "openai"),
+    ("upstreams.main.responses_websocket", None, True),
     ("upstreams.main.provider", None, "ollama"),
     ("upstreams.main.missing_paths", None, ["/responses"]),
     ("upstreams.main.credential", {"bearer": "a-b"}, {"bearer": "c-d"}),
