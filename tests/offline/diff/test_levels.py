@@ -151,6 +151,8 @@ GUARDS = [
     ("objects.owner", None, "team"),
     ("objects.owner", "team", "all"),
     ("objects.legacy", None, "pass"),
+    ("objects.responses.store", None, "records"),
+    ("objects.responses.retention", "1d", "90d"),
     ("stores.records", "sqlite:///a.db", None),
     ("stores.counters", "redis://host:6379/0", None),
     ("stores.on_store_failure", "deny", "allow"),
