@@ -162,9 +162,7 @@ def test_check_of_what_is_no_config_is_1(copy: Path, file: str, text: bytes | No
 
 def test_config_may_be_named_by_the_environment(copy: Path) -> None:
     (copy / "gateway.yaml").rename(copy / "other.yaml")
-    result = modelway(
-        "check", *ALONE, cwd=copy, environ=KEYS | {"MODELWAY_CONFIG": "other.yaml"}
-    )
+    result = modelway("check", *ALONE, cwd=copy, environ=KEYS | {"MODELWAY_CONFIG": "other.yaml"})
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, "other.yaml: no problems")
 
 
