@@ -91,10 +91,9 @@ def _end_requests_on_sigterm(application: Application, grace: float) -> None:
         if stopping:
             return
         stopping = True
-        delay = 0.0
-        if not master_listens():
-            application.leaving()
-            delay = application.delay
+        has_successor = master_listens()
+        application.leaving(has_successor)
+        delay = 0.0 if has_successor else application.delay
         gevent.spawn_later(delay, server_handler, number, frame)  # which ends accepting
         gevent.spawn_later(delay + seconds.interrupt, application.interrupt)
         gevent.spawn_later(delay + seconds.cut, application.interrupt)  # the second call cuts

@@ -13,6 +13,7 @@ and the 99th percentile of the small ones is printed. Linux only.
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import statistics
 import subprocess
@@ -26,7 +27,9 @@ from typing import NamedTuple
 
 from benchmarks.serving import BODY, HEADERS, first_answer, write_project
 from benchmarks.stall.kinds import CHAT, KINDS, MANY, Kind
+from tests.support.frames import KEY, TEXT, Peer
 from tests.support.ports import free_port
+from tests.support.recording import Wire, request
 from tests.support.running import listens
 from tests.support.waiting import until
 
@@ -104,6 +107,9 @@ def _measure(port: int, work: Callable[[], None]) -> Waits:
 
 def _send(kind: Kind, body: bytes, port: int) -> None:
     """Send a large request, and read its answer."""
+    if kind.socket:
+        _converse(kind, body, port)
+        return
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     connection.request("POST", kind.path, body, {**HEADERS, "content-type": kind.media_type})
     response = connection.getresponse()
@@ -113,6 +119,32 @@ def _send(kind: Kind, body: bytes, port: int) -> None:
     connection.close()
     if response.status != kind.status:
         raise SystemExit(f"{kind.name}: answered {response.status}: {beginning.decode()}")
+
+
+def _converse(kind: Kind, message: bytes, port: int) -> None:
+    """Send a large message over a WebSocket, and a small one that continues its conversation."""
+    wire = Wire(port)
+    upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
+    wire.send(
+        request(kind.path, headers=[*upgrade, f"Sec-WebSocket-Key: {KEY}"], token="mw-bench-one")
+    )
+    if wire.head()[0] != kind.status:
+        raise SystemExit(f"{kind.name}: the upgrade is refused")
+    peer = Peer(wire.sock, client=True)
+    peer.send(TEXT, message)
+    last = json.loads(_last(peer))
+    more = {"previous_response_id": last["response"]["id"], "input": "And?", "store": False}
+    peer.text(json.dumps({"type": "response.create", "model": "gpt-turn", **more}))
+    _last(peer)
+    wire.close()
+
+
+def _last(peer: Peer) -> bytes:
+    """The last event of a response."""
+    while b'"response.completed"' not in (data := peer.next().data):
+        if b'"error"' in data:
+            raise SystemExit(data.decode())
+    return data
 
 
 def _send_many(port: int) -> None:

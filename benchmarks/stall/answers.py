@@ -100,8 +100,18 @@ def one_event() -> Iterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
+def turn() -> Iterator[bytes]:
+    """A small response of the Responses API."""
+    output = [{"type": "message", "role": "assistant", "content": []}]
+    response = {"id": "resp_1", "object": "response", "model": "m", "output": output}
+    for kind in ("response.created", "response.completed"):
+        event = json.dumps({"type": kind, "response": response})
+        yield f"event: {kind}\ndata: {event}\n\n".encode()
+
+
 STREAMS: dict[str, Callable[[], Iterator[bytes]]] = {
     "gpt-flood": flood,
     "gpt-one-event": one_event,
+    "gpt-turn": turn,
 }
 """The events of each stream."""

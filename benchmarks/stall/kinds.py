@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from engine.config.keys import default
+from engine.relay.websocket.session import SessionLimits
 
 SIZE = 20_000_000
 """Bytes of a request's body."""
@@ -14,13 +15,15 @@ SIZE = 20_000_000
 _NOT_LARGE = default("server.heavy.above") * 19 // 20
 """Bytes of a request that is just not passed to a heavy worker."""
 
+_MAX_MESSAGE = SessionLimits().max_message
 _WORDS = "Some words of a conversation that has gone on for days. "
 CHAT = "/v1/chat/completions"
 
 
 class Kind(NamedTuple):
     """A request by its name: where it goes, its body, the media type of that, and the status of its
-    answer. `judged` requests go to the gateway with `deny` and transforms."""
+    answer. `judged` requests go to the gateway with `deny` and transforms. Of a `socket` the body
+    is a message over a WebSocket, which a small one continues."""
 
     name: str
     path: str
@@ -28,6 +31,7 @@ class Kind(NamedTuple):
     judged: bool = False
     status: int = 200
     media_type: str = "application/json"
+    socket: bool = False
 
 
 def _dumped(document: Any) -> bytes:
@@ -80,6 +84,13 @@ def _form() -> bytes:
     return part % (b"model", b"whisper-1") + file % (b"RIFF" * (SIZE // 4)) + b"--b--\r\n"
 
 
+def _turn() -> bytes:
+    """A message of the Responses API as large as it may be by default."""
+    item = {"role": "user", "content": _WORDS * 3}
+    items = [item] * (_MAX_MESSAGE * 19 // 20 // len(_dumped(item)))
+    return _dumped({"type": "response.create", "model": "gpt-turn", "input": items, "store": False})
+
+
 def _broken() -> bytes:
     return _messages()[:-1]
 
@@ -126,6 +137,7 @@ KINDS = (
     Kind("answer: blocks, translated", CHAT, _small("claude-blocks")),
     Kind("answer: many events", CHAT, _small("gpt-flood", stream=True)),
     Kind("answer: one event", CHAT, _small("gpt-one-event", stream=True)),
+    Kind("a conversation over a WebSocket", "/v1/responses", _turn, status=101, socket=True),
 )
 
 MANY = Kind("an image of 10 MB", CHAT, lambda: _image(size=10_000_000))

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from engine import policies
 from engine.callers.jwt.bearers import Bearers
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
@@ -36,7 +37,14 @@ def bearers_of(config: Config, clock: Callable[[], float]) -> Bearers | None:
         if source not in key_sets:
             key_sets[source] = KeySet(issuer.issuer, partial(load_keys, issuer))
     sets = [key_sets[i.issuer, i.discovery, i.jwks, i.jwks_file] for i in config.jwt]
-    return Bearers(config.jwt, sets, config.currency, clock)
+    claims = _limited_claims(config)
+    return Bearers(config.jwt, sets, config.currency, clock, teams=config.teams, claims=claims)
+
+
+def _limited_claims(config: Config) -> set[str]:
+    """The places of the claims by which limits count."""
+    routes = (policy for route in config.routes for policy in route.policies)
+    return policies.claims_of([*config.policies, *routes])
 
 
 def load_keys(issuer: JwtIssuer, fetch: Fetch = _fetch) -> Sequence[Mapping[str, Any]]:

@@ -156,7 +156,7 @@ def _connect_to_server(app: Application, parts: Parts) -> None:
     app.record_refusal = parts.lifecycle.record_refusal
     app.interrupt = lambda: _interrupt(parts)
     app.close = lambda: _close(parts)
-    app.leaving = lambda: _leave(parts)
+    app.leaving = partial(_leave, parts)
     if parts.services.health is not None:
         parts.services.health.details_of["targets"] = parts.health.report
 
@@ -178,10 +178,10 @@ def _end_revoked(parts: Parts) -> None:
     parts.services.closing.append(lambda: task.stop(_DRAIN_SECONDS))
 
 
-def _leave(parts: Parts) -> None:
-    """The shutdown of the worker begins: it is not ready, and sessions that can end without harm
-    do."""
-    if parts.services.health is not None:
+def _leave(parts: Parts, has_successor: bool) -> None:
+    """The shutdown of the worker begins: without a successor it is not ready, and sessions that can
+    end without harm do."""
+    if parts.services.health is not None and not has_successor:
         parts.services.health.stop()
     parts.sessions.leave()
 

@@ -120,10 +120,12 @@ class _ModelAccess:
     def may_use(self, caller: Caller, tool: Tool) -> bool:
         """Whether the caller may use a model that a tool can ask for, or it needs none. A model of
         a wildcard counts if the caller may use any."""
-        if tool.route.model is None or caller.models is None:
+        if tool.route.model is None or not caller.model_lists:
             return True
         names = self._models_of(tool.route)
-        return any(caller.may_use(name) or ("*" in name and caller.models) for name in names)
+        return any(
+            caller.may_use(name) or ("*" in name and all(caller.model_lists)) for name in names
+        )
 
     def _models_of(self, route: Route) -> list[str]:
         operation = route.by_model

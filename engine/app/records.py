@@ -34,7 +34,9 @@ def open_records(
 
 def _token_cache(config: Config, records: Records, telemetry: WorkerTelemetry) -> TokenCache:
     """The lookup of tokens, in the config and in the records."""
-    cache = TokenCache(config.tokens, records.look_up, ttl=config.stores.token_ttl)
+    cache = TokenCache(
+        config.tokens, records.look_up, ttl=config.stores.token_ttl, teams=config.teams
+    )
     telemetry.collectors.append(lookup_collector(cache))
     # Until the first success, only the tokens of the config work.
     telemetry.health.checks["records"] = StoreCheck(

@@ -78,6 +78,7 @@ def handler_of(
         *map(shared.in_parts, _id_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
+        *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
         *shared.end_turn(),
     ]
     wrapped = parts.wrap_stages(route, request_stages)
@@ -274,9 +275,7 @@ def _socket(route: Route, parts: Parts) -> tuple[Handler | None, SessionLimits |
     if route.answer is None or not route.answer.is_websocket or route.websocket is None:
         return None, None
     limits = session_limits(route.websocket)
-    server = parts.plan.config.server
-    heavy = server.heavy_above if server.heavy_processes else server.max_body
-    settings = SocketSettings(route.dialects[-1], limits, server.max_body, heavy)
+    settings = SocketSettings(route.dialects[-1], limits, parts.plan.config.server.max_body)
     return parts.sockets.handler(settings), limits
 
 

@@ -43,6 +43,7 @@ class StageCache:
 
     def authenticate(self, route: Route, *, any_operation: bool = False) -> Stage:
         """Finds the caller, who may call the operation, or `any_operation`."""
+        has_http = route.answer is not None and route.answer.is_websocket
 
         def build() -> Stage:
             return authenticate(
@@ -50,12 +51,14 @@ class StageCache:
                 route.allows_anonymous,
                 self._services,
                 any_operation=any_operation,
+                has_http=has_http,
                 same_origin=self._same_origin,
                 client_secrets=self._services.client_secrets if takes_secrets else None,
             )
 
         takes_secrets = route.client_secrets is not None
-        settings = tuple(route.carriers), route.allows_anonymous, any_operation, takes_secrets
+        kinds = any_operation, has_http, takes_secrets
+        settings = tuple(route.carriers), route.allows_anonymous, *kinds
         return self.once("authenticate", settings, build)
 
     def bind_session(self, route: Route) -> list[Stage]:

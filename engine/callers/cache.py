@@ -20,6 +20,7 @@ from engine.callers.time_limit import within
 from engine.stores.database.failures import DatabaseError
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
+from engine.values.teams import NO_TEAMS, Teams
 
 log = logging.getLogger("modelway")
 
@@ -47,7 +48,8 @@ class TokenCache:
     A result is valid for `ttl` seconds. While the records are unavailable (`away`), a cached token
     is valid for `stale_ttl` seconds after its last lookup. A lookup fails after `timeout` seconds;
     after failures, the next one starts within `max_backoff` seconds. `size` bounds the cached
-    tokens that exist, and separately the cached unknown ones.
+    tokens that exist, and separately the cached unknown ones. Callers of the records become members
+    of their `teams`.
 
     Counts for the metrics: `lookups` of digests, those that `failed`, those that were `unknown`,
     and the `stale` results that were used.
@@ -64,8 +66,10 @@ class TokenCache:
         max_backoff: float = 4.0,
         size: int = _CACHE_SIZE,
         clock: Callable[[], float] = time.monotonic,
+        teams: Teams = NO_TEAMS,
     ) -> None:
         self._configured = configured
+        self._teams = teams
         self._records = records
         self._ttl = ttl
         self._stale_ttl = stale_ttl
@@ -155,7 +159,8 @@ class TokenCache:
             log.error("a token's record is invalid: %s", result)
             entry = _Entry(None, self._clock(), str(result))
         else:
-            entry = _Entry(result, self._clock())
+            caller = None if result is None else self._teams.member(result)
+            entry = _Entry(caller, self._clock())
         cache, opposite = self._callers, self._no_callers
         if result is None:
             self.unknown += 1

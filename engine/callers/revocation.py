@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from engine.callers.jwt.identity import is_signed
+from engine.callers.jwt.identity import is_signed, issuer_of
 from engine.exchange import services
 from engine.exchange.exchange import Exchange
 from engine.process.periodic import PeriodicTask
@@ -28,7 +28,8 @@ _NEVER = float("inf")
 
 RemovedTokens = Callable[[], Mapping[str, float]]
 """Returns the digests of config tokens that a later config has removed, or lets expire earlier,
-each with the end of its validity in Unix seconds."""
+each with the end of its validity in Unix seconds; also the identities of signed tokens that it has
+revoked, and of issuers that it has removed."""
 
 
 class TokenValidity:
@@ -55,7 +56,7 @@ class TokenValidity:
         recorded: list[str] = []
         for digest in digests:
             if is_signed(digest):
-                if digest in ended:
+                if digest in ended or issuer_of(digest) in ended:
                     revoked.add(digest)
                 continue
             caller = self._configured.get(digest)

@@ -29,14 +29,25 @@ from engine.values.caller import Caller
 @dataclass(frozen=True, slots=True)
 class DatabaseLocation:
     """The URL of the database, and the settings of gateway.yaml that the commands need: the
-    currency of budgets, the tokens in it, the seconds for which workers cache tokens, and the
-    folder of the journal."""
+    currency of budgets, the tokens in it, the seconds for which workers cache tokens, the folder
+    of the journal, and what the names of other issuers' callers begin with."""
 
     url: str
     currency: str = "USD"
     configured: Mapping[str, Caller] = field(default_factory=dict)
     ttl: float = 10.0
     journal: Path | None = None
+    prefixes: tuple[str, ...] = ()
+
+    def name_problem(self, name: str) -> str:
+        """Why a token cannot have a name, "" if it can: names are unique among the tokens of the
+        database, of gateway.yaml, and the callers of other issuers."""
+        if any(caller.name == name for caller in self.configured.values()):
+            return f"token '{name}' is already in gateway.yaml"
+        prefix = next((each for each in self.prefixes if name.startswith(each)), None)
+        if prefix is not None:
+            return f"names that begin with '{prefix}' are those of an issuer in `callers.jwt`"
+        return ""
 
 
 def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,8 +78,9 @@ def location_of(config: ConfigFiles, database_url: str | None) -> DatabaseLocati
             f"no database is configured: write `stores: {{records: sqlite:///var/modelway.db}}` in "
             f"{config}, or use --database. (`modelway token new` needs none.)"
         )
+    prefixes = tuple(issuer.rights.name for issuer in settings.jwt)
     return DatabaseLocation(
-        url, settings.currency, settings.tokens, stores.token_ttl, stores.journal
+        url, settings.currency, settings.tokens, stores.token_ttl, stores.journal, prefixes
     )
 
 

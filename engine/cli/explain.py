@@ -160,7 +160,7 @@ def _caller(config: Config, name: str) -> Caller:
     from engine.callers import lookup  # only a deployment with a database has its drivers
 
     try:
-        return lookup.caller(config.stores.records, name, config.currency)
+        return config.teams.member(lookup.caller(config.stores.records, name, config.currency))
     except lookup.TokenNotFound as error:
         raise click.UsageError(str(error)) from error
 

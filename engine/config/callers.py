@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
+
+import orjson
 
 from engine.config import keys
 from engine.config.tokens import TokenReader
@@ -24,6 +26,10 @@ RFC 8037)."""
 
 _DISCOVERY = "/.well-known/openid-configuration"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_KEY_TYPES = ("RSA", "EC", "OKP")
+_NO_KEYS = 'write the key set of the issuer into it: {"keys": [...]} (RFC 7517 5)'
+MAX_LEEWAY = 600.0
+"""Seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class JwtIssuer:
     `leeway` is in seconds. `require` are the claims that a token must have, with wildcards of their
     values. `claims` has the place of the claim for each field of a caller; `rights` is the caller
     of a token without these claims, its name is that before the claim's text. `revoked` are values
-    of `jti`. `sample` is a file with a token.
+    of `jti`. `sample` is a file with a token. `has_prefix`: the entry says how names begin.
     """
 
     issuer: str
@@ -49,6 +55,7 @@ class JwtIssuer:
     rights: Caller
     revoked: frozenset[str]
     sample: FilePath | None
+    has_prefix: bool
     at: Path
 
 
@@ -68,6 +75,29 @@ class JwtReader:
         places = ((entry, ("callers", "jwt", index)) for index, entry in enumerate(entries))
         return tuple(self._issuer(entry, at) for entry, at in places if entry is not None)
 
+    def check_names(self, issuers: Sequence[JwtIssuer], tokens: Mapping[str, Caller]) -> None:
+        """Note the entries whose callers could have the name of another issuer's, or of a token:
+        limits, objects and rows of the ledger belong to a name."""
+        for index, issuer in enumerate(issuers):
+            prefix = issuer.rights.name
+            key = "prefix" if issuer.has_prefix else "issuer"
+            for other in issuers[:index]:
+                names = sorted((prefix, other.rights.name), key=len)
+                if other.issuer != issuer.issuer and names[1].startswith(names[0]):
+                    message = (
+                        f"its callers' names begin with '{prefix}', and those of "
+                        f"'{other.issuer}' with '{other.rights.name}': one could be taken for the "
+                        "other"
+                    )
+                    hint = 'write a `prefix` of its own, such as `prefix: "partner:"`'
+                    self._error((*issuer.at, key), message, hint, "MW107")
+            if name := next((t.name for t in tokens.values() if t.name.startswith(prefix)), ""):
+                message = (
+                    f"its callers' names begin with '{prefix}', as that of token '{name}' does"
+                )
+                hint = "give the token another name, or the entry another `prefix`"
+                self._error((*issuer.at, key), message, hint, "MW107")
+
     def _issuer(self, entry: Json, at: Path) -> JwtIssuer:
         values = keys.fill(entry, "callers.jwt.*")
         keys_of = [key for key in ("jwks", "jwks_file", "discovery") if key in entry]
@@ -79,6 +109,10 @@ class JwtReader:
             discovery = values["issuer"].rstrip("/") + _DISCOVERY
         file = self._folder / values["jwks_file"] if "jwks_file" in values else None
         self._check_file(file, (*at, "jwks_file"))
+        self._check_keys(file, (*at, "jwks_file"))
+        if values["leeway"] > MAX_LEEWAY:
+            message = "tokens would be accepted for long after their end"
+            self._error((*at, "leeway"), message, "write 30s, or at most 10m")
         if file is None:
             self._check_url(jwks or discovery, (*at, keys_of[0] if keys_of else "issuer"))
         sample = self._folder / values["sample"] if "sample" in values else None
@@ -102,6 +136,7 @@ class JwtReader:
             rights=self._rights(values, at),
             revoked=frozenset(values.get("revoked", ())),
             sample=sample,
+            has_prefix="prefix" in entry,
             at=at,
         )
 
@@ -119,10 +154,13 @@ class JwtReader:
 
     def _check_url(self, url: str, at: Path) -> None:
         """Keys that come in the clear could be anybody's."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https"):
+        parts = _split(url)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
             hint = "name its keys: `jwks_file: keys.json`, or `jwks:` with a URL"
             self._error(at, f"'{url}' is not a URL of the issuer's keys", hint)
+        elif "@" in parts.netloc or "#" in url:
+            message = "the URL of an issuer's keys has no user, password or fragment"
+            self._error(at, message, "write the address alone: keys are public")
         elif parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             message = f"keys from '{url}' can be changed on their way"
             self._error(at, message, "write https://, or a file with the keys")
@@ -130,6 +168,25 @@ class JwtReader:
     def _check_file(self, file: FilePath | None, at: Path) -> None:
         if file is not None and not file.is_file():
             self._error(at, f"there is no file '{file.name}'", code="MW106")
+
+    def _check_keys(self, file: FilePath | None, at: Path) -> None:
+        """The keys of a file are those of every token: without any, nobody comes in."""
+        if file is None or not file.is_file():
+            return
+        try:
+            value = orjson.loads(file.read_bytes())
+        except (OSError, ValueError) as error:
+            self._error(at, f"'{file.name}' cannot be read as JSON: {error}", _NO_KEYS)
+            return
+        listed = value.get("keys") if isinstance(value, dict) else None
+        keys = (
+            [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        )
+        if not any(key.get("kty") in _KEY_TYPES for key in keys):
+            self._error(at, f"'{file.name}' has no public keys", _NO_KEYS)
+        if any("d" in key or "k" in key for key in keys):
+            hint = "write only the public keys of the issuer; renew those that were here"
+            self._error(at, f"'{file.name}' has a secret key", hint)
 
     def _error(self, at: Path, message: str, hint: str = "", code: str = "MW104") -> None:
         self._findings.error(self._source, at, code, message, hint)
@@ -140,4 +197,15 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _host(issuer: str) -> str:
-    return urlsplit(issuer).hostname or issuer if "://" in issuer else issuer
+    parts = _split(issuer) if "://" in issuer else None
+    return (parts and parts.hostname) or issuer
+
+
+def _split(url: str) -> SplitResult | None:
+    """The parts of a URL, None for a text that is none."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts

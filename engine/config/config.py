@@ -29,6 +29,7 @@ from engine.source.reader import SourceDocument
 from engine.values.caller import Caller
 from engine.values.price import Price
 from engine.values.quota import TOKEN_FIELDS
+from engine.values.teams import NO_TEAMS, Teams
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class Config:
     policies: tuple[Policy, ...]
     routes: tuple[RouteConfig, ...]
     tokens: Mapping[str, Caller]
+    teams: Teams = NO_TEAMS
     jwt: tuple[JwtIssuer, ...] = field(default=(), metadata={"key": "callers.jwt"})
     invalid: InvalidEntries = field(default_factory=InvalidEntries)
     stores: Stores = field(default_factory=Stores)
@@ -87,6 +89,8 @@ class Config:
 
     @property
     def limits_callers(self) -> bool:
-        """Whether a caller of this file has limits of its own, or may have by a claim."""
+        """Whether a caller of this file has limits of its own, or may have by a claim or a team."""
         by_claim = any(issuer.claims.keys() & TOKEN_FIELDS for issuer in self.jwt)
-        return by_claim or any(caller.limits for caller, _ in self.callers())
+        limits = [caller.limits for caller, _ in self.callers()]
+        limits += [team.limits for team in self.teams.by_name.values()]
+        return by_claim or any(limits)

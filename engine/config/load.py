@@ -31,6 +31,7 @@ from engine.config.routes import read_policies, read_route
 from engine.config.server import read_server
 from engine.config.specs import read_spec
 from engine.config.stores import read_stores
+from engine.config.teams import TeamReader
 from engine.config.telemetry import check_listen, read_telemetry
 from engine.config.tokens import TokenReader
 from engine.config.transforms import LiteralReferences
@@ -216,7 +217,12 @@ def _config(
         invalid = invalid.with_names("upstreams", entries.keys() - upstreams.keys())
     targets, routes = TargetReader(), values.get("routes", [])
     tokens = TokenReader(source, findings, values["currency"])
+    callers = tokens.callers(values.get("tokens", []))
     jwt = JwtReader(folder, source, findings, tokens)
+    issuers = jwt.issuers(values.get("callers", {}).get("jwt", []))
+    jwt.check_names(issuers, callers)
+    team_reader = TeamReader(source, findings, tokens, invalid.names.get("teams", ()))
+    teams = team_reader.teams(values.get("teams", {}))
     server = read_server(values.get("server", {}), source, findings)
     telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
     at = ("telemetry" if "listen" in values.get("telemetry", {}) else "server", "listen")
@@ -230,8 +236,9 @@ def _config(
         models={n: read_model(n, v, targets, folder) for n, v in values.get("models", {}).items()},
         policies=read_policies(values.get("policies", []), ("policies",)),
         routes=tuple(read_route(v, ("routes", i), targets) for i, v in enumerate(routes) if v),
-        tokens=tokens.callers(values.get("tokens", [])),
-        jwt=jwt.issuers(values.get("callers", {}).get("jwt", [])),
+        tokens={digest: teams.member(caller) for digest, caller in callers.items()},
+        teams=teams,
+        jwt=issuers,
         invalid=invalid,
         stores=read_stores(values.get("stores", {}), folder, source, findings),
         prices={n: price_of(v, CONFIG) for n, v in values.get("prices", {}).items()},

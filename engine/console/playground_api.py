@@ -41,7 +41,10 @@ def _list(plan: Plan, server: Server) -> Handler:
         """The entries of all models, made at the first request: there may be thousands."""
         return [entry for entry in models(plan, formats) if "*" not in entry["id"]]
 
-    @cached(LRUCache(_MAX_CACHE_BYTES, len), key=lambda caller: (caller.models, caller.operations))
+    @cached(
+        LRUCache(_MAX_CACHE_BYTES, len),
+        key=lambda caller: (caller.model_lists, caller.operation_lists),
+    )
     def usable(caller: Caller) -> bytes:
         allowed = [routed for routed in formats if caller.may_call(routed.operation)]
         return orjson.dumps(_usable(entries(), allowed, caller))

@@ -18,11 +18,8 @@ from engine.config.listed_models import ListedModel, listed_model
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.dialects import Dialect, ModelCard, ModelList
 from engine.source.suggestion import Suggestions
-from engine.values.caller import Caller
+from engine.values.caller import AllowLists, Caller
 from engine.values.wildcard import ByName, Patterns
-
-Scope = tuple[str, ...] | None
-"""The models of a token: names and wildcards, or None for all."""
 
 _SCOPES = 64
 _BYTES = 16_000_000
@@ -46,7 +43,10 @@ class VisibleModels:
 
     @cachedmethod(
         attrgetter("lists"),
-        key=lambda self, dialect, caller: (dialect.name, None if caller is None else caller.models),
+        key=lambda self, dialect, caller: (
+            dialect.name,
+            () if caller is None else caller.model_lists,
+        ),
     )
     def whole_list(self, dialect: Dialect, caller: Caller | None) -> bytes:
         """The response without query parameters."""
@@ -54,7 +54,7 @@ class VisibleModels:
 
     def listed(self, dialect: Dialect, caller: Caller | None) -> ModelList:
         """The models of a dialect that the caller may use, without wildcards."""
-        return self._models_of(dialect).of(None if caller is None else caller.models)
+        return self._models_of(dialect).of(() if caller is None else caller.model_lists)
 
     def find(self, name: str, dialect: Dialect) -> ModelCard | None:
         """The model of this name, even if a wildcard serves it; None if it cannot be called in this
@@ -128,11 +128,15 @@ class _DialectModels:
         self._all = ModelList(names, documents)
         self._list = lru_cache(_SCOPES)(self._create)
 
-    def of(self, scope: Scope) -> ModelList:
-        return self._all if scope is None else self._list(scope)
+    def of(self, scope: AllowLists) -> ModelList:
+        return self._list(scope) if scope else self._all
 
-    def _create(self, scope: tuple[str, ...]) -> ModelList:
-        models, allowed = self._all, Patterns(scope)
-        indexes = [index for index, name in enumerate(models.names) if allowed.match(name)]
+    def _create(self, scope: AllowLists) -> ModelList:
+        models, lists = self._all, [Patterns(names) for names in scope]
+        indexes = [
+            index
+            for index, name in enumerate(models.names)
+            if all(allowed.match(name) for allowed in lists)
+        ]
         names = [models.names[index] for index in indexes]
         return ModelList(names, [models.documents[index] for index in indexes])

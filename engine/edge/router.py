@@ -199,14 +199,14 @@ class Application(falcon.App):  # type: ignore[type-arg]
 
     `routes` is its router, for calls from inside.
 
-    The server calls `leaving` when its shutdown begins, and then accepts connections for `delay`
-    more seconds if its worker has no successor; it calls `interrupt` when the grace period of open
-    requests is over, and `close` when its worker ends and no request is open. `record_refusal`
-    records the responses of `refuse`.
+    The server calls `leaving` when its shutdown begins, and says whether its worker has a
+    successor; without one it accepts connections for `delay` more seconds. It calls `interrupt`
+    when the grace period of open requests is over, and `close` when its worker ends and no request
+    is open. `record_refusal` records the responses of `refuse`.
     """
 
     interrupt: Callable[[], None] = staticmethod(lambda: None)
-    leaving: Callable[[], None] = staticmethod(lambda: None)
+    leaving: Callable[[bool], None] = staticmethod(lambda has_successor: None)
     close: Callable[[], None] = staticmethod(lambda: None)
     record_refusal: Callable[[Exchange], None] = staticmethod(lambda exchange: None)
 

@@ -49,10 +49,11 @@ def _in_body(body: Json) -> str:
 def session_of(exchange: Exchange) -> str:
     """The `session_key` for people and tables: at most 200 printable characters on one line, and no
     token of the gateway. Two sessions whose keys differ have different texts."""
-    session = exchange.session
+    record = exchange.record
+    session = record.session
     if session is None:
         key = session_key(exchange)
-        session = exchange.session = _cleaned(key) if key else ""
+        session = record.session = _cleaned(key) if key else ""
     return session
 
 

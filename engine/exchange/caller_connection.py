@@ -9,7 +9,7 @@ other WSGI server. The adapter is also `wsgi.input`. A request from inside of th
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -56,13 +56,44 @@ class InternalCaller:
     mcp: McpMessage | None = None
 
 
+class Answer(Protocol):
+    """The response to a call from inside. Iteration raises AbortConnection where the connection of
+    a caller would be cut; `close` ends the exchange."""
+
+    status: int
+    headers: list[tuple[str, str]]
+
+    def __iter__(self) -> Iterator[bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class HeavyCalls(Protocol):
+    """Calls operations in a heavy worker: requests of more than `above` bytes that come over a
+    socket with others (`engine.server.heavy.calls`)."""
+
+    @property
+    def above(self) -> float: ...
+
+    def __call__(
+        self, environ: dict[str, Any], body: bytes, caller: InternalCaller, /
+    ) -> Answer | None:
+        """The response to a request with this environ; None if this process has to serve it.
+        Raises GatewayError 500 or 503, AbortConnection."""
+
+
 class CallerConnection(Protocol):
     """The connection of a request, until its response is sent."""
 
     @property
     def internal(self) -> InternalCaller | None:
-        """The caller of a request from inside; None for each that comes from a socket, whatever its
-        headers say."""
+        """The caller of a request from inside, also of one that a worker has passed; None for each
+        that comes from a socket, whatever its headers say."""
+        ...
+
+    @property
+    def heavy_calls(self) -> HeavyCalls | None:
+        """What calls operations in a heavy worker; None if the server has none."""
         ...
 
     def read(self, size: int, /) -> bytes:
@@ -118,6 +149,7 @@ class WSGIConnection:
 
     internal: InternalCaller | None = None
     try_send: TrySend | None = None
+    heavy_calls: HeavyCalls | None = None
     can_take_over = False
 
     def __init__(self, body: Readable) -> None:

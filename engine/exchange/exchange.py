@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 
 from engine.exchange.body import Body, BodyReader, ReceivedBody
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
-from engine.exchange.client_secret import ClientSecret
 from engine.exchange.interfaces import (
     UNMETERED,
     Dialect,
@@ -82,7 +81,6 @@ class Exchange:
     is the caller's, and so is the `connection`.
 
     `token` is the digest of the token by which `caller` was found, "" without one;
-    `client_secret` is the secret made from it that the request has in its place, None for most.
 
     `body_reader` reads the `body`, and `content` is what that says.
 
@@ -91,7 +89,7 @@ class Exchange:
 
     `head_take` is what the request took of the quotas that its head decides, None for nothing.
 
-    `metering` says how usage is counted. `session` is what `agent_session` has found, None before.
+    `metering` says how usage is counted.
 
     `objects` are those that the request names, None where no ids are sealed.
 
@@ -115,7 +113,6 @@ class Exchange:
     content: Content = _NO_CONTENT
     caller: Caller | None = None
     token: str = ""
-    client_secret: ClientSecret | None = None
     model: RequestedModel = NO_MODEL
     upgrade: Upgrade | None = None
     operation: str = ""
@@ -124,7 +121,6 @@ class Exchange:
     metering: Metering = UNMETERED
     trace: Trace | None = None
     objects: OpenedIds | None = None
-    session: str | None = None
 
     def __init__(
         self,

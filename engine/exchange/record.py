@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from engine.exchange.client_secret import ClientSecret
 from engine.values.usage import NO_USAGE, Usage
 
 
@@ -116,7 +117,8 @@ class RequestRecord:
     between two of them.
 
     `traffic` is set once the request is a session of a WebSocket, `mcp` for a message of MCP and
-    for the operation that it calls.
+    for the operation that it calls. `client_secret` is the secret in whose place the request has no
+    token. `session` is what `agent_session` has found, None before.
 
     `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
@@ -153,6 +155,8 @@ class RequestRecord:
     unused: tuple[UnusedAnswer, ...] = ()
     traffic: Traffic | None = None
     mcp: McpMessage | None = None
+    client_secret: ClientSecret | None = None
+    session: str | None = None
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []

@@ -13,6 +13,7 @@ from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Observer
 from engine.exchange.turns import Turns
 from engine.values.admission import AdmissionQueues
+from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
 from engine.values.client_address import Network
 from engine.values.counters import Counters
@@ -112,7 +113,8 @@ class Services:
     """The services of one worker.
 
     `tokens` finds callers, and `signed_tokens` those of other issuers' tokens, None if none are
-    accepted; `guesses` limits how many unknown tokens a client may try. `clock` gives
+    accepted; `guesses` limits how many unknown tokens a client may try, `names` how many names
+    callers can make up. `clock` gives
     Unix seconds, `monotonic` seconds of a clock that nobody sets, `dice` a random number in [0, 1).
     `counters` count against quotas;
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
@@ -134,6 +136,7 @@ class Services:
     tokens: Lookup = field(default_factory=dict[str, Caller])
     signed_tokens: SignedTokens | None = None
     guesses: GuessLimit = field(default_factory=GuessLimit)
+    names: NameTables = field(default_factory=NameTables)
     clock: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
     dice: Callable[[], float] = random.random

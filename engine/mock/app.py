@@ -35,7 +35,8 @@ from engine.mock.examples import (
     fill,
     last_turn,
 )
-from engine.mock.objects import ObjectRequest, ObjectStore, Role, item_shapes, role_of
+from engine.mock.object_store import ObjectStore
+from engine.mock.objects import FACTS, ObjectRequest, Role, item_shapes, role_of
 from engine.mock.session import session
 from engine.mock.uploads import Uploads
 from engine.relay.websocket.session import SessionLimits, Sessions
@@ -118,13 +119,13 @@ def build(
 def _style(
     dialect: Dialect, delay: float, documents: Iterable[tuple[Specification, Dialect]]
 ) -> Style:
-    store = ObjectStore()
-    operations = [op for spec, each in documents if each is dialect for op in _operations(spec)]
+    specifications = [specification for specification, each in documents if each is dialect]
+    operations = [op for spec in specifications for op in spec.operations.values()]
+    has_facts = (
+        spec.node(op).has(FACTS) for spec in specifications for op in spec.operations.values()
+    )
+    store = ObjectStore(is_strict=any(has_facts))
     return Style(dialect, delay, store, Uploads(store), item_shapes(operations))
-
-
-def _operations(specification: Specification) -> Iterable[Operation]:
-    return specification.operations.values()
 
 
 def _alternative(
@@ -163,9 +164,7 @@ def _last(
         return _example(examples(node), style, role_of(operation, node, style.shapes))
     of_path = (op for op in specification.operations.values() if op.path == operation.path)
     if any(op.method == "POST" for op in of_path):
-        return sockets.handler(
-            SocketSettings(style.dialect, SessionLimits(), _MAX_REQUEST, _MAX_REQUEST)
-        )
+        return sockets.handler(SocketSettings(style.dialect, SessionLimits(), _MAX_REQUEST))
     return session(style.dialect.mock_conversation, style.delay)
 
 

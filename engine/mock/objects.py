@@ -9,60 +9,32 @@ collection creates one. `x-modelway-mock` of an operation says what the paths do
     kept: default                                          # unless the request has `store: false`
     kept: optional                                         # only if it has `store: true`
     posted: items                                          # the member of a request for several
+
+Where no document of a dialect has such facts, an object that was never kept is answered with the
+example: the documents were not written for the mock, and their paths say too little.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 from engine.mock.examples import fill
+from engine.mock.object_store import KeptObject, ObjectStore
 from engine.spec.document.node import Node
 from engine.spec.document.path_templates import shape
 from engine.spec.operation import Operation
 from engine.spec.query_string import Query
-from engine.values.errors import GatewayError
 from engine.values.trees import Json
 
 FACTS = "x-modelway-mock"
-_MAX_OBJECTS = 10_000
-"""Objects of one collection; the oldest make room."""
+_ENDED = 1_000_000
+"""The stage of an object that goes on no more."""
 _CURSORS = ("after", "after_id", "pageToken", "page", "page_token")
 _LIMITS = ("limit", "pageSize", "page_size")
-
-
-@dataclass(slots=True)
-class KeptObject:
-    """An object, the bytes that came with it, and the number of stages that it has gone through."""
-
-    value: Json
-    content: bytes = b""
-    stage: int = 0
-
-
-@dataclass(slots=True)
-class ObjectStore:
-    """The objects of one dialect: by collection, the path below the mount, and by id."""
-
-    collections: dict[str, dict[str, KeptObject]] = field(default_factory=dict)
-
-    def keep(self, collection: str, id_: str, value: Json, content: bytes = b"") -> KeptObject:
-        """Keep a new object, or the new value of one."""
-        objects = self.collections.setdefault(collection, {})
-        while len(objects) >= _MAX_OBJECTS:
-            del objects[next(iter(objects))]
-        kept = objects[id_] = KeptObject(value, content)
-        return kept
-
-    def find(self, collection: str, id_: str) -> KeptObject:
-        """Raises GatewayError 404."""
-        kept = self.collections.get(collection, {}).get(id_)
-        if kept is None:
-            raise GatewayError(404, "not_found", f"There is no '{id_}' in {collection}.")
-        return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +133,8 @@ class ObjectRequest:
         self._request: Json = body if isinstance(body, dict) else {}
 
     def check(self) -> KeptObject | None:
-        """The object that the path names last. Raises GatewayError 404 if it, or one around it,
-        does not exist."""
+        """The object that the path names last, None if nothing is known of it. Raises GatewayError
+        404 if it, or one around it, does not exist."""
         kept = None
         for index in self._role.parents:
             kept = self._store.find(*self._place(index))
@@ -183,7 +155,7 @@ class ObjectRequest:
             return self._create_elsewhere(example)
         if action == "delete":
             collection, id_ = self._place(self._role.parents[-1])
-            del self._store.collections[collection][id_]
+            self._store.delete(collection, id_)
             return {**example, "id": id_, "deleted": True} if "id" in example else example
         return self._retrieve(kept) if action == "retrieve" else self._change(kept, example)
 
@@ -247,7 +219,9 @@ class ObjectRequest:
         return fitting
 
     def _list(self, example: Json) -> Json:
-        objects = self._store.collections.get("/".join(self._segments), {})
+        objects = self._store.listed("/".join(self._segments))
+        if objects is None:
+            return example
         query = Query.parse(self._query)
         ids = list(objects)
         after = next((v for name in _CURSORS if (v := query.get(name))), None)
@@ -279,7 +253,7 @@ class ObjectRequest:
         changes = {**self._fitting(example), **self._role.change}
         if changes:
             kept.value = _changed(kept.value, changes)
-            kept.stage = _MAX_OBJECTS if self._role.change else kept.stage
+            kept.stage = _ENDED if self._role.change else kept.stage
         if not example.keys() & kept.value.keys():
             return example
         return {**example, **{k: v for k, v in kept.value.items() if k in self._role.members}}

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from engine.exchange.exchange import Exchange, Response
-from engine.mock.objects import ObjectStore
+from engine.mock.object_store import ObjectStore
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
 from engine.values.trees import Json

@@ -24,3 +24,7 @@ def owner_of(caller: Caller | None, owner: str) -> bytes:
 @lru_cache(maxsize=4_096)
 def _digest(kind: str, name: str) -> bytes:
     return hashlib.blake2b(f"{kind}\0{name}".encode(), digest_size=8).digest()
+
+
+NOBODY = owner_of(None, "token")
+"""The owner of what requests without a token make."""

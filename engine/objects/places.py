@@ -27,7 +27,7 @@ _TEXT = re.compile(
     rf"(?P<pointer>body|event|lines)#(?P<steps>(?:/[^/]*)+)|(?P<location>path|query)\.(?P<name>.+)"
     rf"|header\.(?P<header>{HEADER_NAME})"
 )
-_KEYS = {"at", "prefix", "after", "address", "pass", "hosts"}
+_KEYS = {"at", "prefix", "after", "address", "bearer", "pass", "hosts"}
 _WORD = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
@@ -46,6 +46,7 @@ class IdPlace:
     `prefix` is what the value lacks in front of the vendor's id; it may have variables of the path.
     With `after` the value is a URL, and the id is the segment behind the last of that text; on
     other `hosts` it is none, if any are given. `address`: the URL comes back through the gateway.
+    `bearer`: on a route without authentication the request is its owner's, whoever sends it.
     `words` are values that are no ids.
     """
 
@@ -56,6 +57,7 @@ class IdPlace:
     prefix: str = ""
     after: str = ""
     address: bool = False
+    bearer: bool = False
     words: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
 
@@ -71,7 +73,7 @@ class IdPlace:
             return None
         if self.hosts and (urlsplit(value).hostname or "") not in self.hosts:
             return None
-        end = re.search(r"[/:?#]", rest)
+        end = re.search(r"[/:?#&]", rest)
         at = len(rest) if end is None else end.start()
         return (before + found, rest[:at], rest[at:]) if at else None
 
@@ -106,8 +108,11 @@ def read_place(kind: str, value: object, locations: Sequence[str]) -> IdPlace:
     address = options.get("address", False)
     if not isinstance(address, bool) or (address and not after):
         raise BadPlace("'address' is true or false, and needs 'after'")
+    bearer = options.get("bearer", False)
+    if not isinstance(bearer, bool) or (bearer and locations is not REQUEST):
+        raise BadPlace("'bearer' is true or false, at a place of requests")
     return IdPlace(
-        *(text, kind, location, steps, prefix, after, address),
+        *(text, kind, location, steps, prefix, after, address, bearer),
         words=frozenset(_texts_of(options, "pass")),
         hosts=frozenset(_texts_of(options, "hosts")),
     )

@@ -14,6 +14,7 @@ from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Marker
+from engine.objects.owners import NOBODY
 from engine.objects.places import IdPlace, JsonName, find, names_in
 from engine.objects.sealed_ids import Sealer, is_sealed
 from engine.spec.multipart import MultipartError, boundary_of, parse
@@ -47,15 +48,20 @@ class IdOpener:
         self._everybody = everybody
         self.passes = passes
 
-    def open(self, text: str, kind: str, prefix: str, opened: OpenedIds) -> str | None:
+    def open(
+        self, text: str, kind: str, prefix: str, opened: OpenedIds, *, bearer: bool = False
+    ) -> str | None:
         """The vendor's id for a text, without the prefix, which both lack; None if it stays as it
-        is. Raises GatewayError 404, and 400 for an object at another upstream than those before."""
+        is. With `bearer` a request of nobody becomes one of the id's owner. Raises GatewayError
+        404, and 400 for an object at another upstream than those before."""
         sealed = prefix + text
         identity = self.sealer.open(sealed, kind)
         if identity is None:
             if self.passes and not is_sealed(sealed):
                 return None
             raise not_found()
+        if bearer and opened.owner == NOBODY:
+            opened.owner = identity.owner
         if identity.owner != opened.owner and not self._everybody:
             raise not_found()
         if opened.holder is None:
@@ -132,7 +138,7 @@ class RequestIds:
             return None
         before, text, after = parts
         prefix = place.full_prefix(lambda name: unquote(exchange.variable(name)))
-        vendor = self._opener.open(text, place.kind, prefix, opened)
+        vendor = self._opener.open(text, place.kind, prefix, opened, bearer=place.bearer)
         return None if vendor is None else before + vendor + after
 
     def _open_path(self, exchange: Exchange, place: IdPlace, opened: OpenedIds) -> None:

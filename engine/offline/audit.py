@@ -106,7 +106,8 @@ class AuditCase:
 
     @cached_property
     def _limits_money(self) -> bool:
-        limits = (limit for caller, _ in self.config.callers() for limit in caller.limits)
+        limits = [limit for caller, _ in self.config.callers() for limit in caller.limits]
+        limits += [limit for team in self.config.teams.by_name.values() for limit in team.limits]
         return any(limit.kind in _MONEY for limit in limits)
 
     def routes_for(self, model: Model) -> list[ModelRoute]:

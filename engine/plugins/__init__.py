@@ -24,7 +24,8 @@ from engine.upstream.choose.interface import StrategyKind, StrategyOptions
 from engine.upstream.target import Target
 from engine.upstream.target_groups import Strategy, TargetGroup
 from engine.values.errors import GatewayError
-from engine.values.quota import AMOUNT, BY, WINDOW_KEYS, Quota, window_of
+from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, window_of
+from engine.values.sharing import BY, SHARING_KEYS
 from engine.values.upstream_request import UpstreamRequest as Request
 from engine.values.usage import OutputFields, Usage
 
@@ -32,6 +33,7 @@ __all__ = [
     "AMOUNT",
     "BY",
     "MISSING",
+    "SHARING_KEYS",
     "WINDOW_KEYS",
     "ChatFormat",
     "Context",

@@ -7,7 +7,7 @@ edit run in the order of the config, with the transforms.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -28,6 +28,7 @@ from engine.spec.member_spellings import Spellings
 from engine.values.discovery import Plugins
 from engine.values.installed_plugins import POLICIES
 from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
+from engine.values.sharing import Sharing, read_sharing
 
 KINDS: Plugins[PolicyKind] = Plugins(
     __name__, "POLICY", StagePolicy, LimitPolicy, TransformPolicy, group=POLICIES
@@ -71,7 +72,13 @@ class Guards:
     @property
     def reads_body(self) -> bool:
         """Whether a step after validation needs the parsed body."""
-        return any(step.reads_body for step in self.written if isinstance(step, PolicyStep))
+        written = any(step.reads_body for step in self.written if isinstance(step, PolicyStep))
+        return written or self.counts_by_body
+
+    @property
+    def counts_by_body(self) -> bool:
+        """Whether the body decides who shares a quota."""
+        return any("body" in rule.by.kinds for rule in self.rules)
 
 
 def names() -> list[str]:
@@ -98,15 +105,27 @@ def transform_of(policy: Policy) -> tuple[TransformConfig, ...]:
     return (kind.transform(policy),) if isinstance(kind, TransformPolicy) else ()
 
 
-def sharer_of(policy: Policy) -> str:
-    """Who shares a policy's quota: one of `values.quota.BY`."""
-    return str(policy.options.get("by", "token")) if isinstance(policy.options, dict) else "token"
+def sharing_of(policy: Policy) -> Sharing:
+    """Who shares a policy's quota. Raises ValueError for what a schema cannot express."""
+    return read_sharing(policy.options if isinstance(policy.options, dict) else {})
+
+
+def claims_of(policies: Iterable[Policy]) -> set[str]:
+    """The places of the claims by which the quotas of policies are counted."""
+    return {
+        sharer.name
+        for policy in policies
+        if is_limit(policy.name)
+        for sharer in sharing_of(policy).sharers
+        if sharer.kind == "claim"
+    }
 
 
 def _moment_of(policy: Policy, currency: str, *, by_model: bool) -> Moment:
     quota = quota_of(policy, currency)
     if quota is not None:
-        last = by_model and depends_on_model(quota, sharer_of(policy))
+        by = sharing_of(policy)
+        last = "body" in by.kinds or (by_model and depends_on_model(quota, by))
         return Moment.LIMIT if last else Moment.HEAD
     kind = KINDS.get(policy.name)
     return kind.moment if isinstance(kind, StagePolicy) else Moment.WRITTEN
@@ -159,7 +178,7 @@ def _step(policy: Policy, kind: StagePolicy[Any], spellings: Spellings | None) -
 def _rule(policy: Policy, quota: Quota, names_in_use: set[str]) -> QuotaRule:
     """A quota under a name that does not depend on its position, so that its count survives a
     reload of the config. Policies for other operations are counted separately."""
-    by = sharer_of(policy)
+    by = sharing_of(policy)
     group = sha256(policy.group.encode()).hexdigest()[:12] if policy.group else ""
     name = f"{policy.name}/{by}/{window_key(quota.window)}/{group}"
     while name in names_in_use:

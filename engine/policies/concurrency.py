@@ -6,7 +6,8 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
-from engine.values.quota import AMOUNT, BY, Quota
+from engine.values.quota import AMOUNT, Quota
+from engine.values.sharing import SHARING_KEYS
 
 _SCHEMA: Schema = {
     "description": "Requests at the same time.",
@@ -15,7 +16,7 @@ _SCHEMA: Schema = {
     "required": ["requests"],
     "properties": {
         "requests": {"description": "The number of requests.", **AMOUNT},
-        "by": BY,
+        **SHARING_KEYS,
     },
 }
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
-from engine.values.quota import AMOUNT, BY, WINDOW_KEYS, Quota, window_of
+from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, window_of
+from engine.values.sharing import SHARING_KEYS
 
 _SCHEMA: Schema = {
     "description": "Requests per window.",
@@ -16,7 +17,7 @@ _SCHEMA: Schema = {
     "properties": {
         "requests": {"description": "The number of requests.", **AMOUNT},
         **WINDOW_KEYS,
-        "by": BY,
+        **SHARING_KEYS,
     },
 }
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
-from engine.values.quota import BY, WINDOW_KEYS, Quota, window_of
+from engine.values.quota import WINDOW_KEYS, Quota, window_of
+from engine.values.sharing import SHARING_KEYS
 from engine.values.usage import NANO
 
 _SCHEMA: Schema = {
@@ -23,7 +24,7 @@ _SCHEMA: Schema = {
             "maximum": 999_999_999,
         },
         **WINDOW_KEYS,
-        "by": BY,
+        **SHARING_KEYS,
     },
 }
 

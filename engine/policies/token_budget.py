@@ -9,7 +9,8 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
-from engine.values.quota import AMOUNT, BY, WINDOW_KEYS, Quota, window_of
+from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, window_of
+from engine.values.sharing import SHARING_KEYS
 
 _SCHEMA: Schema = {
     "description": "Model tokens, in and out, per window.",
@@ -19,7 +20,7 @@ _SCHEMA: Schema = {
     "properties": {
         "tokens": {"description": "The number of tokens.", **AMOUNT},
         **WINDOW_KEYS,
-        "by": BY,
+        **SHARING_KEYS,
     },
 }
 

@@ -9,6 +9,8 @@ import time
 import gevent.socket
 from gevent.monkey import get_original
 
+from engine.exchange.caller_connection import HeavyCalls
+
 GeventSocket = gevent.socket.socket
 """The socket of a caller, plain or TLS."""
 
@@ -21,13 +23,15 @@ _os_socket = get_original("socket", "socket")
 class CallerSocket:
     """A gevent socket, plain or TLS. `timeout` is in seconds, None for no timeout.
 
-    `buffered` holds bytes that were received and not used yet."""
+    `buffered` holds bytes that were received and not used yet. `heavy_calls` are for requests that
+    come over it as messages of a WebSocket."""
 
-    __slots__ = ("_socket_timeout", "buffered", "can_try", "sock", "timeout")
+    __slots__ = ("_socket_timeout", "buffered", "can_try", "heavy_calls", "sock", "timeout")
 
     def __init__(self, sock: GeventSocket) -> None:
         self.sock = sock
         self.buffered = b""
+        self.heavy_calls: HeavyCalls | None = None
         self.can_try = type(sock) is gevent.socket.socket  # TLS may have to read in order to send
         self.timeout: float | None = None
         self._socket_timeout: float | None = None  # that of the gevent socket

@@ -14,6 +14,7 @@ from engine.edge.router import Application
 from engine.exchange.exchange import Response
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ
+from engine.server.heavy.calls import CallsFromSocket
 from engine.server.heavy.passed_request import PassedRequest, ReportingSocket
 from engine.server.heavy.passing import NothingPasses, Passing
 from engine.server.http1.request import InvalidRequest, Limits, RequestHead
@@ -72,7 +73,9 @@ class ConnectionHandler:
     def __call__(self, client: GeventSocket, address: object) -> None:
         """Serve the requests of a connection until its end, and close it."""
         try:
-            self._guarded(CallerSocket(client), address, self._serve_connection)
+            sock = CallerSocket(client)
+            sock.heavy_calls = CallsFromSocket(self._passing, address, self._number)
+            self._guarded(sock, address, self._serve_connection)
         finally:
             self.idle.remove(client)
             client.close()
@@ -82,6 +85,7 @@ class ConnectionHandler:
 
         def serve(sock: CallerSocket, address: object) -> bool:
             connection = WorkerConnection(sock, request.head, request.close)
+            connection.internal = request.caller
             shared, trusted = self._shared(address)
             is_complete = self._respond(sock, request.head, shared, trusted, connection)
             return is_complete and connection.drain()

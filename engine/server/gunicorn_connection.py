@@ -15,7 +15,7 @@ from gunicorn.http.errors import (
 )
 
 from engine.edge.router import Application
-from engine.exchange.caller_connection import InternalCaller, InvalidFraming, TrySend
+from engine.exchange.caller_connection import HeavyCalls, InternalCaller, InvalidFraming, TrySend
 from engine.server.caller_socket import GeventSocket, linger
 from engine.server.environ import Environ
 
@@ -48,6 +48,7 @@ class GunicornConnection:
 
     internal: InternalCaller | None = None
     try_send: TrySend | None = None
+    heavy_calls: HeavyCalls | None = None
     can_take_over = True
 
     def __init__(self, environ: Environ) -> None:

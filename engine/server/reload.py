@@ -37,7 +37,7 @@ from pathlib import Path
 
 from engine.app.preload import preload
 from engine.app.worker_services import record
-from engine.callers.jwt.identity import revoked_identities
+from engine.callers.jwt.identity import issuer_identities, revoked_identities
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
 from engine.process.child_process import release_memory, return_memory
@@ -88,7 +88,8 @@ class Plans:
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
         self._publication = Publication(folder)
-        self._removed_tokens = RemovedTokens(folder, self.plan.config.tokens)
+        config = self.plan.config
+        self._removed_tokens = RemovedTokens(folder, config.tokens, issuer_identities(config.jwt))
         self._throttle = LogThrottle()
         self._tried_hash = first.hash
         self._next_trial: Trial | None = None
@@ -172,7 +173,9 @@ class Plans:
         log.warning("config %s is now served", self.state.hash)
         self.publish()
         config = self.plan.config
-        self._removed_tokens.publish(config.tokens, revoked_identities(config.jwt))
+        self._removed_tokens.publish(
+            config.tokens, revoked_identities(config.jwt), issuer_identities(config.jwt)
+        )
         release_memory()
 
     def revert(self, reason: str) -> None:

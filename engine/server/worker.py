@@ -286,8 +286,8 @@ class Worker(GeventWorker):
         cut = max(seconds.cut, _MIN_CUT)
         self.deadlines = ShutdownDeadlines(now + seconds.interrupt, now + cut)
         self.alive = False
-        if self._loaded and not self._has_successor:
-            self.wsgi.leaving()
+        if self._loaded:
+            self.wsgi.leaving(self._has_successor)
         if self._stopping is not None:
             self._stopping.set()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import gevent
 
-from engine.exchange.caller_connection import InternalCaller, TrySend
+from engine.exchange.caller_connection import HeavyCalls, InternalCaller, TrySend
 from engine.server.caller_socket import CallerSocket, GeventSocket, linger
 from engine.server.http1.request import HeadReader, Limits, RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
@@ -121,6 +121,10 @@ class WorkerConnection:
             return True
         self._unsent = data[count:]
         return False
+
+    @property
+    def heavy_calls(self) -> HeavyCalls | None:
+        return self._sock.heavy_calls
 
     def take_over(self) -> tuple[GeventSocket, bytes]:
         data, self._sock.buffered = self._sock.buffered, b""

@@ -37,17 +37,21 @@ class EventMessages:
         self._dialect = dialect
         self._stream_id = stream_id
         self._on_end = on_end
-        self._partial = b""
+        self._partial = bytearray()
         self._items: list[bytes] = []
         self.has_ended = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The messages of the events that these bytes complete."""
         if self._partial:
-            data, self._partial = self._partial + data, b""
+            searched = len(self._partial) - 1
+            self._partial += data
+            if self._partial.find(b"\n\n", searched) < 0:
+                return
+            data, self._partial = bytes(self._partial), bytearray()
         for event in split_events(data):
             if not event.endswith(b"\n\n"):
-                self._partial = event
+                self._partial += event
             elif (message := self._message(event)) is not None:
                 yield with_stream_id(message, self._stream_id)
 
@@ -91,7 +95,8 @@ class EventMessages:
         if not isinstance(document, dict) or not isinstance(response, dict):
             return
         if not response.get("output") and self._items:
-            items = [event_json(event).get("item") for event in self._items]
+            done = map(event_json, self._items)
+            items = [event["item"] for event in done if isinstance(event, dict) and "item" in event]
             document = {**document, "response": {**response, "output": items}}
         self._on_end(document)
 

@@ -6,12 +6,14 @@ The law: fields stand at the top level of the JSON beside `type`; an error is ne
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
 
+from engine.sockets.large_messages import read_large_message
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
 
@@ -20,6 +22,8 @@ _is_stream_id = re.compile(r"[A-Za-z0-9_.-]{1,256}").fullmatch
 _OF_THE_SOCKET = ("type", "stream_id", "generate", "client_metadata", "previous_response_id")
 """Members of a message that the request of its response does not have. `client_metadata` is Codex's
 and unknown to other servers; it says the same in headers."""
+_MAX_DEPTH = 250
+"""Levels of JSON that orjson surely writes, which reads up to 1,024."""
 _SHOWN = 100
 """Characters of a client's value that an error shows."""
 
@@ -29,12 +33,14 @@ class Create(NamedTuple):
 
     `stream_id` names its lane, "" for the default one; `previous` is the id of the response that it
     continues, "" for none. `generate` is false for a request that only prepares the next one.
+    `items` are those of its input as they were written, None where they are to be read from it.
     """
 
     request: Json
     stream_id: str = ""
     previous: str = ""
     generate: bool = True
+    items: bytes | None = None
 
 
 class Steer(NamedTuple):
@@ -52,10 +58,15 @@ class InvalidMessage(Exception):
         self.error, self.stream_id = error, stream_id
 
 
-def read_message(data: bytes) -> Create | Steer:
-    """Read the text of a message. Raises InvalidMessage."""
+def read_message(data: bytes, above: float = math.inf) -> Create | Steer:
+    """Read the text of a message; of one of more than `above` bytes what it nests is not parsed.
+    Raises InvalidMessage."""
+    items = None
     try:
-        message = orjson.loads(data)
+        if len(data) <= above:
+            message = orjson.loads(data)
+        else:
+            message, items = read_large_message(data) or (None, None)
     except orjson.JSONDecodeError as error:
         raise _invalid("invalid_json", f"The message is not valid JSON: {error}.") from None
     if not isinstance(message, dict):
@@ -68,10 +79,10 @@ def read_message(data: bytes) -> Create | Steer:
         shown = str(kind)[:_SHOWN]
         text = f"'{shown}' is not the type of a message here; send '{_CREATE}'."
         raise _invalid("unknown_event_type", text, "type", stream_id)
-    return _create(message, stream_id)
+    return _create(message, stream_id, items)
 
 
-def _create(message: Json, stream_id: str) -> Create:
+def _create(message: Json, stream_id: str, items: bytes | None) -> Create:
     previous, generate = message.get("previous_response_id"), message.get("generate")
     if not (previous is None or isinstance(previous, str)):
         text = "'previous_response_id' must be a string or null."
@@ -83,7 +94,7 @@ def _create(message: Json, stream_id: str) -> Create:
         raise _invalid("unsupported_value", text, "background", stream_id)
     request = {name: value for name, value in message.items() if name not in _OF_THE_SOCKET}
     request["stream"] = True
-    return Create(request, stream_id, previous or "", generate is not False)
+    return Create(request, stream_id, previous or "", generate is not False, items)
 
 
 def _stream_id(message: Json) -> str:
@@ -123,8 +134,15 @@ def own_error(error: GatewayError, stream_id: str = "") -> bytes:
     return error_message(error.status, document, stream_id)
 
 
+def nested_too_deep() -> GatewayError:
+    """400 for JSON that is nested deeper than it can be written again."""
+    message = f"The message is nested too deeply; write at most {_MAX_DEPTH} levels."
+    return GatewayError(400, "invalid_json", message)
+
+
 def steering_failed(steer: Steer) -> bytes:
-    """The answer to `response.steer`: no upstream behind a gateway is sure to have it."""
+    """The answer to `response.steer`: no upstream behind a gateway is sure to have it. Raises
+    InvalidMessage."""
     error = {
         "type": "invalid_request_error",
         "code": "steering_not_supported",
@@ -132,7 +150,10 @@ def steering_failed(steer: Steer) -> bytes:
     }
     described = {"previous_response_id": steer.previous, "input": steer.input}
     event = {"type": "response.steer.failed", "sequence_number": 0, "error": error}
-    return orjson.dumps({**event, "steer": described})
+    try:
+        return orjson.dumps({**event, "steer": described})
+    except orjson.JSONEncodeError:
+        raise InvalidMessage(nested_too_deep()) from None
 
 
 def with_stream_id(event: bytes, stream_id: str) -> bytes:

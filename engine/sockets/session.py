@@ -12,8 +12,11 @@ A response is never cut by 1000 or 1001: openai-python would take it for complet
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
+
+from gevent import GreenletExit
 
 from engine.exchange.interruption import CallerLeft
 from engine.exchange.record import Outcome, Traffic
@@ -64,7 +67,8 @@ class ClientOutlet:
 
 class ResponsesSession:
     """One socket. `turns` makes the function that answers its requests, given the way to the
-    client; `run` returns when the session is over."""
+    client; `run` returns when the session is over. Of messages of more than `large` bytes little is
+    parsed."""
 
     def __init__(
         self,
@@ -72,7 +76,9 @@ class ResponsesSession:
         limits: SessionLimits,
         traffic: Traffic,
         turns: Callable[[ClientOutlet], Run],
+        large: float = math.inf,
     ) -> None:
+        self._large = large
         self.traffic = traffic
         self._channel, self._limits = channel, limits
         self._outlet = ClientOutlet(channel, traffic)
@@ -143,8 +149,12 @@ class ResponsesSession:
                     self._answer(message)
                 except InvalidMessage as invalid:
                     self._outlet.send(own_error(invalid.error, invalid.stream_id))
+                if self._outlet.is_full:  # nothing is read of a client that does not read
+                    self._outlet.wait()
         except Stopped:
             return
+        except AbortConnection:
+            self.end(ending.caller_disconnected())
         except Closed as closed:
             if closed.is_violation:
                 self.end(ending.close_both(closed.code, closed.reason))
@@ -156,12 +166,12 @@ class ResponsesSession:
     def _answer(self, message: Message) -> None:
         if not message.text:
             raise InvalidMessage(GatewayError(400, "invalid_type", "Send messages as text."))
-        content = read_message(message.data)
+        content = read_message(message.data, self._large)
         if isinstance(content, Steer):
             self._outlet.send(steering_failed(content))
             return
         try:
-            if self._last is not None:
+            if self._last is not None or self._ending is not None:
                 raise _connect_again()
             self._lanes.add(content, len(message.data))
         except GatewayError as error:
@@ -175,7 +185,8 @@ class ResponsesSession:
             for create in self._lanes.drop_waiting():
                 self._outlet.send(own_error(end.error or _connect_again(), create.stream_id))
             self._lanes.join(_ERROR_SECONDS)  # they get their error by `RequestLifecycle`
-        self._lanes.cancel(CallerLeft, _CANCEL_SECONDS)
+        is_stop = end.outcome is Outcome.SHUTDOWN
+        self._lanes.cancel(GreenletExit if is_stop else CallerLeft, _CANCEL_SECONDS)
         if end.error is not None:
             self._outlet.send(own_error(end.error))
         channel.close(end.caller)

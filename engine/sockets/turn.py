@@ -3,34 +3,34 @@ what it answers becomes messages."""
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import orjson
+from gevent import GreenletExit
 
 from engine.dialects import Dialect
-from engine.exchange.caller_connection import InternalCaller, TrySend
+from engine.exchange.caller_connection import Answer, InternalCaller, TrySend
+from engine.exchange.interruption import CallerLeft, interruption
 from engine.sockets.events import EventMessages
 from engine.sockets.memory import ResponseMemory, whole_request
-from engine.sockets.messages import Create, error_message, own_error, response_not_found
+from engine.sockets.messages import (
+    Create,
+    error_message,
+    nested_too_deep,
+    own_error,
+    response_not_found,
+)
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.response_items import items_of, join_items, output_items
 from engine.values.trees import Json
 
+log = logging.getLogger("modelway")
+
 _MAX_ERROR = 65_536
-
-
-class Answer(Protocol):
-    """The response to a call from inside (`engine.app.internal_call.InternalResponse`)."""
-
-    status: int
-    headers: list[tuple[str, str]]
-
-    def __iter__(self) -> Iterator[bytes]: ...
-
-    def close(self) -> None: ...
 
 
 Call = Callable[[bytes, InternalCaller, TrySend], Answer]
@@ -67,12 +67,22 @@ class Turns:
         self._memory, self._outlet = memory, outlet
 
     def run(self, create: Create) -> None:
-        """Answer a request; an error is a message too."""
+        """Answer a request; an error is a message too. Nothing is begun for a client that does not
+        read."""
         try:
+            if self._outlet.is_full:
+                self._outlet.wait()
             caller = self._caller(create.stream_id)
             Turn(self._dialect, self._memory, self._outlet, create).run(self._call, caller)
         except GatewayError as error:
             self._outlet.send(own_error(error, create.stream_id))
+        except orjson.JSONEncodeError:
+            self._outlet.send(own_error(nested_too_deep(), create.stream_id))
+        except AbortConnection as abort:
+            log.info("a request over a WebSocket was not begun: %s", abort.strerror)
+        except Exception:
+            log.exception("a request over a WebSocket failed")
+            self._outlet.send(own_error(_failure(), create.stream_id))
 
 
 class Turn:
@@ -85,7 +95,9 @@ class Turn:
         self._memory, self._outlet, self._create = memory, outlet, create
         self._events = EventMessages(dialect, create.stream_id, self._remember)
         self._before: bytes | None = b""
-        self._new = items_of(create.request.get("input"))
+        self._new = create.items
+        if self._new is None:
+            self._new = items_of(create.request.get("input"))
         if create.previous:
             known = memory.get(create.previous)
             self._before = None if known is None else known.items
@@ -114,6 +126,10 @@ class Turn:
         except AbortConnection as abort:
             self._break_off(str(abort.strerror))
             return
+        except GreenletExit as cause:  # that of an exchange of another process, if it has no error
+            if not isinstance(cause, CallerLeft) and not self._events.has_ended:
+                self._outlet.send(own_error(interruption(cause).error, create.stream_id))
+            raise
         if not self._events.has_ended:
             self._break_off("the answer had no end")
 
@@ -203,6 +219,11 @@ _NO_USAGE: Mapping[str, Any] = {
     "output_tokens_details": {"reasoning_tokens": 0},
     "total_tokens": 0,
 }
+
+
+def _failure() -> GatewayError:
+    """A bug: a client without an answer would wait for ever."""
+    return GatewayError(500, "internal_error", "The gateway failed on this request.")
 
 
 def _empty_response(name: str, request: Json) -> Json:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from engine.callers.jwt.identity import is_signed
 from engine.dialects import Dialect
 from engine.edge.response import common_headers
-from engine.exchange.caller_connection import InternalCaller, TrySend, UpstreamSockets
+from engine.exchange.caller_connection import Answer, InternalCaller, TrySend, UpstreamSockets
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
 from engine.exchange.services import Services
@@ -20,14 +22,20 @@ from engine.relay.websocket.session import SessionLimits, Sessions
 from engine.sockets.lanes import Run
 from engine.sockets.memory import MemoryBudget, ResponseMemory
 from engine.sockets.session import ClientOutlet, ResponsesSession
-from engine.sockets.turn import Answer, Turns
+from engine.sockets.turn import Turns
+from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, token_ended
 
 log = logging.getLogger("modelway")
 
-_NOT_OF_A_REQUEST = ("HTTP_UPGRADE", "HTTP_CONNECTION", "HTTP_TRANSFER_ENCODING", "wsgi.input")
+_NOT_OF_A_REQUEST = frozenset(
+    {
+        *("HTTP_UPGRADE", "HTTP_CONNECTION", "wsgi.input"),
+        *("HTTP_TRANSFER_ENCODING", "HTTP_CONTENT_ENCODING", "HTTP_EXPECT"),
+    }
+)
 _MAX_MESSAGE = "x-codex-websocket-max-message-bytes"
-"""A header of the upgrade from which Codex learns what it has to send by HTTP."""
+"""A header of the upgrade: what is larger for a message, Codex sends by HTTP."""
 
 Environ = dict[str, Any]
 CallOperation = Callable[[Environ, bytes, InternalCaller, TrySend], Answer]
@@ -60,14 +68,12 @@ class LaneSockets:
 
 
 class SocketSettings(NamedTuple):
-    """What a route says of its sockets. `max_request` is the largest body of a request in bytes;
-    clients that ask are told to send one of more than `heavy` over HTTP, where a process of its own
-    serves it."""
+    """What a route says of its sockets. `max_request` is the largest body of a request in
+    bytes."""
 
     dialect: Dialect
     limits: SessionLimits
     max_request: int
-    heavy: int
 
 
 class ResponsesSockets:
@@ -96,10 +102,11 @@ class ResponsesSockets:
             header, extensions = negotiate_deflate(request.extensions, limits.compression)
             require_take_over(exchange.connection)
             headers = [
-                (_MAX_MESSAGE, str(min(max_message, settings.heavy))),
+                (_MAX_MESSAGE, str(max_message)),
                 *common_headers(exchange).items(),
             ]
             head = switching_protocols(request.key, "", header, headers)
+            heavy = exchange.connection.heavy_calls
             sock, early = exchange.connection.take_over()
             send_head(sock, head)
             traffic = exchange.record.traffic = Traffic()
@@ -109,9 +116,12 @@ class ResponsesSockets:
 
             def turns(outlet: ClientOutlet) -> Run:
                 def call(body: bytes, internal: InternalCaller, send: TrySend) -> Answer:
-                    return self._call(
-                        {**environ, "CONTENT_LENGTH": str(len(body))}, body, internal, send
-                    )
+                    of_body = {**environ, "CONTENT_LENGTH": str(len(body))}
+                    if heavy is not None and len(body) > heavy.above:
+                        answer = heavy(of_body, body, internal)
+                        if answer is not None:
+                            return answer
+                    return self._call(of_body, body, internal, send)
 
                 def caller_in(lane: str) -> InternalCaller:
                     return replace(caller(), sockets=lanes.of(lane))
@@ -122,7 +132,8 @@ class ResponsesSockets:
                 sock, client=True, limit=max_message, extensions=extensions, first=early
             )
             try:
-                self._sessions.run(ResponsesSession(channel, limits, traffic, turns))
+                large = math.inf if heavy is None else heavy.above
+                self._sessions.run(ResponsesSession(channel, limits, traffic, turns, large))
             except Exception as error:
                 log.exception("request %s failed in its session", exchange.request_id)
                 raise AbortConnection(AbortReason.SESSION_ENDED, "the session failed") from error
@@ -154,8 +165,16 @@ def _current_caller(exchange: Exchange, services: Services) -> Callable[[], Inte
     upgrade, and it raises GatewayError 401 once the token is not valid any more."""
     first, token = exchange.caller, exchange.token
 
+    def current() -> Caller | None:
+        if not token:
+            return first
+        if not is_signed(token):
+            return services.tokens.get(token)
+        validity = services.token_validity  # what its issuer has signed stays as it is
+        return None if validity is not None and validity.revoked([token]) else first
+
     def look_up() -> InternalCaller:
-        caller = services.tokens.get(token) if token else first
+        caller = current()
         expires = None if caller is None else caller.expires
         if (token and caller is None) or (expires is not None and services.clock() >= expires):
             raise token_ended()

@@ -39,6 +39,7 @@ def authenticate(
     services: Services,
     *,
     any_operation: bool = False,
+    has_http: bool = False,
     same_origin: SameOrigin | None = None,
     client_secrets: ClientSecretKeys | None = None,
 ) -> Stage:
@@ -50,11 +51,13 @@ def authenticate(
     Raises GatewayError 401 without a valid token; 429 for an unknown token from an address that has
     tried many; 403 for a token that may not call this operation (unless `any_operation`) or not
     from this address, and for one that a browser attached to a request of a page that `same_origin`
-    does not allow.
+    does not allow. It is 426 for the operation of a WebSocket that `has_http` beside it: clients
+    then send their requests so at once, where a 403 costs Codex seven tries.
     """
     remove_secrets = _secrets_remover(carriers)
     if anonymous:
         return _anonymous(remove_secrets)
+    not_allowed = _no_socket if has_http else _not_allowed
     places, challenge = _places(carriers), _challenge(carriers)
     read_secrets = _secrets_reader(carriers, same_origin or SameOrigin())
 
@@ -75,7 +78,7 @@ def authenticate(
             caller = _internal_caller(internal, places, challenge, exchange, services)
         exchange.caller = caller
         if not (any_operation or caller.may_call(exchange.operation)):
-            raise _not_allowed(exchange.operation)
+            raise not_allowed(exchange.operation)
         if caller.ips is not None:
             _check_address(caller.ips, exchange, services)
         return following(exchange)
@@ -279,6 +282,13 @@ def _not_allowed(operation: str) -> GatewayError:
     """403 for an operation that the token may not call."""
     message = f"This token may not call '{operation}'."
     return GatewayError(403, "operation_not_allowed", message)
+
+
+def _no_socket(operation: str) -> GatewayError:
+    """426 for a WebSocket that the token may not open (RFC 9110 15.5.22)."""
+    message = f"This token may not call '{operation}'; send a POST to the same path over HTTP/1.1."
+    headers = [("upgrade", "HTTP/1.1"), ("connection", "Upgrade")]
+    return GatewayError(426, "operation_not_allowed", message, headers=headers)
 
 
 def _check_address(ips: tuple[str, ...], exchange: Exchange, services: Services) -> None:

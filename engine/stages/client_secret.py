@@ -41,7 +41,7 @@ def caller_of_client_secret(
             keys.expired += 1
             raise GatewayError(401, "invalid_api_key", _EXPIRED, headers=challenge)
         keys.accepted += 1
-        exchange.token, exchange.client_secret = secret.token, secret
+        exchange.token, exchange.record.client_secret = secret.token, secret
         return caller
     return None
 
@@ -61,7 +61,7 @@ def bind_session(model: Expression, form: ClientSecretFormat) -> Stage:
     GatewayError 403 for a request that asks for more."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        if (secret := exchange.client_secret) is not None:
+        if (secret := exchange.record.client_secret) is not None:
             _bind_model(secret, model, exchange)
             _bind_parameters(secret, form, exchange)
         return following(exchange)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from engine.callers.limit_set import LimitSet, LimitSets, Part
+from engine.callers.request_names import place_text
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import RequestRecord
@@ -18,7 +19,8 @@ from engine.process.log_throttle import LogThrottle
 from engine.values.calendar import SECOND, Calendar
 from engine.values.counters import Counters, CountersAway, TakeResult
 from engine.values.errors import GatewayError
-from engine.values.quota import KINDS, QuotaRule, Window
+from engine.values.quota import KINDS, Quota, QuotaRule, Window
+from engine.values.sharing import NOBODY, OTHERS, PLACES, Sharer, Sharing
 
 counters_warning = LogThrottle(level=logging.ERROR)
 """Logs that the counters are unavailable, at most once a minute."""
@@ -27,19 +29,21 @@ counters_warning = LogThrottle(level=logging.ERROR)
 def limit(
     rules: Sequence[QuotaRule], services: Services, upstream: str = "", part: Part = Part.ALL
 ) -> Stage:
-    """A stage that enforces one `part` of the quotas of a route and of the caller's token at once.
+    """A stage that enforces one `part` of the quotas of a route, of the caller's token and of its
+    teams at once.
 
     Raises GatewayError 429, for money 402, with `retry-after`; 503 when the counters are
-    unavailable and the config says to deny. A request that never reaches an upstream is refunded.
+    unavailable and the config says to deny; 400 for a request that lacks what a limit counts by,
+    if that is refused. A request that never reaches an upstream is refunded.
     `upstream` is the fixed upstream of the route, "" for none.
     """
-    limit_sets = LimitSets(rules, services.proxies, upstream, part)
-    has_rules, is_first = limit_sets.has_rules, part is Part.HEAD
+    limit_sets = LimitSets(rules, services.proxies, upstream, part, tables=services.names)
+    has_rules, is_first = limit_sets.has_rules, part.earlier is None
     counters = services.counters
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         caller = exchange.caller
-        if counters is None or not (has_rules or (caller is not None and caller.limits)):
+        if counters is None or not (has_rules or (caller is not None and caller.is_limited)):
             return following(exchange)
         limits = limit_sets.of(exchange)
         if not limits.limits:
@@ -86,14 +90,38 @@ def _denial(
     assert denied is not None
     rule = limits.rules[denied]
     record.limit = rule.name.partition("/")[0]
-    return _refusal(rule, costs[denied], result.waits[denied], now, headers)
+    sharer = sharers_text(rule.by, limits.sharers[denied])
+    return _refusal(rule.quota, sharer, costs[denied], result.waits[denied], now, headers)
 
 
-def _refusal(rule: QuotaRule, cost: int, wait: float, now: float, headers: Headers) -> GatewayError:
-    """The error of a request that is beyond a quota; `wait` in seconds, `now` in Unix seconds."""
-    quota, kind = rule.quota, KINDS[rule.quota.kind]
+def sharers_text(by: Sharing, name: str) -> str:
+    """Who shares a quota, for a message to the caller; `name` is that under which it is counted."""
+    names = name.split("|") if len(by.sharers) > 1 else [name]
+    texts = [_sharer_text(one, text) for one, text in zip(by.sharers, names, strict=True)]
+    return " with ".join(texts) if texts else "all callers together"
+
+
+def _sharer_text(sharer: Sharer, name: str) -> str:
+    if sharer.kind == "team":
+        named = "this team" if name.startswith("#") else f"team '{name}'"
+        return "all callers without a team" if name == NOBODY else named
+    if sharer.kind not in PLACES:
+        return f"this {sharer.kind}"
+    place = place_text(sharer)
+    others = {
+        NOBODY: f"all requests without {place}",
+        OTHERS: f"all further values of {place}",
+    }
+    return others.get(name, f"this {place}")
+
+
+def _refusal(
+    quota: Quota, sharer: str, cost: int, wait: float, now: float, headers: Headers
+) -> GatewayError:
+    """The error of a request that is beyond a quota of `sharer`; `wait` in seconds, `now` in Unix
+    seconds."""
+    kind = KINDS[quota.kind]
     next_window = _next_window(quota.window, now + wait)
-    sharer = {"token": "this token", "all": "all callers together"}.get(rule.by, f"this {rule.by}")
     window = _window_text(quota.window)
     too_large = cost > quota.amount
     if kind.at_one_time:

@@ -74,6 +74,8 @@ class MessageStream:
             pass
         finally:
             self.has_ended = True
+            self._channel.outbox.drop()
+            self._sock.close()  # it may be long until somebody asks for more
             self._arrival.set()
 
     def _add(self, message: bytes) -> None:

@@ -142,7 +142,8 @@ class _Walk:
         return [start] if self._request.backward else holders[index:]
 
     def _page(self, position: Position) -> Response | tuple[Response, VendorPage, bytes]:
-        """A page of a vendor with its text, or a response that is none."""
+        """A page of a vendor with its text, or its error. Raises GatewayError 502 for rows that
+        cannot be told apart: callers can ask vendors for other forms, such as `alt=proto`."""
         exchange, holder, backward = self._exchange, position.holder, self._request.backward
         assert holder is not None
         self._opened.holder = holder
@@ -152,13 +153,15 @@ class _Walk:
         )
         response = self._forward.fetch(exchange)
         kind = next((value for name, value in response.headers if name == "content-type"), "")
-        if response.status != 200 or not is_json(kind):
+        if response.status >= 400 or response.status == 304:
             return response
+        if response.status != 200 or not is_json(kind):
+            raise _unreadable("it is not the JSON that lists are read from")
         text = _text(response)
         try:
             value = orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            raise _unreadable() from error
+            raise _unreadable("it is not JSON") from error
         return response, VendorPage(value, self._lists, self._size, backward=backward), text
 
     def _take(self, page: VendorPage, text: bytes, skip: int) -> int | None:
@@ -232,16 +235,17 @@ def _text(response: Response) -> bytes:
     for piece in pieces:
         data += piece
         if len(data) > MAX_PAGE:
-            raise _unreadable()
+            raise _unreadable(f"it has more than {MAX_PAGE} bytes")
     coding = next((value for name, value in response.headers if name == "content-encoding"), "")
     text = decode_body(coding, bytes(data))
     if text is None:
-        raise _unreadable()
+        raise _unreadable("its Content-Encoding is not known")
     return text
 
 
-def _unreadable() -> GatewayError:
-    return GatewayError(502, "upstream_error", "The upstream's list cannot be read.")
+def _unreadable(reason: str) -> GatewayError:
+    message = f"The upstream's list cannot be read: {reason}."
+    return GatewayError(502, "upstream_error", message)
 
 
 def _too_long(lists: ListFacts) -> GatewayError:

@@ -36,6 +36,7 @@ _NO_WEBSOCKET = frozenset({400, 404, 405, 426, 501})
 """Statuses that say that there is no WebSocket at an address, for this long:"""
 
 _REFUSED_SECONDS = 300.0
+_CREDENTIALS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 _OF_HTTP = frozenset({"content-type", "content-encoding", "accept"})
 _STALE = frozenset({"previous_response_not_found", "websocket_connection_limit_reached"})
 """Errors after which another socket, and all items, heal."""
@@ -64,12 +65,17 @@ class RefusedUpgrades:
         return self._until.get(client, 0.0) > self._clock()
 
 
+_Address = tuple[Client, str, tuple[tuple[str, str], ...]]
+"""Where a socket goes: the target of its requests, and the credential that it was opened with."""
+
+
 class UpstreamSockets:
-    """The sockets to upstreams of one lane of a caller's socket, one for each client."""
+    """The sockets to upstreams of one lane of a caller's socket, one for each address. A request
+    that is hedged goes by HTTP while the first one is answered."""
 
     def __init__(self, refused: RefusedUpgrades) -> None:
         self._refused = refused
-        self._sockets: dict[Client, UpstreamSocket] = {}
+        self._sockets: dict[_Address, UpstreamSocket] = {}
 
     def send(
         self, client: Client, timeouts: Timeouts, request: UpstreamRequest, timeout: float
@@ -79,9 +85,13 @@ class UpstreamSockets:
         path, body = request.path, request.body
         fits = request.method == "POST" and path.endswith(_PATH)
         if fits and isinstance(body, bytes) and client not in self._refused:
-            socket = self._sockets.get(client)
+            credentials = tuple(pair for pair in request.headers if pair[0] in _CREDENTIALS)
+            address = client, request.target, credentials
+            socket = self._sockets.get(address)
             if socket is None:
-                socket = self._sockets[client] = UpstreamSocket(client, timeouts)
+                socket = self._sockets[address] = UpstreamSocket(client, timeouts)
+            if socket.is_busy:
+                return _by_http(client, request, timeout)
             response = socket.send(request, orjson.loads(body), timeout)
             if response is not None:
                 return response
@@ -108,7 +118,14 @@ class UpstreamSocket:
         self._client, self._timeouts = client, timeouts
         self._stream: MessageStream | None = None
         self._conversation: _Conversation | None = None
+        self._is_opening = self._is_asked = False
         self.has_no_websocket = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it answers a request."""
+        is_open = self._stream is not None and not self._stream.has_ended
+        return self._is_opening or (is_open and self._is_asked)
 
     def send(
         self, request: UpstreamRequest, content: Json, timeout: float
@@ -125,7 +142,11 @@ class UpstreamSocket:
                 if response.error_code not in _STALE:
                     return response
             self.close()
-        opened = self._open(request, timeout)
+        self._is_opening = True
+        try:
+            opened = self._open(request, timeout)
+        finally:
+            self._is_opening = False
         if opened is None:
             return None
         self._stream = opened
@@ -143,9 +164,10 @@ class UpstreamSocket:
         message = self._message(content, items)
 
         def ended(response: Json | None) -> None:
+            self._is_asked = False
             self._conversation = None if response is None else _after(response, items)
 
-        self._conversation = None
+        self._conversation, self._is_asked = None, True
         stream.send(message)
         return SocketResponse(stream, deadlines, ended).begin()
 

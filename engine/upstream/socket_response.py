@@ -47,7 +47,7 @@ class SocketResponse:
         self.headers: list[tuple[str, str]] = list(_EVENTS)
         self._stream, self._deadlines, self._on_end = stream, deadlines, on_end
         self._data: list[bytes] = []
-        self._items: list[object] = []
+        self._items: list[bytes] = []
         self._has_ended = self._is_closed = False
         self._failure: UpstreamFailure | None = None
 
@@ -161,7 +161,8 @@ class SocketResponse:
             self._end(None)
             return
         if not response.get("output"):
-            items = [json_or_none(item).get("item") for item in self._items]  # type: ignore[arg-type]
+            done = map(json_or_none, self._items)
+            items = [event["item"] for event in done if isinstance(event, dict) and "item" in event]
             response = {**response, "output": items}
         self._end(response)
 

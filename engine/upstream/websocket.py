@@ -69,7 +69,7 @@ def converse(
 
 def _opening(exchange: Exchange, dialect: Dialect) -> bytes:
     """The first message to the upstream: the settings that a client secret is for."""
-    secret, form = exchange.client_secret, dialect.client_secrets
+    secret, form = exchange.record.client_secret, dialect.client_secrets
     return b"" if secret is None or form is None else form.opening(secret.session)
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 from engine.values.quota import Quota
 from engine.values.wildcard import Patterns, shared_patterns
 
 PREFIX = "mw-"
+
+AllowLists = tuple[tuple[str, ...], ...]
+"""Lists of names and wildcards. What is allowed matches each of them; without a list, all is."""
 
 
 def new_secret() -> str:
@@ -22,11 +26,31 @@ def digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Team:
+    """A team of the config: what its members may do, those of the teams below it included, and the
+    `limits` that they share. `models` and `operations` are as those of a caller. `parent` is the
+    name of the team in which it is, "" for none.
+
+    A config makes each team once: it is equal to itself only, which is quick to compare.
+    """
+
+    name: str
+    models: tuple[str, ...] | None = None
+    operations: tuple[str, ...] | None = None
+    limits: tuple[Quota, ...] = ()
+    parent: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The caller of a token, and what the token permits.
 
-    `team` is "" for none, and so is `priority`.
+    `team` is "" for none, and so is `priority`. `teams` are the team of this name and those above
+    it, the lowest first, as far as the config declares them: the caller may do what all of them and
+    the token permit.
+
+    `claims` are those of a JSON Web Token by which limits count, by their place.
 
     `models` are names or wildcards (`gpt-4o*`); None allows every model, an empty tuple none.
     `operations` are wildcards over `spec.operationId`, `ips` addresses or networks, None allows
@@ -41,12 +65,28 @@ class Caller:
     limits: tuple[Quota, ...] = ()
     team: str = ""
     priority: str = ""
+    teams: tuple[Team, ...] = ()
+    claims: Mapping[str, str] = field(default_factory=dict, compare=False)
+    model_lists: AllowLists = field(init=False, repr=False, compare=False)
+    operation_lists: AllowLists = field(init=False, repr=False, compare=False)
+    is_limited: bool = field(init=False, repr=False, compare=False)
     _models: Patterns = field(init=False, repr=False, compare=False)
     _operations: Patterns = field(init=False, repr=False, compare=False)
+    _team_models: tuple[Patterns, ...] = field(init=False, repr=False, compare=False)
+    _team_operations: tuple[Patterns, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        holders: tuple[Caller | Team, ...] = (self, *self.teams)
+        models = tuple(tuple(one.models) for one in holders if one.models is not None)
+        operations = tuple(tuple(one.operations) for one in holders if one.operations is not None)
+        object.__setattr__(self, "is_limited", any(one.limits for one in holders))
+        object.__setattr__(self, "model_lists", models)
+        object.__setattr__(self, "operation_lists", operations)
         object.__setattr__(self, "_models", shared_patterns(tuple(self.models or ())))
         object.__setattr__(self, "_operations", shared_patterns(tuple(self.operations or ())))
+        of_teams = models[self.models is not None :], operations[self.operations is not None :]
+        object.__setattr__(self, "_team_models", tuple(map(shared_patterns, of_teams[0])))
+        object.__setattr__(self, "_team_operations", tuple(map(shared_patterns, of_teams[1])))
 
     def __reduce__(self) -> tuple[type[Caller], tuple[object, ...]]:
         """Another process makes it anew, so that its patterns are shared there as well."""
@@ -54,8 +94,13 @@ class Caller:
 
     def may_use(self, model: str) -> bool:
         """Whether the caller may ask for this model."""
-        return self.models is None or self._models.match(model)
+        if self.models is not None and not self._models.match(model):
+            return False
+        return not self._team_models or all(each.match(model) for each in self._team_models)
 
     def may_call(self, operation: str) -> bool:
         """Whether the caller may call this operation, known as `spec.operationId`."""
-        return self.operations is None or self._operations.match(operation)
+        if self.operations is not None and not self._operations.match(operation):
+            return False
+        lists = self._team_operations
+        return not lists or all(each.match(operation) for each in lists)

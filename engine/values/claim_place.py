@@ -23,8 +23,7 @@ class ClaimPlace:
     def parse(cls, text: str) -> ClaimPlace:
         """Raises ValueError for a text that is no place."""
         if text.startswith("/"):
-            names = json_pointer.path_of(text)
-            return cls(text, tuple(int(n) if n.isdecimal() else n for n in names))
+            return cls(text, tuple(map(_step, json_pointer.path_of(text))))
         steps: list[str | int] = []
         for part in text.split("."):
             match = _STEP.fullmatch(part)
@@ -45,3 +44,8 @@ class ClaimPlace:
             else:
                 return None
         return value
+
+
+def _step(name: str) -> str | int:
+    """A step of a JSON Pointer: an index is written without leading zeros (RFC 6901 4)."""
+    return int(name) if re.fullmatch(r"0|[1-9]\d{0,3}", name, re.ASCII) else name

@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.values import units
 from engine.values.calendar import PERIODS, WEEKDAYS, Calendar
+from engine.values.sharing import Sharing
 from engine.values.usage import NANO, Usage
 
 _PERIODS = "|".join(PERIODS)
@@ -23,15 +24,6 @@ WINDOW = (
 """A window as text: a duration, or `day`, `month`, `week in Europe/Vienna from sunday`."""
 COUNT = rf"^[1-9][0-9]{{0,14}}/{WINDOW}$"
 MONEY = rf"^[0-9]{{1,9}}(\.[0-9]{{1,9}})? [A-Z]{{3}}/{WINDOW}$"
-
-BY = {
-    "description": "What shares it: each token (default), route, model or upstream, or all.",
-    "type": "string",
-    "enum": ["token", "route", "model", "upstream", "all"],
-    "default": "token",
-}
-"""The schema of `by`, the sharers of a quota. Without tokens on a route, `token` is an address."""
-
 
 AMOUNT = {
     "type": "integer",
@@ -122,17 +114,17 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class QuotaRule:
-    """A quota, its sharers (see BY), and the name under which it is counted."""
+    """A quota, its sharers, and the name under which it is counted."""
 
     quota: Quota
-    by: str
+    by: Sharing
     name: str
 
 
-def depends_on_model(quota: Quota, by: str) -> bool:
+def depends_on_model(quota: Quota, by: Sharing) -> bool:
     """Whether the model of a request, or its body, decides what it takes of a quota, or who shares
     that; of the others the head of the request decides."""
-    return by in ("model", "upstream") or KINDS[quota.kind].cost is not None
+    return by.depends_on_model or KINDS[quota.kind].cost is not None
 
 
 def amount_text(kind: QuotaKind, amount: int) -> str:

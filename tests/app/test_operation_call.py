@@ -7,6 +7,7 @@ from engine.app.machine_stores import open_shared
 from engine.app.operation_call import OperationCall
 from engine.app.worker_parts import identity, parts_of
 from engine.app.worker_services import services_of
+from engine.edge.inside_call import InsideCalls
 from engine.exchange.caller_connection import InternalCaller
 from engine.spec.request_writer import RequestValues
 from engine.upstream.client.client import Client
@@ -17,7 +18,9 @@ from tests.support.each import each
 @pytest.fixture
 def operation(shop):
     plan = shop.plan
-    parts = parts_of(plan, services_of(plan), Client, open_shared(plan.config), identity)
+    parts = parts_of(
+        plan, services_of(plan), Client, open_shared(plan.config), identity, InsideCalls()
+    )
     route = next(each_route for each_route in plan.routes if each_route.operation.name == "show")
     return OperationCall(shop.app, route, parts)
 

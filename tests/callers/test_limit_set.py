@@ -10,6 +10,7 @@ from engine.values.caller import Caller
 from engine.values.counters import Limit
 from engine.values.price import Prices, price_of
 from engine.values.quota import Quota, QuotaRule
+from engine.values.sharing import shared_by
 from engine.values.usage import Takes, Usage
 from tests.support.exchanges import new_exchange
 
@@ -20,7 +21,7 @@ TOKENS, MONEY = Quota("tokens", 1000, 60.0), Quota("spend", 10**9, 60.0)
 
 def limits(*quotas):
     return LimitSet(
-        [QuotaRule(one, "token", f"{one.kind}/{at}") for at, one in enumerate(quotas)],
+        [QuotaRule(one, shared_by("token"), f"{one.kind}/{at}") for at, one in enumerate(quotas)],
         ["alice"] * len(quotas),
     )
 
@@ -118,7 +119,7 @@ def test_headers_of_one_request_are_not_those_of_the_next():
 
 
 def test_limit_sets_are_made_once_for_each_caller_and_the_last_used_are_kept():
-    sets = LimitSets([QuotaRule(RATE, "token", "rate")], (), "fixed", size=2)
+    sets = LimitSets([QuotaRule(RATE, shared_by("token"), "rate")], (), "fixed", size=2)
     a, b, _, again, b_again = (sets.of(new_exchange(caller=Caller(name))) for name in "abcab")
     assert a is not again
     assert b is not b_again

@@ -4,6 +4,7 @@ import gevent
 import pytest
 
 from engine.callers.cache import TokenCache
+from engine.callers.jwt.identity import issuer_identity, revocable, unrevocable
 from engine.callers.revocation import REMOVED, TokenValidity, sweep
 from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller
@@ -60,6 +61,13 @@ def test_a_token_that_a_later_config_removed_or_shortened_ends(clock):
     assert validity.revoked(["lasting", "short"]) == {"lasting"}
     clock.now = 1005.0
     assert validity.revoked(["short"]) == {"short"}
+
+
+def test_signed_tokens_end_when_they_or_their_issuers_are_removed(clock):
+    signed = [revocable("a", "1"), revocable("a", "2"), unrevocable("b", "0a"), revocable("c", "1")]
+    ended = {revocable("a", "1"): REMOVED, issuer_identity("b"): REMOVED}
+    validity = TokenValidity(CONFIG, None, 10.0, lambda: ended, clock)
+    assert validity.revoked(signed) == {signed[0], signed[2]}
 
 
 def test_a_removed_token_that_the_records_have_goes_on(clock, records):

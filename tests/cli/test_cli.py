@@ -27,7 +27,18 @@ def test_every_command_has_its_file_and_its_name():
             "ledger",
             "mock",
         ),
-        *("providers", "reload", "routes", "schema", "serve", "test", "token", "top", "usage"),
+        *(
+            "providers",
+            "reload",
+            "routes",
+            "schema",
+            "serve",
+            "test",
+            "token",
+            "tools",
+            "top",
+            "usage",
+        ),
         "version",
     ]
 

@@ -66,7 +66,7 @@ def test_upstreams_respond_as_configured():
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["GET"], "Missing argument"),
+        (["GET"], "write METHOD and PATH, or --tool and --arguments"),
         (["GET", "v1/items/7"], "does not begin with"),
         (["GET", "/v1/items/7", "-H", "nonsense"], "name: value"),
         (["GET", "/v1/items/7", "--token", "alicia"], "did you mean 'alice'?"),

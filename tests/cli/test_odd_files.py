@@ -107,7 +107,7 @@ def refusing(function):
         return function(path, *arguments, **more)
     return call
 
-for name in ("stat", "read_bytes", "read_text", "mkdir"):
+for name in ("stat", "open", "read_bytes", "read_text", "mkdir"):
     setattr(Path, name, refusing(getattr(Path, name)))
 cli.main(sys.argv[1:])
 """

@@ -18,6 +18,7 @@ MEMBERS = {
         "prices",
         "transforms",
         "tools",
+        "teams",
     ),
 }
 """The members that have a fixed set of values."""

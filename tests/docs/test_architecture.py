@@ -65,11 +65,19 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
     """Besides `report`, which looks at responses only, `turn`, which only heavy workers have,
-    `open_ids`, which only operations with objects have, and `alternatives`, before the stages, with
-    what it tries."""
+    `open_ids`, which only operations with objects have, `client_secret`, which only realtime
+    sessions have, and `alternatives`, before the stages, with what it tries."""
     modules = {path.stem for path in (ROOT / "engine" / "stages").glob("[a-z]*.py")}
     named = {name.replace(" ", "_") for name in stages}
-    others = {"report", "turn", "open_ids", "transform", "alternatives", "alternative_operation"}
+    others = {
+        "report",
+        "turn",
+        "open_ids",
+        "client_secret",
+        "transform",
+        "alternatives",
+        "alternative_operation",
+    }
     assert modules - named - others == set()
 
 

@@ -31,6 +31,10 @@ from tests.support.postgres import binaries
 from tests.support.redis_server import BINARY as REDIS
 from tests.support.redis_server import command
 
+_TO_GATEWAY = """\
+export OPENAI_API_BASE=http://127.0.0.1:8080/v1
+export OPENAI_API_KEY=$MODELWAY_TOKEN
+"""
 ELSEWHERE = {
     ("docs/how-to/agents.md", "export MODELWAY_TOKEN"): "tests/e2e/test_connect.py",
     ("docs/how-to/agents.md", "export ANTHROPIC_BASE_URL"): "tests/e2e/test_agents_page.py",
@@ -41,7 +45,25 @@ ELSEWHERE = {
     ("docs/how-to/agents.md", "export COPILOT"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "export KIMI"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "cline auth"): "tests/e2e/test_agents_page.py",
-    ("docs/how-to/agents.md", "export OPENAI_API_BASE"): "tests/e2e/test_agents_page.py",
+    (
+        "docs/how-to/agents.md",
+        _TO_GATEWAY + "export MSWEA",
+    ): "tests/e2e/test_agents_page.py",
+    (
+        "docs/how-to/agents.md",
+        _TO_GATEWAY + "export AIDER",
+    ): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "cn --config"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/objects.md", "objects: {key: ["): "tests/e2e/test_objects.py",
+    ("docs/how-to/objects.md", "specs:"): "tests/plan/test_object_checks.py",
+    ("docs/reference/ledger.md", "$ modelway usage --by session"): "tests/cli/test_usage.py",
+    ("docs/reference/operations.md", "curl https"): "tests/e2e/test_client_secrets.py",
+    ("docs/reference/operations.md", '{"value": "ek_'): "tests/e2e/test_client_secrets.py",
+    ("docs/reference/responses-websocket.md", "routes:"): "tests/e2e/test_responses_websocket.py",
+    (
+        "docs/reference/responses-websocket.md",
+        "upstreams:",
+    ): "tests/upstream/test_responses_socket.py",
     ("docs/how-to/agents.md", "import os"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "import Anthropic"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "import { createOpenAI }"): "tests/e2e/test_agents_page.py",

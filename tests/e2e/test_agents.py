@@ -94,6 +94,10 @@ def require(agent: Agent) -> None:
         pytest.skip(missing)
 
 
+NO_WEBSOCKET = 426
+"""The answer to Codex, which tries a WebSocket first: these gateways have no route for one."""
+
+
 def records(running: Running) -> list[Any]:
     """The lines of the gateway's access log."""
     return [json.loads(line) for line in running.output().splitlines() if line.startswith("{")]
@@ -106,7 +110,7 @@ def run(agent: Agent, running: Running, model: str, folder: Path) -> AgentResult
     assert result.code == 0, result.errors
     assert "Done 0." in result.output
     assert (result.project / "note.txt").read_text().rstrip() == "seven"
-    log = records(running)[before:]
+    log = [each for each in records(running)[before:] if each["status"] != NO_WEBSOCKET]
     assert {(each["status"], each["outcome"]) for each in log} == {(200, "complete")}
     return result
 

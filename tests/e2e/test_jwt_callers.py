@@ -82,7 +82,7 @@ callers:
       leeway: 0s
       claims: {{models: models, rate: rate}}
       models: [one]
-    - {{issuer: "http://127.0.0.1:9", audience: modelway}}
+    - {{issuer: "http://127.0.0.1:9", audience: modelway, prefix: "away:"}}
 """
         text = project(folder, upstream.url, {"chat": "[]"}, workers=1, more=callers)
         with gateway(folder, text) as running:
@@ -171,3 +171,17 @@ def test_a_stream_ends_when_a_reload_revokes_its_token(deployment):
     response = deployment.ask(secret)
     assert_error(response, 401, "invalid_api_key")
     assert "revoked" in response.json()["error"]["message"]
+
+
+def test_a_stream_ends_when_a_reload_removes_its_issuer(deployment):
+    world = deployment.world
+    secret = world.token(sub="carol")
+
+    def remove() -> None:
+        text = deployment.file.read_text()
+        deployment.file.write_text(text.replace(world.issuer, "http://127.0.0.1:8"))
+        deployment.running.process.send_signal(signal.SIGHUP)
+
+    assert b"invalid_api_key" in last_event(deployment, secret, remove)
+    assert not world.finish.is_set()
+    assert "issuer" in deployment.ask(secret).json()["error"]["message"]

@@ -236,7 +236,7 @@ def test_nothing_else_is_served_below_v2(client: OpenAI) -> None:
 @pytest.mark.parametrize(
     ("model", "has"),
     [
-        ("whisper-1", "openai.createTranscription"),
+        ("whisper-1", "openai.createTranscription and openai.createTranslation"),
         ("gpt-9-transcribe-large", "openai.createTranscription"),
         ("gpt-image-9", "openai.createImage and openai.createImageEdit"),
         ("native-claude", "anthropic.createMessage and anthropic.countTokens"),

@@ -342,17 +342,6 @@ def test_a_refusal_is_plain_http_and_the_same_as_for_a_chat(
     assert (chat.status_code, chat.code, chat.type) == (status, error["code"], error["type"])
 
 
-def test_no_socket_opens_where_each_frame_names_a_model(live: Platform) -> None:
-    """The right to a model is checked once, by the URL of the handshake."""
-    with (
-        OpenAI(base_url=f"{live.url}/v1", api_key=ALL, **WAYS) as client,
-        pytest.raises(InvalidStatus) as excinfo,
-        client.responses.connect(),
-    ):
-        pass
-    assert excinfo.value.response.status_code == 426
-
-
 @pytest.mark.parametrize(("server", "token"), [("gateway", ALL), ("mock", CREDENTIAL)])
 def test_a_request_without_upgrade_is_426(live: Platform, server: str, token: str) -> None:
     port = getattr(live, server).port

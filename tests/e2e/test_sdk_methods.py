@@ -6,15 +6,17 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic import Anthropic
+from anthropic import Anthropic, NotFoundError
 from google import genai
-from google.genai import types
+from google.genai import errors, types
 from openai import OpenAI
 
+from engine.values.caller import digest
 from tests.support.genai_methods import calls
 from tests.support.running import ALL, Running, gateway, mock, patient, pointed_at, shipped
 from tests.support.sdk_methods import FILE, Calls
@@ -28,6 +30,8 @@ GIVEN: dict[str, Any] = {
     "max_tokens": 9,
     "messages": [{"role": "user", "content": "hi"}],
 }
+OTHER = "mw-" + "d" * 64
+"""The token of another caller."""
 _RESPONSE = {"model": "gpt-4o", "input": "hi"}
 SPECIAL: dict[str, dict[str, Any]] = {
     "audio.speech.create": {"model": "tts-1", "voice": "alloy"},
@@ -61,19 +65,48 @@ OPENAI_REASONS = {
     "realtime.client_secrets.create": "needs client_secrets.keys: test_client_secrets.py",
 }
 """The methods of OpenAI's SDK that are not served by the shipped config."""
+GOOGLE_REASONS = {
+    "auth_tokens.create": "hands out a key of the vendor",
+    "interactions.auth_tokens.create": "hands out a key of the vendor",
+    "interactions.auth_tokens.delete": "of a key of the vendor",
+}
+"""The methods of google-genai that are not served."""
+
+
+@dataclass
+class Vendors:
+    """A mock of what the shipped config serves, and the text of that config."""
+
+    url: str
+    config: str
+    folder: Path
 
 
 @pytest.fixture(scope="module")
-def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """The shipped gateway with the objects of objects.yaml, in front of a mock of the same."""
+def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
+    """A mock of the shipped gateway with the objects of objects.yaml."""
     folder: Path = tmp_path_factory.mktemp("methods")
     config = shipped(folder / "project").replace("# include: [objects", "include: [objects", 1)
     path = folder / "project" / "mock.yaml"
     path.write_text(config.replace("{listen}", "127.0.0.1:1"))
-    with (
-        mock(folder, "--config", str(path)) as upstream,
-        gateway(folder / "project", patient(config), pointed_at(upstream.url)) as running,
-    ):
+    with mock(folder, "--config", str(path)) as upstream:
+        yield Vendors(upstream.url, patient(config), folder / "project")
+
+
+@pytest.fixture(scope="module")
+def front(vendors: Vendors) -> Iterator[Running]:
+    """The shipped gateway with the objects of objects.yaml, whose ids are not sealed."""
+    with gateway(vendors.folder, vendors.config, pointed_at(vendors.url)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sealed(vendors: Vendors) -> Iterator[Running]:
+    """The same gateway with sealed ids."""
+    token = f"  - {{name: other, sha256: {digest(OTHER)}}}"
+    config = vendors.config.replace("\ntokens:\n", f"\ntokens:\n{token}\n", 1)
+    config += f"\nobjects: {{key: {'0123456789abcdef' * 2}}}\n"
+    with gateway(vendors.folder, config, pointed_at(vendors.url)) as running:
         yield running
 
 
@@ -121,8 +154,17 @@ def test_every_method_of_google_genai_is_served(front: Running) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         client = genai.Client(api_key=ALL, http_options=options)
-        served = [name for name, call in calls(client) if call() is not name]
+        served, refused = [], set()
+        for name, call in calls(client):
+            if name not in GOOGLE_REASONS:
+                call()
+                served.append(name)
+                continue
+            with pytest.raises(Exception, match=r"There is no (POST|DELETE) /"):
+                call()
+            refused.add(name)
     assert len(served) >= 75
+    assert refused == GOOGLE_REASONS.keys()
 
 
 def test_an_uploaded_file_is_found_until_it_is_deleted(front: Running) -> None:
@@ -150,3 +192,55 @@ def test_the_three_vendors_files_have_one_path(front: Running) -> None:
     files = google.files
     file = files.upload(file=io.BytesIO(b"x"), config={"mime_type": "text/plain"})
     assert file.name in [each.name for each in files.list()]
+
+
+def google(running: Running, token: str = ALL) -> genai.Client:
+    return genai.Client(api_key=token, http_options=types.HttpOptions(base_url=running.url))
+
+
+def test_a_file_that_google_uploads_in_pieces_is_its_callers(sealed: Running) -> None:
+    """The address of an upload, which has no token, is that of the caller who has begun it."""
+    client = google(sealed)
+    options = types.UploadFileConfig(mime_type="text/plain", display_name="notes")
+    file = client.files.upload(file=io.BytesIO(b"hello"), config=options)
+    assert str(file.name).startswith("files/mw")
+    assert client.files.get(name=str(file.name)).display_name == "notes"
+    assert [each.name for each in client.files.list()] == [file.name]
+    asked = client.models.generate_content(model="gemini-2.5-flash", contents=[file, "hi"])
+    assert asked.candidates
+    other = google(sealed, OTHER)
+    assert list(other.files.list()) == []
+    with pytest.raises(errors.ClientError, match="no such object"):
+        other.models.generate_content(model="gemini-2.5-flash", contents=[file, "hi"])
+    with pytest.raises(errors.ClientError, match="no such object"):
+        other.files.get(name=str(file.name))
+
+
+def test_a_chat_names_files_of_its_caller_only(sealed: Running) -> None:
+    def ask(client: Anthropic, file: str) -> Any:
+        source: Any = {"type": "file", "file_id": file}
+        message: Any = {"role": "user", "content": [{"type": "document", "source": source}]}
+        return client.beta.messages.create(
+            model="claude-sonnet",
+            max_tokens=9,
+            messages=[message],
+            betas=["files-api-2025-04-14"],
+        )
+
+    with (
+        Anthropic(base_url=sealed.url, api_key=ALL, max_retries=0) as client,
+        Anthropic(base_url=sealed.url, api_key=OTHER, max_retries=0) as other,
+    ):
+        file = client.beta.files.upload(file=("a.txt", b"hi", "text/plain"))
+        assert ask(client, file.id).role == "assistant"
+        for asker, name in ((other, file.id), (client, "file_011CNha8iCJcU1wXNR6q4V8w")):
+            with pytest.raises(NotFoundError, match="no such object"):
+                ask(asker, name)
+
+
+def test_the_version_of_a_skill_is_found_by_its_id(sealed: Running) -> None:
+    with Anthropic(base_url=sealed.url, api_key=ALL, max_retries=0) as client:
+        skill = client.beta.skills.create(files=[("s/SKILL.md", b"---\nname: s\n---\n")])
+        version = client.beta.skills.versions.create(skill.id, files=[("s/SKILL.md", b"-")])
+        found = client.beta.skills.versions.retrieve(version.id, skill_id=skill.id)
+        assert found.id == version.id

@@ -31,6 +31,7 @@ def test_a_place_of_a_request(text, location, steps):
         ({"at": "body#/id", "address": True}, "needs 'after'"),
         ({"at": "body#/id", "pass": "auto"}, "'pass' is a list"),
         ({"at": "body#/id", "prefix": 1}, "'prefix' is a text"),
+        ({"at": "query.id", "bearer": 1}, "'bearer' is true or false"),
     ],
 )
 def test_a_place_that_cannot_be_read_says_why(value, words):
@@ -121,3 +122,18 @@ def test_a_prefix_may_have_variables_of_the_path():
         "operation", {"at": "path.op", "prefix": "models/{model}/operations/"}, REQUEST
     )
     assert place.full_prefix({"model": "veo"}.__getitem__) == "models/veo/operations/"
+
+
+def test_nobody_bears_an_id_of_a_response():
+    with pytest.raises(BadPlace, match="at a place of requests"):
+        read_place("file", {"at": "body#/id", "bearer": True}, RESPONSE)
+
+
+def test_an_id_in_the_query_of_a_url_ends_with_its_parameter():
+    place = read_place("upload", {"at": "header.x-url", "after": "upload_id="}, RESPONSE)
+    url = "https://a.example/upload?upload_id=abc&upload_protocol=resumable"
+    assert place.split(url) == (
+        "https://a.example/upload?upload_id=",
+        "abc",
+        "&upload_protocol=resumable",
+    )

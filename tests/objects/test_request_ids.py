@@ -8,6 +8,7 @@ import pytest
 from engine.exchange.body import Body
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import read_facts
+from engine.objects.owners import NOBODY
 from engine.objects.request_ids import IdOpener, RequestIds, vendor_ids
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.values.errors import GatewayError
@@ -28,12 +29,12 @@ def sealed(vendor_id="file-1", kind="file", owner=OWNER, holder=ALPHA):
 MINE, THEIRS = sealed(), sealed(owner=OTHER)
 
 
-def opened(facts, exchange, *, everybody=False, passes=False, names=None):
+def opened(facts, exchange, *, everybody=False, passes=False, names=None, owner=OWNER):
     """The exchange after its ids were opened, and what they said."""
     read, faults = read_facts(facts)
     assert faults == []
     opener = IdOpener(SEALER, everybody=everybody, passes=passes)
-    ids = OpenedIds(OWNER)
+    ids = OpenedIds(owner)
     RequestIds(read, opener, lambda exchange: None, names).open(exchange, ids)
     return ids
 
@@ -215,3 +216,28 @@ def test_a_body_in_which_ids_cannot_be_found_is_refused():
     )
     form = new_exchange(environ={"CONTENT_TYPE": MULTIPART}, body=Body(b"no multipart"))
     assert [refusal(facts, each).status for each in (plain, broken, form)] == [415, 400, 400]
+
+
+BEARER = {"names": {"upload": {"at": "query.id", "bearer": True}}}
+UPLOAD = sealed("abc", "upload")
+
+
+def test_whoever_bears_an_id_without_a_token_asks_for_its_owner():
+    ids = opened(BEARER, new_exchange(query=f"id={UPLOAD}"), owner=NOBODY)
+    assert ids.owner == OWNER
+
+
+@each(
+    ("facts", "owner"),
+    [
+        (BEARER, OTHER),  # a token of its own stands for nobody else
+        ({"names": {"upload": "query.id"}}, NOBODY),
+    ],
+)
+def test_otherwise_an_id_is_its_owners(facts, owner):
+    assert refusal(facts, new_exchange(query=f"id={UPLOAD}"), owner=owner).status == 404
+
+
+def test_a_forged_id_bears_nothing():
+    exchange = new_exchange(query=f"id={UPLOAD[:-2]}AA")
+    assert refusal(BEARER, exchange, owner=NOBODY).status == 404

@@ -20,6 +20,7 @@ from engine.values import quota
 from engine.values.discovery import Plugins
 from engine.values.errors import GatewayError
 from engine.values.quota import QuotaKind
+from engine.values.sharing import shared_by
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
 
@@ -104,7 +105,9 @@ def test_a_kind_of_the_table_is_named_in_reports():
 def test_every_kind_costs_something_or_is_counted_by_request():
     usage = Usage(input=1, output=1)
     for name, kind in quota.KINDS.items():
-        rule = quota.QuotaRule(quota.Quota(name, 5, 0.0 if kind.at_one_time else 60.0), "all", name)
+        rule = quota.QuotaRule(
+            quota.Quota(name, 5, 0.0 if kind.at_one_time else 60.0), shared_by(), name
+        )
         limits = LimitSet([rule], [""])
         exchange = new_exchange()
         exchange.record.usage, exchange.record.cost = usage, 7

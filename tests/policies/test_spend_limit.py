@@ -6,13 +6,14 @@ from engine.config.routes import Policy
 from engine.policies import guards
 from engine.values.calendar import Calendar
 from engine.values.quota import Quota
+from engine.values.sharing import shared_by
 
 
-@pytest.mark.parametrize("by", ["token", "all"])
-def test_its_quota(by):
+@pytest.mark.parametrize(("by", "sharing"), [("token", shared_by("token")), ("all", shared_by())])
+def test_its_quota(by, sharing):
     policy = Policy("spend_limit", {"amount": 0.1, "per": "1h", "by": by}, (), "")
     (rule,) = guards([policy], "USD").rules
-    assert (rule.quota, rule.by) == (Quota("spend", 10**8, 3600.0), by)
+    assert (rule.quota, rule.by) == (Quota("spend", 10**8, 3600.0), sharing)
 
 
 @pytest.mark.parametrize(

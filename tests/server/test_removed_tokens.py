@@ -29,6 +29,15 @@ def test_a_token_that_expires_earlier_now_has_its_new_end(tmp_path):
     assert tokens.read() == {"a": 1500.0}
 
 
+def test_a_removed_issuer_has_ended_until_a_config_has_it_again(tmp_path):
+    tokens = RemovedTokens(tmp_path, {}, {"jwt:a"})
+    tokens.publish({}, (), {"jwt:a", "jwt:b"})
+    tokens.publish({}, ["jwt:b\n1"], {"jwt:b"})
+    assert tokens.read() == {"jwt:a": REMOVED, "jwt:b\n1": REMOVED}
+    tokens.publish({}, (), {"jwt:a"})
+    assert tokens.read() == {"jwt:b": REMOVED}
+
+
 def test_what_was_read_stays_true_when_the_folder_is_removed(tmp_path, caplog):
     folder = tmp_path / "runtime"
     folder.mkdir()

@@ -27,15 +27,15 @@ def worker(application: Any = None, ppid: int | None = None) -> Worker:
 
 
 def test_an_application_gets_one_call_of_leaving() -> None:
-    calls: list[str] = []
-    stopping = worker(SimpleNamespace(delay=0.0, leaving=lambda: calls.append("leaving")))
+    calls: list[bool] = []
+    stopping = worker(SimpleNamespace(delay=0.0, leaving=calls.append))
     stopping.load_wsgi()
     before = time.monotonic()
     stopping.handle_exit(15, None)
     after = time.monotonic()
     deadlines = stopping.deadlines
     stopping.handle_exit(15, None)  # gunicorn's master repeats it every second
-    assert (calls, stopping.alive) == (["leaving"], False)
+    assert (calls, stopping.alive) == ([False], False)
     assert stopping.deadlines is deadlines
     assert before + 25 < deadlines.interrupt <= after + 28
 
@@ -77,3 +77,11 @@ def test_a_stuck_worker_says_where_it_stands_and_ends_its_requests_at_once(
     (message,) = caplog.messages
     assert message.startswith(f"worker {stuck.pid} is stuck and ends: ")
     assert re.search(r"test_worker\.py:\d+ test_a_stuck_worker", message)
+
+
+def test_an_application_knows_that_a_successor_serves() -> None:
+    calls: list[bool] = []
+    stopping = worker(SimpleNamespace(delay=0.0, leaving=calls.append))
+    stopping.load_wsgi()
+    stopping.leave(has_successor=True)
+    assert calls == [True]

@@ -1,5 +1,7 @@
 """Server-sent events become messages."""
 
+import time
+
 import orjson
 import pytest
 
@@ -88,3 +90,19 @@ def test_an_error_is_nested_with_its_status(error, status, code):
     assert (document["error"]["message"], document["error"]["code"]) == ("m", code)
     assert document["stream_id"] == "lane"
     assert reading.events.has_ended
+
+
+def test_an_item_that_is_not_valid_is_left_out_of_the_output():
+    reading = Reading()
+    broken = b"event: response.output_item.done\ndata: {broken}\n\n"
+    reading.feed(broken + ITEM + last([]))
+    assert reading.ends[0]["response"]["output"] == [{"id": "i"}]
+
+
+def test_a_large_event_in_many_pieces_is_searched_once():
+    reading = Reading()
+    data = DELTA.replace(b'"}\n', b'","x":"%b"}\n' % (b"x" * 2_000_000))
+    begin = time.process_time()
+    messages = reading.feed(*[data[at : at + 40] for at in range(0, len(data), 40)])
+    assert len(messages) == 1
+    assert time.process_time() - begin < 1.0  # 10 s, if each piece were joined and searched anew

@@ -193,3 +193,20 @@ def test_a_worker_that_stops_soon_ends_the_sessions_that_it_knows(model):
         sessions.leave()
         assert talk.closed()[0] == 1001
         assert len(sessions) == 0
+
+
+def test_nothing_is_read_of_a_client_that_reads_no_errors(model):
+    with conversation(model.turns) as talk:
+        wrong = json.dumps({"type": "response.steer", "input": "x" * 100_000})
+        with gevent.Timeout(0.5, False):
+            while talk.traffic.sent.messages < 100:
+                talk.peer.text(wrong)
+                gevent.sleep(0)
+        assert talk.traffic.sent.messages < 20
+        assert talk.next()["type"] == "response.steer.failed"
+
+
+def test_input_to_steer_that_is_nested_too_deeply_is_an_error(model):
+    with conversation(model.turns) as talk:
+        talk.peer.text('{"type":"response.steer","input":' + "[" * 300 + "]" * 300 + "}")
+        assert talk.next()["error"]["code"] == "invalid_json"

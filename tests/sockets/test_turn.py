@@ -213,3 +213,22 @@ def test_pieces_that_the_event_loop_sends_are_messages_too():
     assert types == ["response.created", "response.in_progress", "response.completed"]
     assert client.waits == 1
     assert client.memory.get("resp_1") is not None
+
+
+def test_a_request_that_is_nested_too_deeply_is_an_error_and_not_silence():
+    client = Client()
+    text = orjson.dumps({**ASK, "input": "?"}).replace(b'"?"', b"[" * 300 + b"]" * 300)
+    client.turns.run(read_message(text))
+    assert [message["error"]["code"] for message in client.sent] == ["invalid_json"]
+
+
+def test_a_bug_is_an_error_and_not_silence():
+    client = Client(ZeroDivisionError())
+    assert client.error_of() == (500, "internal_error")
+
+
+def test_a_request_is_begun_when_the_client_reads():
+    client = Client()
+    client.is_full = True
+    client.ask(generate=False)
+    assert client.waits == 1

@@ -47,7 +47,7 @@ def test_a_request_has_the_headers_of_the_upgrade_without_those_of_a_websocket()
 
 def handler():
     sockets = ResponsesSockets(lambda *_: None, Services(), Sessions())
-    settings = SocketSettings(dialects.get("openai"), SessionLimits(), 1000, 1000)
+    settings = SocketSettings(dialects.get("openai"), SessionLimits(), 1000)
     return sockets.handler(settings)
 
 

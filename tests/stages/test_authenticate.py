@@ -210,12 +210,13 @@ def test_the_response_of_the_next_stage_is_returned():
 # Operations and addresses of a token.
 
 
-def permitted(caller, operation="openai.chat", address="10.1.1.1"):
+def permitted(caller, operation="openai.chat", address="10.1.1.1", **settings):
     services = Services(tokens={digest(SECRET): caller})
     environ = {"HTTP_AUTHORIZATION": f"Bearer {SECRET}", "REMOTE_ADDR": address}
     exchange = new_exchange("GET", "/", "", environ, operation=operation)
     try:
-        authenticate([BEARER], False, services)(exchange, lambda _: Response(200, []))
+        stage = authenticate([BEARER], False, services, **settings)
+        stage(exchange, lambda _: Response(200, []))
     except GatewayError as error:
         return error.status, error.code
     return 200, ""
@@ -232,6 +233,15 @@ def permitted(caller, operation="openai.chat", address="10.1.1.1"):
 )
 def test_a_token_for_some_operations(operations, result):
     assert permitted(Caller("alice", operations=operations)) == result
+
+
+def test_a_token_that_may_not_open_a_socket_is_told_to_use_http():
+    caller = Caller("alice", operations=("openai.createResponse",))
+    assert permitted(caller, "openai.connectResponses", has_http=True) == (
+        *(426,),
+        "operation_not_allowed",
+    )
+    assert permitted(caller, "openai.createResponse") == (200, "")
 
 
 @pytest.mark.parametrize(

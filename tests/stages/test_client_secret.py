@@ -74,7 +74,7 @@ def test_a_secret_stands_for_its_token() -> None:
     exchange = enter(sealed(used), used)
     assert exchange.caller is not None
     assert (exchange.caller.name, exchange.token) == ("shop", digest(TOKEN))
-    assert exchange.client_secret is not None
+    assert exchange.record.client_secret is not None
     assert "HTTP_AUTHORIZATION" not in exchange.environ
     assert used.client_secrets is not None
     assert used.client_secrets.accepted == 1
@@ -144,7 +144,7 @@ def test_what_the_token_may_not_do_its_secret_may_not_do() -> None:
 def test_a_token_of_the_operator_may_begin_as_a_secret_does() -> None:
     used = services()
     own = Services(tokens={digest("ek_own"): Caller("own")}, client_secrets=used.client_secrets)
-    assert enter("ek_own", own).client_secret is None
+    assert enter("ek_own", own).record.client_secret is None
 
 
 @each(

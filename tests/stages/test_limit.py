@@ -22,14 +22,15 @@ from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
 from engine.values.price import Prices, price_of
 from engine.values.quota import Quota, QuotaRule
+from engine.values.sharing import shared_by
 from engine.values.usage import Usage
 from tests.support.counters import Limit
 from tests.support.exchanges import new_exchange
 
-RATE = QuotaRule(Quota("requests", 60, 60.0), "token", "rate")
-SLOTS = QuotaRule(Quota("concurrency", 2), "token", "slots")
-TOKENS = QuotaRule(Quota("tokens", 1000, 86_400.0), "token", "tokens")
-SPEND = QuotaRule(Quota("spend", 10**9, 30 * 86_400.0), "token", "spend")
+RATE = QuotaRule(Quota("requests", 60, 60.0), shared_by("token"), "rate")
+SLOTS = QuotaRule(Quota("concurrency", 2), shared_by("token"), "slots")
+TOKENS = QuotaRule(Quota("tokens", 1000, 86_400.0), shared_by("token"), "tokens")
+SPEND = QuotaRule(Quota("spend", 10**9, 30 * 86_400.0), shared_by("token"), "spend")
 
 
 class Counters:
@@ -95,15 +96,19 @@ def test_all_limits_are_taken_at_once():
 @pytest.mark.parametrize(
     ("by", "sharer"),
     [
-        ("token", "alice"),
-        ("route", "openai.chat"),
-        ("upstream", "fixed"),
-        ("all", ""),
+        (("token",), "alice"),
+        (("route",), "openai.chat"),
+        (("upstream",), "fixed"),
+        (("team",), "shop"),
+        ((), ""),
+        (("token", "route"), "alice|openai.chat"),
+        (("team", "upstream"), "shop|fixed"),
     ],
 )
 def test_who_shares_a_limit(by, sharer):
     counters = Counters()
-    run([replace(RATE, by=by)], counters)
+    request = exchange(caller=Caller("alice", team="shop"))
+    run([replace(RATE, by=shared_by(*by))], counters, request)
     assert counters.takes[0][0].key == f"rate|{sharer}"
 
 
@@ -112,7 +117,11 @@ def test_the_upstream_and_the_model_are_those_of_the_first_target(by, sharer):
     """All names that match a wildcard share its limit."""
     counters = Counters()
     target = SimpleNamespace(upstream=SimpleNamespace(name="chosen"), entry="gpt-*")
-    run([replace(RATE, by=by)], counters, exchange(targets=[target], model="gpt-request-up"))
+    run(
+        [replace(RATE, by=shared_by(by))],
+        counters,
+        exchange(targets=[target], model="gpt-request-up"),
+    )
     assert counters.takes[0][0].key == f"rate|{sharer}"
 
 
@@ -156,7 +165,7 @@ def test_a_budget_of_tokens_is_429():
 
 
 def test_a_request_larger_than_the_limit_should_not_be_retried():
-    rule = QuotaRule(Quota("tokens", 1, 60.0), "token", "tokens")
+    rule = QuotaRule(Quota("tokens", 1, 60.0), shared_by("token"), "tokens")
     greedy = exchange()
     greedy.record.estimate = Usage(input=3, output=500)
     error = refusal([rule], Counters(denied=0), request=greedy)
@@ -186,7 +195,9 @@ def test_a_spent_budget_is_402_and_should_not_be_retried():
     ],
 )
 def test_a_refusal_of_a_calendar_names_the_start_of_the_next_window(kind, amount, words):
-    rule = QuotaRule(Quota(kind, amount, Calendar("month", "Europe/Vienna")), "token", "x")
+    rule = QuotaRule(
+        Quota(kind, amount, Calendar("month", "Europe/Vienna")), shared_by("token"), "x"
+    )
     clock = partial(datetime(2026, 11, 23, 12, tzinfo=UTC).timestamp)
     wait = datetime(2026, 11, 30, 23, tzinfo=UTC).timestamp() - clock()
     error = refusal([rule], Counters(denied=0, wait=wait), clock=clock)
@@ -282,7 +293,9 @@ def test_without_counters_requests_are_refused_if_the_config_says_so(monkeypatch
     [(1, "1 second"), (90, "90 seconds"), (3600, "1 hour"), (2_592_000, "30 days"), (0.5, "0.5 s")],
 )
 def test_a_refusal_names_the_window(seconds, words):
-    error = refusal([QuotaRule(Quota("requests", 1, seconds), "token", "x")], Counters(denied=0))
+    error = refusal(
+        [QuotaRule(Quota("requests", 1, seconds), shared_by("token"), "x")], Counters(denied=0)
+    )
     assert f"1 requests per {words}" in error.message
 
 

@@ -62,11 +62,11 @@ class Application:
 class Processes:
     """A worker and a heavy worker, both in this process, and a caller's connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, application: Any = None) -> None:
         self.channel = Channel()
         self.heavy = Application("heavy")
         pool = Pool()
-        handler = self._handler(self.heavy)
+        handler = self._handler(application or self.heavy)
         self.listener = HeavyListener(self.channel, lambda: [handler], pool)
         self.listener.start()
         worker = self._handler(Application("worker"), Passing(self.channel, 10))

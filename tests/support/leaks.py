@@ -21,6 +21,7 @@ import gevent
 import pytest
 
 from tests.support.waiting import Deadline
+from tests.support.warm import CONNECTIONS
 
 _WARM = "tests/support/warm.py"
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", _WARM)
@@ -86,7 +87,7 @@ def _sockets() -> Iterator[str]:
     for number in os.listdir("/proc/self/fd"):
         with suppress(FileNotFoundError):  # the one that lists them
             target = os.readlink(f"/proc/self/fd/{number}")
-            if target.startswith("socket:"):
+            if target.startswith("socket:") and int(target[8:-1]) not in CONNECTIONS:
                 yield target
 
 

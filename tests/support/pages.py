@@ -30,10 +30,11 @@ IDLE = "document.getElementById('send').textContent === 'Send'"
 
 CONVERSATION = (
     "Promise.all([import('/console/page/playground/transcript.js'),"
-    " import('/console/page/playground/reply.js')]).then(([{question, Answer}, {Reply}]) => {"
+    " import('/console/page/playground/reply.js'), import('/console/page/playground/facts.js')])"
+    ".then(([{question, Answer}, {Reply}, {newSession}]) => { const session = newSession();"
     "for (let n = 0; n < 100; n++) {"
     " question({text: 'question ' + n, images: []}, () => 0);"
-    " const answer = new Answer({model: 'm'}, () => 0);"
+    " const answer = new Answer({model: 'm', session}, () => 0);"
     " answer.reply = new Reply(() => 0);"
     " answer.reply.write('# Head\\n\\ntext **b** `c`\\n\\n```js\\nx = 1;\\n```\\n'.repeat(5));"
     " answer.reply.end(); answer.end(); } })"

@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import IO
 
 _MAX_MESSAGE = 1_000_000
+CONNECTIONS: set[int] = set()
+"""The inodes of the sockets to these processes, which this one keeps."""
 
 
 class WarmProcess:
@@ -64,6 +66,7 @@ class Warm:
 
     def __init__(self) -> None:
         self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        CONNECTIONS.add(os.fstat(self._sock.fileno()).st_ino)
         self._lock = threading.Lock()
         with theirs:
             program = [sys.executable, "-P", __file__, str(theirs.fileno())]

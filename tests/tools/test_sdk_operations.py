@@ -13,6 +13,12 @@ DOCUMENTS = {
     "openai": (*OPENAI, "openai-agents"),
     "anthropic": ("openai", "anthropic", "anthropic-files", "anthropic-agents"),
 }
+KEYS = {
+    "beta.realtime.sessions.create",
+    "beta.realtime.transcription_sessions.create",
+    "realtime.translations.client_secrets.create",
+}
+"""The operations that would hand out a key of the vendor: no document has them on purpose."""
 
 
 def served(package: str) -> set[tuple[str, str]]:
@@ -35,8 +41,8 @@ def missing(package: str) -> list[SdkOperation]:
     ]
 
 
-def test_the_documents_have_every_operation_of_openai() -> None:
-    assert [each.method for each in missing("openai")] == []
+def test_the_documents_have_every_operation_of_openai_but_those_of_keys() -> None:
+    assert {each.method for each in missing("openai")} == KEYS
     assert sum(not each.is_administration for each in generated("openai")) >= 240
 
 

@@ -7,7 +7,7 @@ import pytest
 from engine.relay.websocket.channel import Channel
 from engine.upstream.client.failures import Reset
 from engine.upstream.message_stream import MessageStream
-from tests.support.frames import PING, PONG, TEXT, Peer
+from tests.support.frames import CLOSE, PING, PONG, TEXT, Peer
 
 
 @pytest.fixture
@@ -70,3 +70,12 @@ def test_a_wait_ends_when_the_socket_is_closed(sides):
     stream.close()
     with pytest.raises(Reset):
         waiting.get(timeout=5)
+
+
+def test_the_socket_of_an_upstream_that_has_closed_is_closed_at_once(sides):
+    stream, peer = sides
+    peer.close()
+    assert peer.next().opcode == CLOSE
+    with pytest.raises(EOFError):
+        peer.next()
+    assert stream.has_ended

@@ -121,3 +121,19 @@ def test_a_page_that_is_no_json_is_a_502():
 def test_a_cursor_of_another_upstream_is_refused_by_its_name():
     with pytest.raises(GatewayError, match="lives at 'beta'"):
         listed(Client(), f"after={sealed('a', holder=Holder('beta'))}")
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type"),
+    [
+        (200, "application/x-protobuf"),
+        (200, "text/javascript"),
+        (200, ""),
+        (206, "application/json"),
+    ],
+)
+def test_a_list_that_cannot_be_read_row_by_row_is_not_shown(status, content_type):
+    other = FakeResponse(status, [("content-type", content_type)], [b'[{"id": "another\'s"}]'])
+    with pytest.raises(GatewayError, match="list cannot be read") as raised:
+        listed(Client(other))
+    assert raised.value.status == 502

@@ -189,3 +189,24 @@ def test_an_upstream_that_ends_within_its_answer_is_a_failure():
 
     with serving(cut) as (caller, _, _), pytest.raises(Reset):
         caller.turn({"n": 1})
+
+
+def test_a_hedged_request_goes_by_http_while_the_socket_answers():
+    with serving() as (caller, heard, upstream):
+        first = caller.send({"model": "m", "input": [1]})
+        assert caller.send({"model": "other", "input": [2]}).status == 200
+        assert [message["model"] for message in heard.heard] == ["m"]
+        assert [each.line.split()[0] for each in upstream.requests] == ["GET", "POST"]
+        first.close()
+
+
+def test_a_request_with_another_credential_has_a_socket_of_its_own(monkeypatch):
+    with serving() as (caller, heard, upstream):
+        caller.turn({"n": 1})
+        monkeypatch.setattr(f"{__name__}.HEADERS", [("authorization", "Bearer y")])
+        caller.turn({"n": 2})
+        assert heard.sockets == 2
+        assert [each.values("authorization") for each in upstream.requests] == [
+            ["Bearer x"],
+            ["Bearer y"],
+        ]

@@ -8,6 +8,7 @@ CLAIMS = {
     "realm_access": {"roles": [{"name": "admin"}]},
     "https://example.com/team": "search",
     "a.b": 1,
+    "007": "bond",
 }
 
 
@@ -22,6 +23,9 @@ CLAIMS = {
         ("/https:~1~1example.com~1team", "search"),
         ("/groups/0", "models"),
         ("/a.b", 1),
+        ("/007", "bond"),
+        ("007", "bond"),
+        ("/groups/01", None),
         ("absent.name", None),
         ("sub.name", None),
         ("sub[0]", None),

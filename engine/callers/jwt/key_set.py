@@ -62,16 +62,19 @@ class KeySet:
         if key is None and self._may_try():
             self._refresh().get()
             key = self._find(kid, algorithm)
-        if key is None and not self._is_usable():
-            raise KeysUnavailable(self._error or "they are being fetched")
         return key
 
     def renew(self) -> None:
-        """Fetch old keys again, in the background while the old ones may be used."""
-        if self._clock() - self._loaded > MAX_AGE and self._may_try():
-            pending = self._refresh()
-            if not self._is_usable():
+        """Fetch old keys again, in the background while the old ones may be used. Raises
+        KeysUnavailable without keys that may be used."""
+        if self._clock() - self._loaded <= MAX_AGE:
+            return
+        pending = self._refresh() if self._may_try() else None
+        if not self._is_usable():
+            if pending is not None:
                 pending.get()
+            if not self._is_usable():
+                raise KeysUnavailable(self._error or "they are being fetched")
 
     def _is_usable(self) -> bool:
         return self._clock() - self._loaded <= MAX_AGE + STALE_AGE
@@ -81,10 +84,8 @@ class KeySet:
         return self._pending is not None or self._clock() - self._tried >= interval
 
     def _find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
-        """The only key that fits: a token without `kid` is not tried with one key after the other.
-        Nothing is found among keys that are too old."""
-        if not self._is_usable():
-            return None
+        """The only key that fits: a token without `kid` is not tried with one key after the
+        other."""
         places = [
             at
             for at, key in enumerate(self._keys)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from engine.callers.jwt.refusal import TokenRefused
 from engine.config.callers import JwtIssuer
 from engine.values.caller import Caller
+from engine.values.claim_place import ClaimPlace
 from engine.values.quota import TOKEN_FIELDS, Quota, token_quota
+from engine.values.sharing import bounded
 from engine.values.wildcard import matches
 
 MAX_NAME = 200
 """Characters of a caller's name, its prefix aside, and of a team's."""
 MAX_PATTERNS = 200
 _PRIORITIES = ("low", "normal", "high")
-_NAME = re.compile(r"[^\x00-\x20\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\x9f])?")
+MAX_TIME = 253_402_300_799.0
+"""The end of the year 9999, the last that can be shown."""
 
 
 def meets(issuer: JwtIssuer, claims: Mapping[str, Any]) -> bool:
@@ -28,14 +30,20 @@ def meets(issuer: JwtIssuer, claims: Mapping[str, Any]) -> bool:
     )
 
 
-def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Caller:
-    """The caller of a verified token. It ends with the token. Raises TokenRefused for a claim of
-    the wrong form."""
+def caller_of(
+    issuer: JwtIssuer,
+    claims: Mapping[str, Any],
+    currency: str,
+    carried: Sequence[ClaimPlace] = (),
+) -> Caller:
+    """The caller of a verified token, with the claims at the places `carried`, those of them that
+    are texts, numbers or booleans, bounded. It ends with the token. Raises TokenRefused for a claim
+    of the wrong form."""
     values = {field: place.read(claims) for field, place in issuer.claims.items()}
     rights = issuer.rights
     changes: dict[str, Any] = {
         "name": rights.name + _name(issuer, values.pop("name")),
-        "expires": float(claims["exp"]) + issuer.leeway,
+        "expires": _expiry(claims["exp"]) + issuer.leeway,
     }
     for field in ("models", "operations"):
         if field in issuer.claims:
@@ -50,7 +58,23 @@ def caller_of(issuer: JwtIssuer, claims: Mapping[str, Any], currency: str) -> Ca
         kinds = {limit.kind for limit in limits}
         others = [limit for limit in rights.limits if limit.kind not in kinds]
         changes["limits"] = (*others, *limits)
+    if carried:
+        read = {place.text: place.read(claims) for place in carried}
+        changes["claims"] = {
+            place: bounded(_plain(v)) for place, v in read.items() if _is_scalar(v)
+        }
     return replace(rights, **changes)
+
+
+def _expiry(value: object) -> float:
+    """NumericDate (RFC 7519 2) in Unix seconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_TIME:
+        raise TokenRefused("The claim 'exp' of the token is not a time.", is_known=True)
+    return float(value)
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int | float) and value != ""
 
 
 def _name(issuer: JwtIssuer, value: object) -> str:
@@ -63,11 +87,16 @@ def _name(issuer: JwtIssuer, value: object) -> str:
 
 
 def _text(issuer: JwtIssuer, field: str, value: object) -> str:
-    """A claim as a name: printable, so that it can stand in logs and tables."""
+    """A claim as a name: printable, so that it can stand in logs and tables, without what turns
+    text around or cannot be seen, in which names would look like others."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    if not isinstance(text, str) or len(text) > MAX_NAME or not _NAME.fullmatch(text):
+    if not isinstance(text, str) or not _is_name(text):
         raise _invalid(issuer, field, f"a printable text of at most {MAX_NAME} characters")
     return text
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= MAX_NAME and text.isprintable() and text == text.strip()
 
 
 def _patterns(issuer: JwtIssuer, field: str, value: object) -> tuple[str, ...]:
@@ -101,7 +130,7 @@ def _texts(value: object) -> list[str]:
     return [_plain(entry) for entry in entries if isinstance(entry, str | int | bool)]
 
 
-def _plain(value: str | int | bool) -> str:
+def _plain(value: str | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

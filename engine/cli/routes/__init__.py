@@ -11,12 +11,13 @@ import click
 
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.cli.output_format import format_option
-from engine.cli.routes.tables import Document, model_table, route_table, upstream_table
+from engine.cli.routes.tables import Document, model_table, route_table, team_table, upstream_table
 from engine.cli.terminal import is_terminal
 from engine.cli.text_table import print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.listed_models import listed_models
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
+from engine.offline.diff.restrictions import quota_text
 from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, Route
 
@@ -30,14 +31,15 @@ def command(config: ConfigFiles, output_format: str) -> None:
     """List every route: method, path, operation, source of the model name, targets, policies.
 
     Below, every model with the formats of chat in which it can be called, and the upstreams with
-    bounds, queues or followed addresses. A * marks requests that are translated for at least one of
-    the targets.
+    bounds, queues or followed addresses, and the teams. A * marks requests that are translated for
+    at least one of the targets.
     """
     plan = plan_or_exit(config, "nothing is listed")
     operations = plan.model_operations()
     routes, models, upstreams = _routes(plan, operations), _models(plan, operations), _bounds(plan)
+    teams = _teams(plan)
     if output_format == "json":
-        lists = {"routes": routes, "models": models, "upstreams": upstreams}
+        lists = {"routes": routes, "models": models, "upstreams": upstreams, "teams": teams}
         click.echo(json.dumps(lists, indent=2, ensure_ascii=False))
         return
     brief = is_terminal(sys.stdout)
@@ -50,6 +52,9 @@ def command(config: ConfigFiles, output_format: str) -> None:
     if upstreams:
         click.echo()
         print_table(upstream_table(upstreams))
+    if teams:
+        click.echo()
+        print_table(team_table(teams))
 
 
 def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
@@ -117,6 +122,22 @@ def _bounds(plan: Plan) -> list[Document]:
         {"upstream": name} | {key: report[key] for key in keys}
         for name, report in reports
         if any(report[key] for key in keys)
+    ]
+
+
+def _teams(plan: Plan) -> list[Document]:
+    """The teams of the file, with the tokens of the file that are members."""
+    config = plan.config
+    return [
+        {
+            "team": name,
+            "in": team.parent,
+            "models": team.models,
+            "operations": team.operations,
+            "limits": [quota_text(limit, config.currency) for limit in team.limits],
+            "tokens": [caller.name for caller in config.tokens.values() if caller.team == name],
+        }
+        for name, team in config.teams.by_name.items()
     ]
 
 

@@ -112,6 +112,29 @@ def upstream_table(upstreams: Sequence[Document]) -> Table:
     )
 
 
+def team_table(teams: Sequence[Document]) -> Table:
+    """The teams, and what their members share."""
+    headings = ("TEAM", "IN", "MODELS", "OPERATIONS", "LIMITS", "TOKENS OF THE FILE")
+    return _table(
+        headings,
+        (
+            (
+                team["team"],
+                team["in"] or "-",
+                _allowed(team["models"]),
+                _allowed(team["operations"]),
+                ", ".join(team["limits"]) or "-",
+                _names(team["tokens"], _MAX_LISTED),
+            )
+            for team in teams
+        ),
+    )
+
+
+def _allowed(names: Sequence[str] | None) -> str:
+    return "all" if names is None else ", ".join(names) or "none"
+
+
 def _queue(queue: Document | None) -> str:
     return "-" if queue is None else f"{queue['size']} for {queue['wait']:g}s each"
 

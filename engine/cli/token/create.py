@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
+from engine.cli.database import database_at, database_options, location_of
 from engine.cli.output_format import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
@@ -59,7 +59,8 @@ def command(
     """
     location = location_of(config, database_url)
     fields.check_budget(option_callback, budget, location.currency)
-    _check_unconfigured(location, values["name"])
+    if problem := location.name_problem(values["name"]):
+        raise click.ClickException(f"{problem}: choose another name")
     secret = new_secret()
     token = Token(sha256=digest(secret), created=time.time(), budget=budget, **values)
     with database_at(location, create=True) as database:
@@ -72,11 +73,3 @@ def command(
             ) from clash
     print_secret(token.name, secret, output_format)
     click.echo(f"token '{token.name}' created; its secret is shown only once.", err=True)
-
-
-def _check_unconfigured(location: DatabaseLocation, name: str) -> None:
-    """Raises ClickException if gateway.yaml has a token of that name: names are unique among those
-    of the database and of gateway.yaml."""
-    if any(caller.name == name for caller in location.configured.values()):
-        message = f"token '{name}' is already in gateway.yaml: choose another name"
-        raise click.ClickException(message)

@@ -59,7 +59,7 @@ class _ImportReader:
 
     def __init__(self, location: DatabaseLocation, file: str) -> None:
         self.file = file
-        configured = location.configured
+        configured, self._location = location.configured, location
         self._names = dict.fromkeys((c.name for c in configured.values()), "gateway.yaml")
         self._digests = dict.fromkeys(configured, "gateway.yaml")
         self._checks = _checks(location.currency)
@@ -117,6 +117,8 @@ class _ImportReader:
         first = self._names.setdefault(token.name, place)
         if first != place:
             self._note(number, f"name: '{token.name}' is already in {first}")
+        elif problem := self._location.name_problem(token.name):
+            self._note(number, f"name: {problem}")
         for secret in filter(None, (token.sha256, token.previous_sha256)):
             if secret in self._digests:
                 self._note(number, f"sha256: the same secret is in {self._digests[secret]}")

@@ -68,6 +68,7 @@ def _fields(caller: Caller, currency: str) -> dict[str, Any]:
     fields = {
         "name": caller.name,
         "team": caller.team or None,
+        "teams": [team.name for team in caller.teams] or None,
         "models": caller.models,
         "operations": caller.operations,
         "ips": caller.ips,

@@ -19,6 +19,9 @@ NOT_SETTINGS = frozenset({"source", "folder", "overlays", "invalid", "at", "name
 """Fields of the config that are not settings."""
 
 
+_BY_KIND = frozenset({"policies", "routes", "tokens", "teams"})
+
+
 class Setting(NamedTuple):
     """A value, the pattern of its rule, the `subject` that it belongs to, and its path."""
 
@@ -34,7 +37,7 @@ def settings(side: Side) -> dict[Path, Setting]:
     result: dict[Path, Setting] = {}
     for field in dataclasses.fields(config):
         value, keys = getattr(config, field.name), field_keys(field)
-        if field.name in NOT_SETTINGS or field.name in ("policies", "routes", "tokens"):
+        if field.name in NOT_SETTINGS or field.name in _BY_KIND:
             continue  # these are compared in effect: operation by operation, token by token
         if isinstance(value, Mapping):
             for name, entry in value.items():

@@ -11,12 +11,15 @@ from engine.policies.interface import Moment
 from engine.source.problem import place_of
 from engine.values.counters import Limit
 from engine.values.quota import KINDS, amount_text, unit_text, window_text
+from engine.values.sharing import NOBODY, OTHERS
 from engine.values.trees import Json
+
+_NAMES = {NOBODY: "requests without a name", OTHERS: "names without room"}
 
 
 def verdicts(route: Route, rehearsal: Rehearsal, config: Config) -> list[Json]:
     """`{policy, place, moment, verdict, reason}` of each policy in the order they run, then of the
-    token's limits. `moment` is a `Moment`."""
+    limits of the token and its teams. `moment` is a `Moment`."""
     order, currency = list(Moment), config.currency
     timed = policies.moments(route.policies, currency, by_model=route.model is not None)
     remaining_takes, steps = list(rehearsal.limits), _Steps(rehearsal)
@@ -34,7 +37,7 @@ def verdicts(route: Route, rehearsal: Rehearsal, config: Config) -> list[Json]:
         kind = take[0].key.split("/")[1]
         last = route.model is not None and KINDS[kind].cost is not None
         moment = Moment.LIMIT if last else Moment.HEAD
-        row = {"policy": f"the token's own {kind}", "place": "", "moment": moment.value}
+        row = {"policy": _owner(take[0], kind), "place": "", "moment": moment.value}
         rows.append(row | _quota_verdict(rehearsal, take, kind, currency))
     return rows
 
@@ -66,6 +69,12 @@ def _take_of(remaining_takes: list[QuotaTake], name: str) -> QuotaTake | None:
     return None
 
 
+def _owner(limit: Limit, kind: str) -> str:
+    """Whose limit it is that no policy sets."""
+    rule, _, sharer = limit.key.partition("|")
+    return f"the {kind} of team {sharer}" if rule.startswith("team/") else f"the token's own {kind}"
+
+
 def _quota_verdict(
     rehearsal: Rehearsal, take: QuotaTake | None, kind: str, currency: str
 ) -> dict[str, str]:
@@ -90,5 +99,6 @@ def _would_take(limit: Limit, cost: int, kind: str, currency: str) -> str:
     row = KINDS[kind]
     amount, amount_taken = amount_text(row, limit.amount), amount_text(row, cost)
     per = f" per {window_text(limit.window)}" if limit.window else ""
-    sharer = f" of {sharer_name}" if sharer_name else ""
+    names = [_NAMES.get(name, name) for name in sharer_name.split("|")]
+    sharer = f" of {' with '.join(names)}" if sharer_name else ""
     return f"would take {amount_taken} of {amount} {unit_text(row, currency)}{per}{sharer}"

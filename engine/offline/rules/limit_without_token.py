@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config.routes import Policy
+from engine import policies
 from engine.offline.audit import AuditCase
 from engine.source.problem import Path
 
@@ -13,15 +13,10 @@ def check(case: AuditCase) -> None:
         if not route.allows_anonymous:
             continue
         for policy, _ in case.limits_of((*case.config.policies, *route.policies)):
-            if _by(policy) == "token" and policy.at not in warned:
+            if "token" in policies.sharing_of(policy).kinds and policy.at not in warned:
                 warned.add(policy.at)
                 message = f"'{policy.name}' is per token, but a route with it takes no tokens"
                 hint = (
                     "it counts per address; write `by: all` or `by: route` to count them together"
                 )
                 case.warn(policy.at, "MW410", message, hint, key=True)
-
-
-def _by(policy: Policy) -> str:
-    value = policy.options.get("by", "token") if isinstance(policy.options, dict) else ""
-    return str(value)

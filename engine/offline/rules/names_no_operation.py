@@ -16,6 +16,9 @@ def check(case: AuditCase) -> None:
     for caller, at in case.config.callers():
         for index, name in enumerate(caller.operations or ()):
             _check(case, name, (*at, "operations", index))
+    for team in case.config.teams.by_name.values():
+        for index, name in enumerate(team.operations or ()):
+            _check(case, name, ("teams", team.name, "operations", index))
 
 
 def _check(case: AuditCase, name: str, at: Path) -> None:

@@ -21,4 +21,5 @@ def check(case: AuditCase) -> None:
 
 
 def _unbounded(caller: Caller) -> bool:
-    return caller.models != () and not any(limit.kind in BUDGETS for limit in caller.limits)
+    limits = [*caller.limits, *(limit for team in caller.teams for limit in team.limits)]
+    return () not in caller.model_lists and not any(limit.kind in BUDGETS for limit in limits)

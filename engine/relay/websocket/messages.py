@@ -49,7 +49,7 @@ class Messages:
 
     def receive(self) -> Message:
         """Wait for the next message, and answer pings meanwhile. Raises Closed."""
-        parts: list[bytes] = []
+        fragments = bytearray()  # a list would grow with fragments of no bytes, without end
         text = False
         for frame in self._frames:
             if frame.opcode is CLOSE:
@@ -58,9 +58,11 @@ class Messages:
                 continue
             if frame.opcode is not CONT:
                 text = frame.opcode is TEXT
-            parts.append(bytes(frame.data))
+                if frame.fin:
+                    return Message(text, bytes(frame.data))
+            fragments += frame.data
             if frame.fin:
-                return Message(text, b"".join(parts))
+                return Message(text, bytes(fragments))
         close = self._channel.closed or Close(1006, "")
         raise Closed(close.code, close.reason)
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
-from engine.process.messages import receive_message, send_message
+from engine.exchange.caller_connection import InternalCaller
+from engine.process.messages import receive_bytes, receive_message, send_bytes, send_message
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.http1.request import RequestHead
 from engine.values.errors import GatewayError
@@ -22,13 +23,14 @@ _READY, _BEGUN, _REUSABLE, _CLOSE = b"y", b"b", b"r", b"c"
 class PassedRequest(NamedTuple):
     """A request whose head was read: `buffered` are the bytes behind it, `address` is the caller's,
     `listener` the number of the socket that accepted the connection. `close`: the connection ends
-    with the response."""
+    with the response. `caller` is that of a request from inside, None for any other."""
 
     head: RequestHead
     buffered: bytes
     address: object
     listener: int
     close: bool
+    caller: InternalCaller | None = None
 
 
 class Report(NamedTuple):
@@ -53,7 +55,8 @@ def await_heavy_worker(sock: GeventSocket, seconds: float) -> bool:
 
 def send_request(sock: GeventSocket, request: PassedRequest) -> None:
     """Raises OSError if the heavy worker has died."""
-    send_message(sock, request)
+    send_message(sock, request._replace(buffered=b""))
+    send_bytes(sock, request.buffered)
 
 
 def receive_request(sock: GeventSocket) -> PassedRequest:
@@ -61,7 +64,7 @@ def receive_request(sock: GeventSocket) -> PassedRequest:
     if the worker has died, or waits no longer."""
     sock.sendall(_READY)
     request: PassedRequest = receive_message(sock)
-    return request
+    return request._replace(buffered=receive_bytes(sock))
 
 
 def receive_report(sock: GeventSocket) -> Report:

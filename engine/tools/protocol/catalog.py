@@ -47,7 +47,7 @@ class Catalog:
 
     def visible(self, caller: Caller | None) -> Visible:
         """The tools that a caller may call; all without tokens."""
-        scope = None if caller is None else (caller.operations, caller.models)
+        scope = None if caller is None else (caller.operation_lists, caller.model_lists)
         visible = self._visible.get(scope)
         if visible is None:
             tools = {tool.name: tool for tool in self._tools if self._may_call(caller, tool)}

@@ -10,10 +10,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from engine.callers.jwt import bearers as module
 from engine.callers.jwt.bearers import Bearers
-from engine.callers.jwt.key_set import KeySet
+from engine.callers.jwt.identity import revocable
+from engine.callers.jwt.key_set import MAX_AGE, MIN_INTERVAL, STALE_AGE, KeySet
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from tests.support.signed_tokens import (
     ENTRY,
+    ISSUER,
     NOW,
     claims,
     ec_key,
@@ -56,7 +58,7 @@ def test_a_signed_token_has_a_caller(key, algorithm, kid):
 
 def test_a_token_with_an_id_has_that_as_identity():
     _, identity = bearers().caller(token(claims(jti="7")))
-    assert identity == "jwt:https://login.example.com/:7"
+    assert identity == revocable(ISSUER, "7")
 
 
 def test_a_revoked_token_is_refused():
@@ -68,6 +70,36 @@ def test_an_entry_decides_by_what_it_requires():
     found = bearers(*entries)
     assert found.caller(token(claims(groups=["x", "admins"])))[0].models == ("large",)
     assert found.caller(token(claims(groups=["x"])))[0].models == ("small",)
+
+
+def test_one_signature_is_verified_whatever_the_number_of_entries(monkeypatch):
+    entries = [f", require: {{groups: g{number}}}, models: [m{number}]" for number in range(9)]
+    found, decode, calls = bearers(*entries), pyjwt.decode, []
+
+    def counted(*arguments, **options):
+        calls.append(1)
+        return decode(*arguments, **options)
+
+    monkeypatch.setattr(module.jwt, "decode", counted)
+    assert found.caller(token(claims(groups=["g8"])))[0].models == ("m8",)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("secret", "is_known"),
+    [
+        (token(claims(exp=NOW - 99)), True),
+        (token(claims(nbf=NOW + 9_000)), True),
+        (token(claims(exp=None)), True),
+        (token(claims(exp=NOW - 99), key=ec_key(1)), False),
+        (token(key=ec_key(1)), False),
+        (token(claims(aud="other")), False),
+    ],
+)
+def test_only_whoever_has_a_signed_token_is_known(secret, is_known):
+    with pytest.raises(TokenRefused) as raised:
+        bearers().caller(secret)
+    assert raised.value.is_known is is_known
 
 
 def test_a_token_that_meets_no_entry_is_refused():
@@ -107,6 +139,24 @@ def test_a_cached_token_ends_with_its_key():
     found.caller(secret)  # the keys are renewed beside it
     gevent.sleep(0)
     with pytest.raises(TokenRefused):
+        found.caller(secret)
+
+
+def test_a_cached_token_is_not_accepted_by_keys_that_are_too_old():
+    def load():
+        if now[0]:
+            raise KeysUnavailable("away")
+        return key_set()
+
+    now = [0.0]
+    entries = issuers(ENTRY % "")
+    found = Bearers(entries, [KeySet("i", load, lambda: now[0])], "USD", lambda: NOW)
+    secret = token(claims(exp=NOW + 10**7))
+    found.caller(secret)
+    now[0] = MAX_AGE + STALE_AGE
+    found.caller(secret)
+    now[0] += MIN_INTERVAL
+    with pytest.raises(KeysUnavailable, match="away"):
         found.caller(secret)
 
 
@@ -176,9 +226,12 @@ CLAIMS = [
         ),
         *({"aud": value} for value in (None, "", "Modelway", "modelway ", [], ["other"])),
         *({"exp": value} for value in (None, NOW, NOW - 1, 0, -1, "soon", True)),
+        *({"exp": value} for value in (str(NOW + 99), [NOW + 99], 10**400, 1e18, 10**12)),
         *({"nbf": value} for value in (NOW + 7_200, NOW + 36_000)),
         {"iat": NOW + 7_200},
         *({"sub": value} for value in (None, "", " ", "a\nb", "a\x1b[2J", "\x00", "x" * 201)),
+        *({"sub": value} for value in ("\ud800", "a\u202eb", "a\u200bb", "\u00a0", [], {}, 1.5)),
+        {"jti": "\ud800"},
     )
 ]
 RAW_CLAIMS = [
@@ -220,7 +273,7 @@ FLIPPED = [
         (NONE, 27),
         (CONFUSED, 60),
         (KEYS, 17),
-        (CLAIMS, 24),
+        (CLAIMS, 37),
         (RAW_CLAIMS, 9),
         (FORMS, 9),
         (FLIPPED, 60),
@@ -274,4 +327,6 @@ def test_other_secrets_are_not_of_this_form(secret):
 
 def test_a_token_is_bounded():
     assert Bearers.is_signed(token())
-    assert not Bearers.is_signed("eyJ" + "a" * 8_200 + ".b.c")
+    secret = "eyJ" + "a" * 8_200 + ".b.c"
+    assert Bearers.is_signed(secret)
+    assert "8192 characters" in refusal(secret)

@@ -2,6 +2,7 @@ import pytest
 
 from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.jwt.rights import caller_of, meets
+from engine.values.claim_place import ClaimPlace
 from engine.values.quota import Quota
 from tests.support.signed_tokens import ENTRY, NOW, claims, issuers
 
@@ -86,3 +87,14 @@ def test_a_claim_of_the_wrong_form_is_refused_by_its_name(more, changes):
 )
 def test_requirements(allowed, value, expected):
     assert meets(issuer(f"require: {{r: {allowed}}}"), {"r": value}) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "carried"),
+    [("acme", "acme"), (7, "7"), (True, "true"), ("", None), (["a"], None), ("é", "#")],
+)
+def test_a_caller_carries_the_claims_by_which_limits_count(value, carried):
+    places = [ClaimPlace.parse("tenant")]
+    caller = caller_of(issuer("team: all"), claims(tenant=value), "USD", places)
+    kept = caller.claims.get("tenant")
+    assert kept == carried or (carried == "#" and kept.startswith("#") and len(kept) == 33)

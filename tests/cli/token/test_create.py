@@ -70,3 +70,16 @@ def test_json_has_the_name_and_the_secret(local):
     assert document["name"] == "shop"
     stored = json.loads(local("show", "shop", "--json").stdout)
     assert stored["sha256"] == digest(document["secret"])
+
+
+def test_a_token_cannot_have_the_name_of_an_issuers_caller(local, tmp_path):
+    entry = "{issuer: 'https://login.example.com/', audience: modelway}"
+    (tmp_path / "gateway.yaml").write_text(f"version: 1\ncallers: {{jwt: [{entry}]}}\n")
+    message = "names that begin with 'login.example.com:' are those of an issuer in `callers.jwt`"
+    assert_refused(local("create", "--name", "login.example.com:ada"), message)
+    (tmp_path / "t.jsonl").write_text(
+        json.dumps({"name": "login.example.com:bob", "sha256": digest("x" * 40)})
+    )
+    result = local("import", "t.jsonl")
+    assert (result.exit_code, message in result.output) == (1, True)
+    assert local("create", "--name", "ada").exit_code == 0

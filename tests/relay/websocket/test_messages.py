@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import gevent
 import pytest
 
@@ -94,3 +96,19 @@ def test_a_close_waits_for_that_of_the_other_side(sides):
 
 def test_a_closed_error_says_code_and_reason():
     assert str(Closed(1008, "too many messages")) == "1008 too many messages"
+
+
+def test_fragments_of_no_bytes_take_no_memory(sides):
+    messages, peer = sides
+    receiving = gevent.spawn(messages.receive)
+    peer.send(TEXT, b"a", fin=False)
+    tracemalloc.start()
+    try:
+        for _ in range(20_000):
+            peer.send(CONT, b"", fin=False)
+        gevent.sleep(0.05)
+        assert tracemalloc.get_traced_memory()[0] < 150_000
+    finally:
+        tracemalloc.stop()
+    peer.send(CONT, b"b")
+    assert receiving.get(timeout=PATIENCE) == Message(True, b"ab")

@@ -55,6 +55,7 @@ openai.compactResponse POST /v1/responses/compact
 openai.createDecision POST /v1/decisions
 openai.createSpeech POST /v1/audio/speech
 openai.createResponse POST /v1/responses
+openai.connectResponses GET /v1/responses
 openai.countResponseTokens POST /v1/responses/input_tokens
 openai.createModeration POST /v1/moderations
 openai.connectRealtime GET /v1/realtime
@@ -195,9 +196,9 @@ def test_every_operation_has_a_summary(name: str) -> None:
             assert "default" in operation["responses"], template
 
 
-def test_the_realtime_call_is_a_websocket_and_no_other_is() -> None:
+def test_realtime_and_responses_have_a_websocket_and_no_other_has() -> None:
     operation_node = [operation.id for operation in OPERATIONS.values() if operation.websocket]
-    assert operation_node == ["openai.connectRealtime"]
+    assert sorted(operation_node) == ["openai.connectRealtime", "openai.connectResponses"]
 
 
 @each(
@@ -320,8 +321,7 @@ def test_every_operation_has_an_example_answer() -> None:
         for operation in OPERATIONS.values()
         if all(example.value is None for example in examples.examples(node_of(operation)))
     }
-    # One is a WebSocket; the other answers with sound, which its stream of events has too.
-    assert silent <= {"openai.connectRealtime"}
+    assert silent == {"openai.connectRealtime", "openai.connectResponses"}  # WebSockets
 
 
 @each(

@@ -20,9 +20,12 @@ from engine.offline.diff.restrictions import (
 from engine.policies import deny
 from engine.source.problem import Place
 from engine.values import units
+from engine.values.sharing import Sharing
 from engine.values.wildcard import matches
 
-_SHARED_BY_FEWER = {"all": 0, "upstream": 1, "model": 1, "route": 1, "token": 2}
+_COUNTS = {"upstream": 1, "model": 1, "route": 1, "team": 1, "token": 2}
+"""How many counts a sharer makes: more let more pass. Those that a request says make the most."""
+_MOST = 3
 _LISTS = {"allow_models": matches, "allow_operations": matches, "allow_ips": network_covers}
 
 
@@ -102,13 +105,11 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
     message = f"{now.name} is {_options_text(now, currency)}, was {_options_text(was, currency)}"
     before, after = policies.quota_of(was, currency), policies.quota_of(now, currency)
     if before is not None and after is not None:
-        fewer = (
-            _SHARED_BY_FEWER[policies.sharer_of(now)] - _SHARED_BY_FEWER[policies.sharer_of(was)]
-        )
-        if not fewer and is_moved(before, after):
+        more = _more_counts(policies.sharing_of(was), policies.sharing_of(now))
+        if not more and is_moved(before, after):
             yield Effect.CHANGED, "limit-window", message
             return
-        raised = compare_quotas(before, after) > 0 or fewer > 0
+        raised = compare_quotas(before, after) > 0 or more > 0
         yield _direction(raised, "limit-raised", "limit-lowered", message)
     elif now.name == "max_body":
         raised = units.size(now.options) > units.size(was.options)
@@ -135,9 +136,35 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
         yield Effect.CHANGED, "policy-changed", message
 
 
+def _more_counts(was: Sharing, now: Sharing) -> int:
+    """Above 0 if a limit is counted more often than before, so that more may pass; what cannot be
+    compared may be."""
+    before, after = set(map(str, was.sharers)), set(map(str, now.sharers))
+    if before == after:
+        return int(_believes_more(was, now) or (was.refuses_missing and not now.refuses_missing))
+    if before < after or after < before:
+        return 1 if before < after else -1
+    if len(before) == len(after) == 1:
+        old, new = (_COUNTS.get(each.sharers[0].kind, _MOST) for each in (was, now))
+        return new - old if max(old, new) < _MOST or old != new else 1
+    return 1
+
+
+def _believes_more(was: Sharing, now: Sharing) -> bool:
+    """Whether more callers are believed, who can choose what they are counted by."""
+    before = {str(sharer): sharer.trusted for sharer in was.sharers}
+    return any(additions(before[str(s)], s.trusted) for s in now.sharers)
+
+
 def _conditions(policy: Policy) -> tuple[object, object]:
     """The conditions of a `deny`, without its message and status."""
     return policy.options.get("if"), policy.options.get("unless")
+
+
+def _sharing_text(sharing: Sharing) -> str:
+    trusted = [name for sharer in sharing.sharers for name in sharer.trusted or ()]
+    believed = f" of {listed(trusted)}" if trusted else ""
+    return f"{sharing}{believed}{', else refused' if sharing.refuses_missing else ''}"
 
 
 def _direction(raised: bool, up: str, down: str, message: str) -> tuple[Effect, str, str]:
@@ -147,5 +174,5 @@ def _direction(raised: bool, up: str, down: str, message: str) -> tuple[Effect, 
 def _options_text(policy: Policy, currency: str) -> str:
     quota = policies.quota_of(policy, currency)
     if quota is not None:
-        return f"{quota_text(quota, currency)} by {policies.sharer_of(policy)}"
+        return f"{quota_text(quota, currency)} by {_sharing_text(policies.sharing_of(policy))}"
     return json.dumps(policy.options) if isinstance(policy.options, dict) else str(policy.options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from engine.offline.diff.difference import Difference, Effect, Side
@@ -15,7 +15,8 @@ from engine.offline.diff.restrictions import (
     quota_text,
 )
 from engine.source.problem import Place
-from engine.values.caller import Caller
+from engine.values.caller import Caller, Team
+from engine.values.quota import Quota
 from engine.values.wildcard import matches
 
 _COVERS = {"models": matches, "operations": matches, "ips": network_covers}
@@ -38,13 +39,16 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             yield Difference(Effect.CHANGED, "token-rotated", place, subject, message)
         if before[name][1].team != caller.team:
             message = f"is in {_team(caller)}, was in {_team(before[name][1])}"
-            yield Difference(Effect.CHANGED, "token-team", place, subject, message)
+            effect = Effect.WEAKER if _leaves(before[name][1], caller) else Effect.CHANGED
+            yield Difference(effect, "token-team", place, subject, message)
         if before[name][1].priority != caller.priority:
             message = f"has {_priority(caller)}, had {_priority(before[name][1])}"
             yield Difference(Effect.CHANGED, "token-priority", place, subject, message)
-        yield from _allowed(before[name][1], caller, place, subject)
+        was = before[name][1]
+        yield from allowed_differences(_COVERS, "token", was, caller, place, subject)
         yield from _expiry(before[name][1], caller, place, subject)
-        yield from _limits(before[name][1], caller, place, subject, new.config.currency)
+        currency = new.config.currency
+        yield from limit_differences(was.limits, caller.limits, place, subject, currency)
 
 
 def _by_name(side: Side) -> dict[str, tuple[str, Caller, Place]]:
@@ -54,17 +58,34 @@ def _by_name(side: Side) -> dict[str, tuple[str, Caller, Place]]:
     }
 
 
-def _allowed(
-    old: Caller, new: Caller, place: Place, subject: tuple[str, ...]
+def _leaves(old: Caller, new: Caller) -> bool:
+    """Whether a caller is no longer in a declared team that restricts it."""
+    stays = {team.name for team in new.teams}
+    return any(
+        team.limits or team.models is not None or team.operations is not None
+        for team in old.teams
+        if team.name not in stays
+    )
+
+
+def allowed_differences(
+    fields: Iterable[str],
+    kind: str,
+    old: Caller | Team,
+    new: Caller | Team,
+    place: Place,
+    subject: tuple[str, ...],
 ) -> Iterator[Difference]:
-    for field, covers in _COVERS.items():
+    """What a token or a team, which is its `kind`, allows more or less in these fields."""
+    for field in fields:
+        covers = _COVERS[field]
         before, after = getattr(old, field), getattr(new, field)
         if additional := additions(before, after, covers):
             message = f"may use more {field}: {listed(additional)}"
-            yield Difference(Effect.WEAKER, f"token-{field}-widened", place, subject, message)
+            yield Difference(Effect.WEAKER, f"{kind}-{field}-widened", place, subject, message)
         if excluded := additions(after, before, covers):
             message = f"may use fewer {field}: no longer {listed(excluded)}"
-            yield Difference(Effect.CHANGED, f"token-{field}-narrowed", place, subject, message)
+            yield Difference(Effect.CHANGED, f"{kind}-{field}-narrowed", place, subject, message)
 
 
 def _team(caller: Caller) -> str:
@@ -94,11 +115,16 @@ def _moment(seconds: float | None) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="minutes")
 
 
-def _limits(
-    old: Caller, new: Caller, place: Place, subject: tuple[str, ...], currency: str
+def limit_differences(
+    old: Sequence[Quota],
+    new: Sequence[Quota],
+    place: Place,
+    subject: tuple[str, ...],
+    currency: str,
 ) -> Iterator[Difference]:
-    before = {limit.kind: limit for limit in old.limits}
-    after = {limit.kind: limit for limit in new.limits}
+    """The limits of a token or a team that were raised, lowered, added or removed."""
+    before = {limit.kind: limit for limit in old}
+    after = {limit.kind: limit for limit in new}
     for kind in dict.fromkeys([*before, *after]):
         was, now = before.get(kind), after.get(kind)
         if now is None and was is not None:

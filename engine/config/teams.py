@@ -1,0 +1,57 @@
+"""`teams:` of gateway.yaml: who shares rights and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from engine.config.tokens import TokenReader
+from engine.source.problem import Findings, Path, Source
+from engine.source.suggestion import did_you_mean
+from engine.values.caller import Team
+from engine.values.teams import MAX_LEVELS, Teams
+from engine.values.trees import Json, Section
+
+
+class TeamReader:
+    """Reads the entries of `teams:`; `tokens` reads the rights, which are written as those of a
+    token. Of the names in `invalid` nothing more is said."""
+
+    def __init__(
+        self, source: Source, findings: Findings, tokens: TokenReader, invalid: Collection[str]
+    ) -> None:
+        self._source = source
+        self._findings = findings
+        self._tokens = tokens
+        self._invalid = invalid
+
+    def teams(self, entries: Json) -> Teams:
+        """The teams by their names."""
+        teams = Teams({name: self._team(name, entry) for name, entry in entries.items()})
+        for name, team in teams.by_name.items():
+            self._check(team, teams, ("teams", name, "in"))
+        return teams
+
+    def _team(self, name: str, entry: Section) -> Team:
+        rights = self._tokens.caller({**entry, "name": name}, ("teams", name))
+        parent = entry.get("in", "")
+        return Team(name, rights.models, rights.operations, rights.limits, parent)
+
+    def _check(self, team: Team, teams: Teams, at: Path) -> None:
+        """Note a parent that does not exist, teams in a circle, and too many levels."""
+        if team.parent and team.parent not in teams.by_name:
+            if not {team.parent, "*"} & set(self._invalid):
+                hint = did_you_mean(team.parent, teams.by_name)
+                self._error(at, f"unknown team '{team.parent}'", hint)
+            return
+        line = teams.line(team.name)
+        if line[-1].parent == team.name:
+            names = " in ".join(f"'{each.name}'" for each in (*line, team))
+            hint = "remove `in` from the team that is above the others"
+            self._error(at, f"teams are in a circle: {names}", hint)
+        elif len(line) == MAX_LEVELS + 1:
+            names = " in ".join(f"'{each.name}'" for each in line)
+            message = f"{len(line)} teams are in one another, {MAX_LEVELS} at most: {names}"
+            self._error(at, message, "put this team into one that is above")
+
+    def _error(self, at: Path, message: str, hint: str) -> None:
+        self._findings.error(self._source, at, "MW485", message, hint)
