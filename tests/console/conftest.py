@@ -39,6 +39,15 @@ def text() -> str:
 
 
 @pytest.fixture(scope="session")
+def without_responses(text: str) -> Plan:
+    """The plan of the shipped config without the Responses API, over HTTP and WebSockets."""
+    head, mark, rest = text.partition("  - operation: openai.connectResponses\n")
+    assert mark
+    head = head.replace("      - openai.createResponse\n", "")
+    return planned(head + rest[rest.index("\n  - ") + 1 :])
+
+
+@pytest.fixture(scope="session")
 def shipped(text: str) -> Plan:
     return planned(text)
 

@@ -342,6 +342,7 @@ ELSEWHERE = [
     *((f"routes.0.{key}",) for key in ("operation", "operations", "model.from", "model.default")),
     *((f"routes.0.{key}",) for key in ("answer", "policies")),
     ("mcp",),
+    ("callers.jwt",),
     ("specs.shop.mount",),
     ("specs.shop.token",),
 ]
