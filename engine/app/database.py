@@ -15,6 +15,7 @@ from engine.config.config import Config
 from engine.plan.route import CannotConnect
 from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseError
+from engine.stores.database.kept_responses import ResponseTable
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.tokens import caller_lookup
 from engine.stores.database.usage import UsageTable
@@ -40,11 +41,12 @@ def prepare(url: str, journal: Path) -> str:
 
 
 class DatabaseRecords:
-    """The tokens of a database, asked by this process itself."""
+    """The records of a database, asked by this process itself."""
 
     def __init__(self, config: Config, url: str) -> None:
         self._database = open_database(url, busy=0.05)
         self.look_up = caller_lookup(self._database, config.currency)
+        self.responses = ResponseTable(self._database)
 
     def ping(self) -> str:
         """Why the database cannot be reached, or ""."""

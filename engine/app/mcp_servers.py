@@ -8,13 +8,17 @@ which is called from inside and passes the stages of its route; any other is obs
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 
 from engine import dialects
 from engine.app.operation_call import OperationCall
+from engine.app.remote_lists import RemoteLists
+from engine.app.remote_server import RemoteServer
 from engine.app.telemetry import version
-from engine.app.tool_calls import PreparedCall, ToolCalls
+from engine.app.tool_calls import PreparedCall, RemoteCall, ToolCalls
+from engine.app.tool_catalogs import ToolCatalogs
 from engine.app.worker_parts import Parts
 from engine.config.mcp import McpServer
 from engine.edge.endpoint import Responder, answer_errors
@@ -25,12 +29,13 @@ from engine.edge.resource import Resource
 from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.plan.route import Plan, Route
+from engine.plan.tool_servers import used_upstreams
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
-from engine.tools.protocol.catalog import Catalog
+from engine.tools.models.model_tool import ModelTool, model_tools
 from engine.tools.protocol.messages import error_object
 from engine.tools.protocol.server import Server
-from engine.tools.tool import Tool, tools_of
+from engine.tools.tool import ListedTool, tools_of
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 
@@ -46,8 +51,13 @@ def add_servers(app: Application, plan: Plan, parts: Parts) -> None:
     """Add the paths of the MCP servers of a plan, each with and without a slash at its end. In a
     worker that serves, their tools are made at once: thousands take a second, for which no request
     should wait."""
+    clock = parts.services.monotonic
+    remote = {
+        each.name: RemoteLists(RemoteServer(each, parts), clock) for each in used_upstreams(plan)
+    }
+    _observe_servers(remote, parts)
     for server in plan.config.mcp.values():
-        responder = cache(partial(_responder, app, plan, parts, server))
+        responder = cache(partial(_responder, app, plan, parts, server, remote))
         if parts.services.background:
             responder()
         path = server.path.rstrip("/")
@@ -55,22 +65,45 @@ def add_servers(app: Application, plan: Plan, parts: Parts) -> None:
             app.add_route(template, Resource("POST", "", (), responder))
 
 
-def _responder(app: Application, plan: Plan, parts: Parts, server: McpServer) -> Responder:
+def _observe_servers(remote: Mapping[str, RemoteLists], parts: Parts) -> None:
+    """Let the metrics page read what the other servers list, and end their sessions at the end."""
+    if not remote:
+        return
+    services = parts.services
+    services.collectors.append(lambda: [s for each in remote.values() for s in each.samples()])
+    services.closing.extend(each.server.close for each in remote.values())
+
+
+def _responder(
+    app: Application,
+    plan: Plan,
+    parts: Parts,
+    server: McpServer,
+    remote: Mapping[str, RemoteLists],
+) -> Responder:
     routes = [named.route for named in plan.tools[server.name]]
-    is_public = bool(routes) and all(route.allows_anonymous for route in routes)
-    catalog = Catalog(tools_of(plan, server), _ModelAccess(plan).may_use, server.search_above)
-    protocol = Server(server.name, version(), catalog, is_public=is_public)
+    is_mixed = bool(server.servers or server.models)
+    is_public = bool(routes) and not is_mixed and all(r.allows_anonymous for r in routes)
+    fixed: list[ListedTool] = [*tools_of(plan, server), *model_tools(plan, server)]
+    fixed.sort(key=lambda tool: tool.name)
+    lists = [(each, remote[each.upstream]) for each in server.servers]
+    catalogs = ToolCatalogs(server, fixed, _ModelAccess(plan).may_use, lists)
+    protocol = Server(server.name, version(), catalogs.fixed, is_public=is_public)
     calls = ToolCalls(
         *(protocol, server.name, plan.config.server, parts.lifecycle, parts.services.proxies),
         lambda tool: OperationCall(app, tool.route, parts),
+        catalogs,
+        {each.upstream: remote[each.upstream].server for each in server.servers},
     )
-    handler = compose(_stages(parts, calls, is_public=is_public), calls.handle)
+    stages = _stages(parts, calls, is_public=is_public, finds_tools=catalogs.change)
+    handler = compose(stages, calls.handle)
     return parts.endpoints.responder(handler, [_DIALECT])
 
 
-def _stages(parts: Parts, calls: ToolCalls, *, is_public: bool) -> list[Stage]:
+def _stages(parts: Parts, calls: ToolCalls, *, is_public: bool, finds_tools: bool) -> list[Stage]:
     """The stages of a message: one that no page of another site has sent, from a known caller, is
-    read, and made a request of the operation that it calls. To call that is left to the handler."""
+    read, and made a request of the operation that it calls. To call that is left to the handler.
+    `finds_tools`: other servers are asked for theirs."""
     config, shared = parts.plan.config, parts.shared
     return [
         partial(_observe, parts.lifecycle),
@@ -79,6 +112,7 @@ def _stages(parts: Parts, calls: ToolCalls, *, is_public: bool) -> list[Stage]:
         check_head,
         partial(_check_origin, PageOrigins(config.origins, config.server.base_url)),
         authenticate([BEARER], is_public, parts.services, any_operation=True),
+        *([calls.find_tools] if finds_tools else []),
         *shared.take_turn(parts.watcher.watch),
         shared.in_parts(calls.prepare),
         *shared.end_turn(),
@@ -90,7 +124,7 @@ def _observe(lifecycle: RequestLifecycle, exchange: Exchange, following: Handler
     start, now = time.monotonic(), time.time()
 
     def enter() -> None:
-        if not isinstance(exchange.content.value, PreparedCall):
+        if not isinstance(exchange.content.value, PreparedCall | RemoteCall):
             lifecycle.enter(exchange)
             exchange.record.start, exchange.record.time = start, now
 
@@ -117,9 +151,11 @@ class _ModelAccess:
         self._plan = plan
         self._models: dict[str, list[str]] = {}
 
-    def may_use(self, caller: Caller, tool: Tool) -> bool:
+    def may_use(self, caller: Caller, tool: ListedTool) -> bool:
         """Whether the caller may use a model that a tool can ask for, or it needs none. A model of
         a wildcard counts if the caller may use any."""
+        if isinstance(tool, ModelTool):
+            return any(map(caller.may_use, tool.models))
         if tool.route.model is None or not caller.model_lists:
             return True
         names = self._models_of(tool.route)

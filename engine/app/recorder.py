@@ -4,7 +4,10 @@ database. It ships the journal, computes sums, deletes old rows and looks up tok
 
 from __future__ import annotations
 
+import logging
+import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import gevent
@@ -15,7 +18,22 @@ from engine.callers.records import RecordService
 from engine.config.config import Config
 from engine.exchange.services import Services
 from engine.process.channel import Channel
+from engine.process.periodic import PeriodicTask
+from engine.stores.database.failures import DatabaseError
 from engine.stores.ledger.metrics import ledger_collector
+
+log = logging.getLogger("modelway")
+
+_UPKEEP_SECONDS = 3600.0
+
+
+def _remove_expired(records: DatabaseRecords, wait: float) -> float:
+    """Delete the stored responses that have expired."""
+    try:
+        records.responses.remove_expired(time.time())
+    except DatabaseError as error:
+        log.warning("stored responses that have expired cannot be deleted: %s", error)
+    return wait
 
 
 def record(config: Config, folder: Path | None, channel: Channel) -> None:
@@ -30,6 +48,9 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
         records = DatabaseRecords(config, url)
         telemetry.closing.append(records.close)
         shipper.start()
+        upkeep = PeriodicTask(partial(_remove_expired, records), _UPKEEP_SECONDS)
+        telemetry.closing.append(lambda: upkeep.stop(1.0))
+        upkeep.start()
         service = RecordService(records)
         while (descriptors := channel.receive()) is not None:
             for descriptor in descriptors:

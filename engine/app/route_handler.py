@@ -18,13 +18,16 @@ from engine.edge.answers.own_answer import AnswerSources, SessionRoute
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
-from engine.objects.request_ids import RequestIds
+from engine.objects.facts import ObjectFacts
+from engine.objects.kept_responses import KIND
+from engine.objects.request_ids import IdOpener, RequestIds
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
 from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
 from engine.spec.model_locations import ModelLocations
+from engine.stages.kept_responses import answer_kept, continue_response
 from engine.stages.open_ids import open_ids
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
@@ -33,6 +36,7 @@ from engine.transforms.operation_edits import for_operation
 from engine.transforms.transform import Transform
 from engine.upstream import choose
 from engine.upstream.forward import Forward
+from engine.upstream.kept_forward import KeptForward
 from engine.upstream.model_catalog import fixed_targets
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
 from engine.upstream.object_lists import ListForward
@@ -64,9 +68,21 @@ def handler_of(
     `is_chosen`: the route was chosen among alternatives, behind the outer stages; `is_judged`: its
     document has judged the request for that.
     """
-    shared, guards, operation = parts.shared, route.guards, route.by_model
-    checks, by_model = UNCHECKED if is_judged else _checks(route), route.model is not None
-    request_stages = [
+    operation = route.by_model
+    request_stages = stages_of(route, parts, UNCHECKED if is_judged else _checks(route))
+    wrapped = parts.wrap_stages(route, request_stages)
+    stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]
+    has_own = _has_own_targets(route) or wrapped is not request_stages
+    last = _last_handler(route, operation, parts)
+    # What no other route can have is not remembered.
+    return compose(stages, last) if has_own else parts.shared.compose(stages, last)
+
+
+def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[Stage]:
+    """The stages of a route behind the outer ones, before its last handler."""
+    shared, guards = parts.shared, route.guards
+    by_model = route.model is not None
+    return [
         *head_stages(route, parts),
         *shared.report(route),
         *shared.validate_parameters(checks),
@@ -81,12 +97,6 @@ def handler_of(
         *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
         *shared.end_turn(),
     ]
-    wrapped = parts.wrap_stages(route, request_stages)
-    stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]
-    has_own = _has_own_targets(route) or wrapped is not request_stages
-    last = _last_handler(route, operation, parts)
-    # What no other route can have is not remembered.
-    return compose(stages, last) if has_own else shared.compose(stages, last)
 
 
 def head_stages(route: Route, parts: Parts) -> list[Stage]:
@@ -181,7 +191,26 @@ def _id_stages(route: Route, parts: Parts) -> list[Stage]:
         ids = RequestIds(facts, opener, parse, dialect.json_name)
         return open_ids(ids, owner, locations)
 
-    return [parts.shared.once("ids", (facts, operation.bodies, locations, dialect.name), build)]
+    ids = parts.shared.once("ids", (facts, operation.bodies, locations, dialect.name), build)
+    return [*_turn_stages(facts, opener, locations, parts), ids]
+
+
+def _turn_stages(
+    facts: ObjectFacts, opener: IdOpener, locations: ModelLocations | None, parts: Parts
+) -> list[Stage]:
+    """Reads and continues the responses that the records keep."""
+    kept, owner, turns = parts.kept, parts.plan.config.objects.owner, facts.turns
+    if kept is None or not turns:
+        return []
+    if turns in ("create", "continue"):
+        keeps = turns == "create"
+        build: Callable[[], Stage] = partial(
+            continue_response, kept, opener, owner, locations, keeps=keeps
+        )
+        return [parts.shared.once("continue", (locations, keeps), build)]
+    variable = next(p.steps[0] for p in facts.names if p.location == "path" and p.kind == KIND)
+    build = partial(answer_kept, kept, opener, owner, turns, variable)
+    return [parts.shared.once("kept", (turns, variable), build)]
 
 
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
@@ -250,7 +279,7 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
         )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
-    forward = _forward(route, operation, parts)
+    forward = forward_of(route, operation, parts)
     if route.model is not None and operation.counts:
         settings = operation.counts, forward
         return once("estimate", settings, partial(estimate_tokens, operation, forward))
@@ -288,7 +317,7 @@ def session_routes(routes: Iterable[Route], dialect: Dialect) -> tuple[SessionRo
     )
 
 
-def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
+def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     """Sends requests to the targets of their model, or to the fixed ones."""
     tables = None if route.model is None else parts.translations
     translations = RouteTranslations(operation, tables, parts.services.clock)
@@ -300,6 +329,8 @@ def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
         objects = ObjectRoute(route.objects, parts.opener, config.objects.owner, config.server)
         kind = ObjectForward if route.objects.lists is None else ListForward
         make = partial(kind, objects=objects)
+        if route.objects.turns == "create" and parts.kept is not None:
+            make = partial(KeptForward, objects=objects, kept=parts.kept)
 
     def build() -> Forward:
         choice = choose.build(parts.services, route.choose)

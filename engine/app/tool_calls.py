@@ -4,11 +4,13 @@ caller of the message."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.app.internal_call import CannotCall
 from engine.app.operation_call import OperationCall, OperationRequest
+from engine.app.remote_server import RemoteServer
+from engine.app.tool_catalogs import ToolCatalogs
 from engine.config.server import Server as ServerConfig
 from engine.edge.gateway_origin import base_of
 from engine.edge.lifecycle import RequestLifecycle
@@ -16,9 +18,13 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Content, Exchange, Handler, Response
 from engine.exchange.record import McpMessage
 from engine.tools.invalid_arguments import InvalidArguments
+from engine.tools.models.model_tool import ModelTool
+from engine.tools.models.results import model_result
+from engine.tools.protocol.catalog import Catalog
 from engine.tools.protocol.results import MAX_RESULT, Answer, result_of, text_result
 from engine.tools.protocol.revisions import Head
 from engine.tools.protocol.server import Refusal, Reply, Request, Server, ToolCall
+from engine.tools.remote.listing import RemoteTool
 from engine.tools.tool import Tool
 from engine.values.client_address import Network, caller_address
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -32,13 +38,29 @@ class PreparedCall:
     """A call, and the request `sent` to its operation."""
 
     call: ToolCall
+    tool: Tool | ModelTool
     operation: OperationCall
     sent: OperationRequest
     message: McpMessage
 
 
+@dataclass(frozen=True, slots=True)
+class RemoteCall:
+    """A call of a tool of another server, for a caller at this IP address."""
+
+    call: ToolCall
+    tool: RemoteTool
+    server: RemoteServer
+    message: McpMessage
+    address: str
+
+
+Prepared = PreparedCall | RemoteCall
+
+
 class ToolCalls:
-    """The last stages of an MCP server. `operation` gives the operation of a tool, to call it;
+    """The last stages of an MCP server. `operation` gives the operation of a tool, to call it,
+    `catalogs` what is listed, and `remote` are the servers of other tools by their upstreams;
     `proxies` are those whose X-Forwarded-For is trusted."""
 
     def __init__(
@@ -48,7 +70,9 @@ class ToolCalls:
         config: ServerConfig,
         lifecycle: RequestLifecycle,
         proxies: Sequence[Network],
-        operation: Callable[[Tool], OperationCall],
+        operation: Callable[[Tool | ModelTool], OperationCall],
+        catalogs: ToolCatalogs,
+        remote: Mapping[str, RemoteServer],
     ) -> None:
         self._server = server
         self._name = name
@@ -56,7 +80,13 @@ class ToolCalls:
         self._lifecycle = lifecycle
         self._proxies = proxies
         self._operation = operation
+        self._catalogs, self._remote = catalogs, remote
         self._operations: dict[str, OperationCall] = {}
+
+    def find_tools(self, exchange: Exchange, following: Handler) -> Response:
+        """A stage that finds the tools, for which other servers may be asked."""
+        exchange.content = Content(_JSON, self._catalogs.of(exchange.environ))
+        return following(exchange)
 
     def prepare(self, exchange: Exchange, following: Handler) -> Response:
         """A stage that reads the message, and writes the request of the operation that it calls."""
@@ -72,6 +102,8 @@ class ToolCalls:
         prepared = exchange.content.value
         if isinstance(prepared, PreparedCall):
             reply = self._call(exchange, prepared)
+        elif isinstance(prepared, RemoteCall):
+            reply = self._remote_call(exchange, prepared)
         else:
             assert isinstance(prepared, Reply)
             reply = prepared
@@ -80,7 +112,7 @@ class ToolCalls:
             return Response(reply.status, [])
         return Response(reply.status, [("content-type", _JSON)], reply.body)
 
-    def _prepared(self, exchange: Exchange, body: bytes, address: str) -> Reply | PreparedCall:
+    def _prepared(self, exchange: Exchange, body: bytes, address: str) -> Reply | Prepared:
         head, record = _head(exchange.environ), exchange.record
         try:
             request = self._server.read(head, body)
@@ -90,11 +122,13 @@ class ToolCalls:
             else:
                 record.mcp = McpMessage(self._name)
             return refusal.reply
-        answer = self._server.answer(request, exchange.caller)
+        catalog = exchange.content.value
+        catalog = catalog if isinstance(catalog, Catalog) else self._catalogs.fixed
+        answer = self._server.answer(request, exchange.caller, catalog)
         if isinstance(answer, ToolCall):
             message = self._message(request, answer.tool.name, exchange, address)
             prepared = self._prepared_call(answer, message, exchange, address)
-            if isinstance(prepared, PreparedCall):
+            if not isinstance(prepared, Reply):
                 return prepared
             answer = prepared
         else:
@@ -106,19 +140,23 @@ class ToolCalls:
 
     def _prepared_call(
         self, call: ToolCall, message: McpMessage, exchange: Exchange, address: str
-    ) -> Reply | PreparedCall:
+    ) -> Reply | Prepared:
         """The call with its request, or the error for arguments that are none."""
+        tool = call.tool
+        if isinstance(tool, RemoteTool):
+            return RemoteCall(call, tool, self._remote[tool.upstream], message, address)
+        assert isinstance(tool, Tool | ModelTool)
         environ = exchange.environ
         trace = [(name, environ[key]) for name, key in _TRACE if key in environ]
         try:
-            operation = self._operation_of(call.tool)
-            sent = operation.request(call.tool.values(call.arguments), address, trace)
+            operation = self._operation_of(tool)
+            sent = operation.request(tool.values(call.arguments), address, trace)
         except (InvalidArguments, CannotCall, GatewayError) as error:
             reply = self._server.reply(call.request, text_result(str(error), is_error=True))
             return reply._replace(code="invalid_arguments")
-        return PreparedCall(call, operation, sent, message)
+        return PreparedCall(call, tool, operation, sent, message)
 
-    def _operation_of(self, tool: Tool) -> OperationCall:
+    def _operation_of(self, tool: Tool | ModelTool) -> OperationCall:
         operation = self._operations.get(tool.name)
         if operation is None:
             operation = self._operations[tool.name] = self._operation(tool)
@@ -145,7 +183,7 @@ class ToolCalls:
         caller = InternalCaller(
             *(exchange.caller, exchange.token, exchange.connection.fileno()), mcp=prepared.message
         )
-        tool, request = prepared.call.tool, prepared.call.request
+        tool, request = prepared.tool, prepared.call.request
         try:
             called, response = prepared.operation.send(prepared.sent, caller, exchange.request_id)
             try:
@@ -157,33 +195,54 @@ class ToolCalls:
                 raise
             broken = text_result(f"The answer broke off: {error.strerror}", is_error=True)
             return self._server.reply(request, broken)
+        if isinstance(tool, ModelTool) and answer.status < 400:
+            return self._server.reply(request, model_result(tool, answer))
         needs_structure = tool.output_schema is not None
         result = result_of(answer, tool.name, needs_structure=needs_structure)
         return self._server.reply(request, result)
 
+    def _remote_call(self, exchange: Exchange, prepared: RemoteCall) -> Reply:
+        """The answer to a call of another server's tool. Raises AbortConnection if the caller has
+        left."""
+        call, tool = prepared.call, prepared.tool
+        caller = InternalCaller(
+            *(exchange.caller, exchange.token, exchange.connection.fileno()), mcp=prepared.message
+        )
+        try:
+            result = prepared.server.call(tool, call.arguments, exchange, caller, prepared.address)
+        except AbortConnection as error:
+            if error.reason is AbortReason.CALLER_LEFT:
+                raise
+            result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
+        if tool.output_schema is not None and not (result.structured or result.is_error):
+            result = replace(result, is_error=True)  # which clients refuse otherwise
+        return self._server.reply(call.request, result)
+
     def _answer(self, exchange: Exchange, prepared: PreparedCall, response: Response) -> Answer:
-        """The answer of an operation, of its body at most MAX_RESULT bytes. What is larger is not
-        received: its upstream is left."""
+        """The answer of an operation, of its body at most MAX_RESULT bytes, unless its tool has
+        another bound. What is larger is not received: its upstream is left."""
+        tool = prepared.tool
+        most = tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
         body, broke_off = response.body, False
         if not isinstance(body, bytes):
-            body, broke_off = _received(body)
-        if len(body) <= MAX_RESULT:
+            body, broke_off = _received(body, most)
+        if len(body) <= most:
             return Answer(response.status, response.headers, body, broke_off=broke_off)
         sent, link = prepared.sent, ""
         if sent.method == "GET":
             link = base_of(exchange, self._config) + sent.target
-        body, size = body[:MAX_RESULT], _announced(response.headers)
+        body, size = body[:most], _announced(response.headers)
         return Answer(response.status, response.headers, body, link, size, complete=False)
 
 
-def _received(pieces: Iterable[bytes]) -> tuple[bytes, bool]:
-    """The beginning of a body, a bit longer than MAX_RESULT if that is not all, and whether it
+def _received(pieces: Iterable[bytes], most: int) -> tuple[bytes, bool]:
+    """The beginning of a body, a bit longer than `most` bytes if that is not all, and whether it
     broke off. Raises AbortConnection if the caller has left."""
     body = bytearray()
     try:
         for piece in pieces:
             body += piece
-            if len(body) > MAX_RESULT:
+            if len(body) > most:
                 break
     except AbortConnection as error:
         if error.reason is AbortReason.CALLER_LEFT:

@@ -21,8 +21,9 @@ from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
+from engine.objects.kept_responses import KeptResponses
 from engine.objects.request_ids import IdOpener
-from engine.objects.sealed_ids import Sealer
+from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import Sessions
 from engine.sockets.upgrade import ResponsesSockets
@@ -74,6 +75,7 @@ class Parts:
     lifecycle: RequestLifecycle
     endpoints: Endpoints
     opener: IdOpener | None
+    kept: KeptResponses | None
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -119,6 +121,7 @@ def parts_of(
         if tried or is_observed(model.to, model.choose, config):
             catalog.model(model.name)
     server, origins = config.server, config.origins
+    opener = _opener(config)
     operations, sessions, refused = plan.model_operations(), Sessions(), RefusedUpgrades()
     return Parts(
         plan=plan,
@@ -140,7 +143,8 @@ def parts_of(
         cors=Cors(origins),
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
-        opener=_opener(config),
+        opener=opener,
+        kept=_kept_responses(config, services, opener),
     )
 
 
@@ -149,5 +153,16 @@ def _opener(config: Config) -> IdOpener | None:
     objects = config.objects
     if not objects.ring:
         return None
-    sealer = Sealer(objects.ring, config.upstreams)
+    keeps = (RECORDS,) if objects.responses.store == "records" else ()
+    sealer = Sealer(objects.ring, [*config.upstreams, *keeps])
     return IdOpener(sealer, everybody=objects.owner == "all", passes=objects.legacy == "pass")
+
+
+def _kept_responses(
+    config: Config, services: Services, opener: IdOpener | None
+) -> KeptResponses | None:
+    """Responses in the records; None if they are not kept there."""
+    settings, store = config.objects.responses, services.responses
+    if opener is None or store is None or settings.store != "records":
+        return None
+    return KeptResponses(store, opener.sealer, settings.retention, services.clock)

@@ -17,7 +17,13 @@ from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
-from engine.exchange.services import ClientSecretKeys, Lookup, Services, SignedTokens
+from engine.exchange.services import (
+    ClientSecretKeys,
+    Lookup,
+    ResponseStore,
+    Services,
+    SignedTokens,
+)
 from engine.plan.route import Plan
 from engine.process.channel import Channel
 from engine.values.price import Prices
@@ -54,8 +60,10 @@ def services_of(
     config, telemetry = plan.config, telemetry or WorkerTelemetry()
     tokens: Lookup = config.tokens
     cache: TokenCache | None = None
+    responses: ResponseStore | None = None
     if config.stores.records is not None:
-        tokens = cache = _open_records(config, config.stores.records, telemetry, recorder)
+        cache, responses = _open_records(config, config.stores.records, telemetry, recorder)
+        tokens = cache
     begin: Observer | None = None
     if config.telemetry.traces is not None:
         from engine.app.tracing import tracing
@@ -70,6 +78,7 @@ def services_of(
         tokens=tokens,
         client_secrets=client_secrets,
         signed_tokens=_signed_tokens(config),
+        responses=responses,
         counters=counters_of(config, telemetry) if is_limited(plan) else None,
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=Prices(config.prices, default_prices(config)),
@@ -97,19 +106,21 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
 
 def _open_records(
     config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
-) -> TokenCache:
-    """The lookup of tokens; `telemetry` gets the ledger. Without a recorder, as in a trial and
-    under another server, this process uses the database itself."""
+) -> tuple[TokenCache, ResponseStore]:
+    """The lookup of tokens, and stored responses; `telemetry` gets the ledger. Without a recorder,
+    as in a trial and under another server, this process uses the database itself."""
     from engine.app import records
 
     if recorder is not None:
         from engine.callers.records import RemoteRecords
 
-        return records.open_records(config, telemetry, RemoteRecords(recorder))
+        remote = RemoteRecords(recorder)
+        return records.open_records(config, telemetry, remote), remote.responses
     from engine.app import database
 
     shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
-    return records.open_records(config, telemetry, database.DatabaseRecords(config, url), shipper)
+    local = database.DatabaseRecords(config, url)
+    return records.open_records(config, telemetry, local, shipper), local.responses
 
 
 def _signed_tokens(config: Config) -> SignedTokens | None:

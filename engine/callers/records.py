@@ -1,4 +1,5 @@
-"""The records of tokens in another process: a worker's questions, and the recorder's answers.
+"""The records in another process, tokens and stored responses: a worker's questions, and the
+recorder's answers.
 
 A worker makes a pair of sockets for each question that it asks at the same time as others, and
 passes one end over the channel; the pair then carries one question after the other. When the
@@ -16,6 +17,7 @@ from typing import Any, Protocol
 
 from engine.callers.batch_lookup import Batches
 from engine.callers.time_limit import within
+from engine.exchange.services import ResponseStore
 from engine.process.channel import Channel, Stream
 from engine.process.messages import receive_message, send_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError
@@ -32,13 +34,18 @@ PING_SECONDS = 1.0
 PING_MARGIN = 0.5
 """Seconds that a worker waits longer for the answer to a ping than the recorder for the ping."""
 _PING: tuple[str, ...] = ()
+_RESPONSES = "responses"
+"""The first word of a question about stored responses; a name of ResponseStore and its arguments
+follow."""
 """The question whether the database answers; any other consists of digests."""
 
 
 class Records(Protocol):
-    """The records of tokens. `look_up` raises DatabaseError; `ping` returns why the database cannot
-    be reached, or ""."""
+    """The records of tokens and of stored responses. `look_up` raises DatabaseError; `ping` returns
+    why the database cannot be reached, or ""."""
 
+    @property
+    def responses(self) -> ResponseStore: ...
     def look_up(self, digests: Sequence[str]) -> Callers: ...
     def ping(self) -> str: ...
     def close(self) -> None: ...
@@ -50,6 +57,10 @@ class RemoteRecords:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._idle: list[Stream] = []
+
+    @property
+    def responses(self) -> ResponseStore:
+        return _RemoteResponses(lambda *words: self._ask((_RESPONSES, *words)))
 
     def look_up(self, digests: Sequence[str]) -> Callers:
         """Wait for the recorder's answer. Raises DatabaseError."""
@@ -67,7 +78,7 @@ class RemoteRecords:
         while self._idle:
             self._idle.pop().close()
 
-    def _ask(self, question: tuple[str, ...]) -> Any:
+    def _ask(self, question: tuple[Any, ...]) -> Any:
         try:
             answer = self._exchange(question)
         except (EOFError, OSError):
@@ -80,7 +91,7 @@ class RemoteRecords:
             raise answer
         return answer
 
-    def _exchange(self, question: tuple[str, ...]) -> Any:
+    def _exchange(self, question: tuple[Any, ...]) -> Any:
         sock = self._idle.pop() if self._idle else self._connect()
         try:
             send_message(sock, question)
@@ -101,13 +112,30 @@ class RemoteRecords:
         return stream
 
 
+class _RemoteResponses:
+    """Stored responses as a worker reaches them."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def put(self, key: bytes, expires: float, data: bytes) -> None:
+        self._ask("put", key, expires, data)
+
+    def get(self, key: bytes, now: float) -> bytes | None:
+        data: bytes | None = self._ask("get", key, now)
+        return data
+
+    def remove(self, key: bytes) -> None:
+        self._ask("remove", key)
+
+
 class RecordService:
     """The recorder's side: answers the questions of all workers, those of the same moment with one
     query."""
 
     def __init__(self, records: Records) -> None:
         look_up: Callable[[Sequence[str]], Callers] = records.look_up
-        self._ping = records.ping
+        self._ping, self._responses = records.ping, records.responses
         self._batches: Batches[Caller | ValueError] = Batches(
             lambda digests: within(LOOKUP_SECONDS, partial(look_up, digests))
         )
@@ -121,13 +149,16 @@ class RecordService:
             while True:
                 send_message(sock, self._answer(receive_message(sock)))
 
-    def _answer(self, question: tuple[str, ...]) -> object:
+    def _answer(self, question: tuple[Any, ...]) -> object:
         try:
+            if question[:1] == (_RESPONSES,):
+                _, name, *arguments = question
+                return within(LOOKUP_SECONDS, partial(getattr(self._responses, name), *arguments))
             return self._look_up(question) if question != _PING else self._ping()
         except DatabaseError as error:
             return error
         except Exception:
-            log.exception("tokens cannot be looked up")
+            log.exception("the records cannot be asked")
             return DatabaseError("the look-up has failed, see the log of the recorder")
 
     def _look_up(self, digests: Sequence[str]) -> Callers:

@@ -85,7 +85,7 @@ def lacks_tokens(plan: Plan | None) -> bool:
     config = plan.config
     if config.tokens or config.jwt or config.stores.records is not None:
         return False
-    return any(not route.allows_anonymous for route in plan.routes)
+    return bool(plan.tool_upstreams) or any(not r.allows_anonymous for r in plan.routes)
 
 
 def result_or_exit(result: PlanResult, consequence: str = "nothing is served") -> PlanResult:

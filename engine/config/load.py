@@ -246,7 +246,9 @@ def _config(
         console=Console(**values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=telemetry,
-        objects=read_objects(values.get("objects", {}), source, findings),
+        objects=read_objects(
+            values.get("objects", {}), "records" in values.get("stores", {}), source, findings
+        ),
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
     )

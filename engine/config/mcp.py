@@ -1,8 +1,9 @@
-"""`mcp:` of gateway.yaml: MCP servers, whose tools are operations."""
+"""`mcp:` of gateway.yaml: MCP servers, whose tools are operations, tools of other MCP servers, and
+models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -58,9 +59,42 @@ NO_CHANGES = ToolConfig()
 
 
 @dataclass(frozen=True, slots=True)
+class ToolServer:
+    """What is taken of another MCP server: the tools that `patterns` name, all without any, with
+    `prefix` before their names. `upstream` is the name of its upstream."""
+
+    upstream: str
+    prefix: str
+    patterns: tuple[str, ...]
+    at: Path
+
+    def takes(self, tool: str) -> bool:
+        """Whether a tool is taken, by the server's name for it."""
+        return not self.patterns or taken(tool, self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTool:
+    """A tool that asks a model: its name, which is its kind, and the models that a call may name,
+    the first for a call that names none."""
+
+    name: str
+    models: tuple[str, ...]
+    at: Path
+
+
+def taken(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a list of patterns takes a name: the last that matches it decides."""
+    for pattern in reversed(patterns):
+        if matches(name, pattern.removeprefix(EXCEPT)):
+            return not pattern.startswith(EXCEPT)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
 class McpServer:
-    """An MCP server: its path, and the operations that are its tools. `operations` are patterns as
-    written, each with its place; `tools` are changes by operation or wildcard."""
+    """An MCP server: its path, and what its tools are. `operations` are patterns as written, each
+    with its place; `tools` are changes by operation or wildcard."""
 
     name: str
     path: str
@@ -69,14 +103,13 @@ class McpServer:
     tools: Mapping[str, ToolConfig] = field(default_factory=dict)
     search_above: int = default("mcp.*.search_above")
     output_schemas: bool = default("mcp.*.output_schemas")
+    servers: tuple[ToolServer, ...] = ()
+    models: tuple[ModelTool, ...] = ()
 
     def takes(self, operation: str) -> bool:
         """Whether an operation is a tool of this server, unless it is hidden: the last pattern that
         matches it decides."""
-        for pattern, _ in reversed(self.operations):
-            if matches(operation, pattern.removeprefix(EXCEPT)):
-                return not pattern.startswith(EXCEPT)
-        return False
+        return taken(operation, [pattern for pattern, _ in self.operations])
 
     def changes(self, operation: str) -> ToolConfig:
         """The changes of the tool of an operation: of all entries that match it, those with a
@@ -95,7 +128,7 @@ def read_mcp(name: str, section: Json) -> McpServer:
     """An entry of `mcp:`."""
     values = keys.fill(section, "mcp.*")
     at = ("mcp", name)
-    patterns = enumerate(values["operations"])
+    patterns = enumerate(values.get("operations", ()))
     return McpServer(
         name=name,
         path=values["path"],
@@ -107,7 +140,22 @@ def read_mcp(name: str, section: Json) -> McpServer:
         },
         search_above=values["search_above"],
         output_schemas=values["output_schemas"],
+        servers=tuple(
+            _server(upstream, entry or {}, (*at, "servers", upstream))
+            for upstream, entry in values.get("servers", {}).items()
+        ),
+        models=tuple(
+            ModelTool(
+                kind, (models,) if isinstance(models, str) else tuple(models), (*at, "models", kind)
+            )
+            for kind, models in values.get("models", {}).items()
+        ),
     )
+
+
+def _server(upstream: str, section: Json, at: Path) -> ToolServer:
+    prefix = section.get("prefix", f"{upstream}_")
+    return ToolServer(upstream, prefix, tuple(section.get("tools", ())), at)
 
 
 def _tool(section: Json, at: Path) -> ToolConfig:

@@ -16,6 +16,15 @@ MIN_KEY = 32
 
 
 @dataclass(frozen=True, slots=True)
+class KeptResponses:
+    """Where responses are kept: `store` is vendor or records, `retention` how long the records keep
+    them, in seconds."""
+
+    store: str = default("objects.responses.store")
+    retention: float = default("objects.responses.retention")
+
+
+@dataclass(frozen=True, slots=True)
 class Objects:
     """The ring of keys, the newest first, without which ids pass as they are. `owner` is token,
     team or all; `legacy` says what happens to ids that are not sealed: refuse or pass."""
@@ -23,10 +32,13 @@ class Objects:
     ring: tuple[str, ...] = field(default=(), repr=False, metadata={"key": "key"})
     owner: str = default("objects.owner")
     legacy: str = default("objects.legacy")
+    responses: KeptResponses = field(default_factory=KeptResponses)
 
 
-def read_objects(section: Section, source: Source, findings: Findings) -> Objects:
-    """`objects:`; a key that can be guessed is noted."""
+def read_objects(
+    section: Section, has_records: bool, source: Source, findings: Findings
+) -> Objects:
+    """`objects:`; a key that can be guessed is noted, and a store that there is not."""
     if not section:
         return Objects()
     values = keys.fill(section, "objects")
@@ -40,7 +52,12 @@ def read_objects(section: Section, source: Source, findings: Findings) -> Object
             findings.error(source, at, "MW104", message, hint)
         elif text in ring[:index]:
             findings.error(source, at, "MW104", "the ring has this key twice", "remove this one")
-    return Objects(ring, values["owner"], values["legacy"])
+    responses = KeptResponses(**values.get("responses", {}))
+    if responses.store == "records" and not has_records:
+        at = ("objects", "responses", "store")
+        hint = "write stores: {records: sqlite:///var/modelway.db}, or another database"
+        findings.error(source, at, "MW104", "there are no records to keep responses in", hint)
+    return Objects(ring, values["owner"], values["legacy"], responses)
 
 
 def check_tags(

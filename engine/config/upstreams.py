@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from engine import credentials
 from engine.config import keys, provider_defaults
@@ -101,6 +102,11 @@ class HeaderChanges:
     remove: frozenset[str] = frozenset()
 
 
+CALLS_AGAIN = frozenset({"connect"})
+"""The failures after which a call of a tool is sent again: it was not carried out. Any other may
+have had an effect."""
+
+
 @dataclass(frozen=True, slots=True)
 class UpstreamConfig:
     """A server to which requests are forwarded.
@@ -112,7 +118,8 @@ class UpstreamConfig:
     paths below them.
     `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
     transform, then the entry's. `max_in_flight` is None for no limit, `queue` None for no queue.
-    `caller_choices` are the names of what callers may choose besides the model.
+    `caller_choices` are the names of what callers may choose besides the model. `mcp` is the
+    URL of an MCP server, "" for another one, and `pins` the absolute path of the file of its tools.
     """
 
     name: str
@@ -143,6 +150,8 @@ class UpstreamConfig:
     max_in_flight: int | None = None
     queue: QueueConfig | None = None
     caller_choices: tuple[str, ...] = ()
+    mcp: str = ""
+    pins: str = ""
 
     @property
     def choices(self) -> tuple[CallerChoice, ...]:
@@ -166,7 +175,8 @@ class UpstreamReader:
         entry = provider_defaults.complete(section, at, self.source, self.findings)
         if entry is None:
             return None
-        values = keys.fill(entry.section, "upstreams.*")
+        values = self._with_url(keys.fill(entry.section, "upstreams.*"), at)
+        pins = values.get("pins", "")
         return UpstreamConfig(
             name=name,
             url=values["url"].rstrip("/"),
@@ -181,7 +191,7 @@ class UpstreamReader:
             proxy=values.get("proxy"),
             tls=self._tls(values.get("tls", {}), (*at, "tls")),
             at=at,
-            retry=_retry(values.get("retry", {})),
+            retry=_retry(values.get("retry", {}), is_mcp="mcp" in values),
             breaker=BreakerConfig(**values.get("breaker", {})),
             ejection=read_ejection(values, at, self.source, self.findings),
             health=read_probes(values, at, self.source, self.findings),
@@ -196,7 +206,23 @@ class UpstreamReader:
             max_in_flight=values.get("max_in_flight"),
             queue=QueueConfig(**values["queue"]) if "queue" in values else None,
             caller_choices=self._caller_choices(values, at),
+            mcp=values.get("mcp", ""),
+            pins=str(self.folder / pins) if pins else "",
         )
+
+    def _with_url(self, values: Json, at: Path) -> Json:
+        """The values, with the URL of an MCP server as `url`."""
+        if "mcp" not in values:
+            if "pins" in values:
+                message = "'pins' is for MCP servers"
+                self.findings.error(self.source, (*at, "pins"), "MW105", message, "write `mcp`")
+            return values
+        if "url" in values or values.get("dialect"):
+            other = "url" if "url" in values else "dialect"
+            message = f"'mcp' and '{other}' are both set"
+            self.findings.error(self.source, (*at, "mcp"), "MW105", message, "keep one of them")
+        parts = urlsplit(values["mcp"])
+        return {**values, "url": urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))}
 
     def _credentials(
         self, section: Json, variables: Mapping[str, str], at: Path
@@ -270,8 +296,10 @@ def _provider_transform(options: Mapping[str, object], at: Path) -> tuple[Transf
     return (TransformConfig(options, (*at, "provider")),) if options else ()
 
 
-def _retry(section: Json) -> Retry:
+def _retry(section: Json, *, is_mcp: bool) -> Retry:
     values = dict(section)
+    if is_mcp:
+        values.setdefault("on", CALLS_AGAIN)
     if "on" in values:
         values["on"] = frozenset(str(failure) for failure in values["on"])
     return Retry(**values)

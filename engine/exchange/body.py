@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from mmap import ACCESS_READ, mmap
+from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, MADV_DONTNEED, mmap
 from typing import IO, Protocol
 
 from engine.exchange.caller_connection import Readable
@@ -15,6 +15,29 @@ IN_MEMORY = 1_000_000
 """The largest body in bytes that is kept in memory; a larger one spools to disk."""
 
 _CHUNK = 65_536
+
+
+_WINDOW = 262_144
+"""Bytes of a file that are mapped into memory while it is searched."""
+assert _WINDOW % ALLOCATIONGRANULARITY == 0  # or the pages of a window could not be let go
+
+
+class FileView(mmap):
+    """A file in memory, of which a search leaves nothing there: else a body of 1 GB would count as
+    as much memory of the process that looks for the boundaries of its parts."""
+
+    def find(self, sub: bytes, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+        """As `bytes.find`, for a `start` and an `end` that are not negative."""
+        end = len(self) if end is None else min(end, len(self))
+        at = start
+        while at < end:
+            window = at - at % _WINDOW
+            found = super().find(sub, at, min(window + _WINDOW + len(sub) - 1, end))
+            self.madvise(MADV_DONTNEED, window, min(_WINDOW, len(self) - window))
+            if found >= 0:
+                return found
+            at = window + _WINDOW
+        return -1
 
 
 class Body:
@@ -40,7 +63,7 @@ class Body:
             return self.in_memory
         if self._map is None:
             assert self._file is not None
-            self._map = mmap(self._file.fileno(), 0, access=ACCESS_READ)
+            self._map = FileView(self._file.fileno(), 0, access=ACCESS_READ)
         return self._map
 
     def chunks(self) -> Iterator[bytes]:

@@ -14,6 +14,16 @@ class Holder(NamedTuple):
 
 
 @dataclass(slots=True)
+class Turn:
+    """A request of the Responses API in a gateway that keeps responses. `items` are those of the
+    whole conversation up to its answer, as they stand in `input`; None if the answer is not kept.
+    `previous` is the id of the response that the gateway has put in front, "" for none."""
+
+    items: bytes | None
+    previous: str = ""
+
+
+@dataclass(slots=True)
 class OpenedIds:
     """The ids of one request. `owner` is that of the caller; `holder` is where its objects live,
     None if it names none, and `kind` is that of the first of them. `names` has the sealed id of

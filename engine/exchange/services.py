@@ -60,6 +60,23 @@ class SignedTokens(Protocol):
         ...
 
 
+class ResponseStore(Protocol):
+    """Stored responses by a key (`stores.database.kept_responses`, in the recorder). Times are Unix
+    seconds. All raise DatabaseError."""
+
+    def put(self, key: bytes, expires: float, data: bytes, /) -> None:
+        """Keep a value, instead of an earlier one of the same key."""
+        ...
+
+    def get(self, key: bytes, now: float, /) -> bytes | None:
+        """The value of a key, None if there is none that has not expired."""
+        ...
+
+    def remove(self, key: bytes, /) -> None:
+        """Forget the value of a key."""
+        ...
+
+
 class TokenValidity(Protocol):
     """Says which tokens are no longer valid (`engine.callers.revocation.TokenValidity`).
 
@@ -122,6 +139,8 @@ class Services:
 
     `client_secrets` seals and opens client secrets, None without keys.
 
+    `responses` keeps stored responses, None without a database.
+
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
 
@@ -140,6 +159,7 @@ class Services:
     clock: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
     dice: Callable[[], float] = random.random
+    responses: ResponseStore | None = None
     counters: Counters | None = None
     allow_uncounted: bool = True
     prices: Prices = field(default_factory=Prices)

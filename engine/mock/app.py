@@ -195,6 +195,11 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
         if kept is not None and kept.content and role.action == "":
             headers = [("content-type", "application/octet-stream")]
             return Response(example.status, headers, kept.content)
+        if kept is not None and kept.events and example is not whole:
+            pieces = _paced(iter(objects.events_again(kept)), style.delay)
+            return Response(example.status, [("content-type", example.media_type)], pieces)
+        if example.media_type == "text/event-stream" and fault is None:
+            objects.keep_events(answer, [*events(str(example.value or ""), values, usage=False)])
         return _response(example, values, request, style, fault)
 
     return handle

@@ -80,7 +80,7 @@ def choose(candidates: Sequence[ExampleResponse], request: object, query: str) -
     streams = [e for e in candidates if e.media_type == "text/event-stream"]
     plain_examples = [e for e in candidates if e.media_type != "text/event-stream"]
     wants_stream = fields.get("stream") is True or fields.get("stream_format") == "sse"
-    wants_stream = wants_stream or "alt=sse" in query.split("&")
+    wants_stream = wants_stream or not {"alt=sse", "stream=true"}.isdisjoint(query.split("&"))
     matching = streams if streams and (wants_stream or not plain_examples) else plain_examples
     texts = {value for value in fields.values() if isinstance(value, str)}
     for example in matching:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.values.errors import GatewayError
@@ -18,6 +19,7 @@ class KeptObject:
     value: Json
     content: bytes = b""
     stage: int = 0
+    events: Sequence[bytes] = ()
 
 
 @dataclass(slots=True)

@@ -9,6 +9,9 @@ collection creates one. `x-modelway-mock` of an operation says what the paths do
     kept: default                                          # unless the request has `store: false`
     kept: optional                                         # only if it has `store: true`
     posted: items                                          # the member of a request for several
+    refers: {conversation: /conversations}                 # members that name objects elsewhere
+
+An answer in events is kept with the object that it creates, and a read in events gets them again.
 
 Where no document of a dialect has such facts, an object that was never kept is answered with the
 example: the documents were not written for the mock, and their paths say too little.
@@ -16,6 +19,7 @@ example: the documents were not written for the mock, and their paths say too li
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +35,7 @@ from engine.spec.query_string import Query
 from engine.values.trees import Json
 
 FACTS = "x-modelway-mock"
+_SEQUENCE = re.compile(rb'"sequence_number": ?(\d+)')
 _ENDED = 1_000_000
 """The stage of an object that goes on no more."""
 _CURSORS = ("after", "after_id", "pageToken", "page", "page_token")
@@ -55,6 +60,7 @@ class Role:
     change: Json
     kept: str
     posted: str
+    refers: Mapping[str, str]
 
 
 def item_shapes(operations: Iterable[Operation]) -> dict[str, str]:
@@ -103,6 +109,7 @@ def role_of(operation: Operation, node: Node, shapes: Mapping[str, str]) -> Role
         facts.get("set").value or {},
         facts.text("kept"),
         facts.text("posted"),
+        facts.get("refers").value or {},
     )
 
 
@@ -138,6 +145,11 @@ class ObjectRequest:
         kept = None
         for index in self._role.parents:
             kept = self._store.find(*self._place(index))
+        for member, collection in self._role.refers.items():
+            value = self._request.get(member)
+            name = value.get("id") if isinstance(value, dict) else value
+            if isinstance(name, str):
+                self._store.find(collection, name)
         return kept
 
     def answer(self, example: Any, content: bytes = b"") -> Any:
@@ -145,6 +157,8 @@ class ObjectRequest:
         file, which are kept with a new object."""
         kept = self.check()
         action = self._role.action
+        if action == "delete" and kept is not None:
+            return self._delete(example)
         if not isinstance(example, dict):
             return example
         if action == "create":
@@ -153,11 +167,28 @@ class ObjectRequest:
             return self._list(example)
         if kept is None or not action:
             return self._create_elsewhere(example)
-        if action == "delete":
-            collection, id_ = self._place(self._role.parents[-1])
-            self._store.delete(collection, id_)
-            return {**example, "id": id_, "deleted": True} if "id" in example else example
         return self._retrieve(kept) if action == "retrieve" else self._change(kept, example)
+
+    def keep_events(self, answer: Any, events: Sequence[bytes]) -> None:
+        """Keep the events of an answer with the object that it has created."""
+        if self._role.action == "create" and isinstance(answer, dict):
+            objects = self._store.collections.get("/".join(self._segments), {})
+            if (kept := objects.get(str(answer.get("id")))) is not None:
+                kept.events = events
+
+    def events_again(self, kept: KeptObject) -> list[bytes]:
+        """The events that were kept, behind the one that the query names."""
+        after = Query.parse(self._query).get("starting_after") or ""
+        start = int(after) if after.isdecimal() else -1
+        numbers = [_SEQUENCE.search(event) for event in kept.events]
+        found = zip(kept.events, numbers, strict=True)
+        return [event for event, number in found if number and int(number[1]) > start]
+
+    def _delete(self, example: Any) -> Any:
+        collection, id_ = self._place(self._role.parents[-1])
+        self._store.delete(collection, id_)
+        shown = isinstance(example, dict) and "id" in example
+        return {**example, "id": id_, "deleted": True} if shown else example
 
     def _place(self, index: int) -> tuple[str, str]:
         """The collection and the id at this segment of the path."""

@@ -4,6 +4,7 @@
     creates:  {file: [body#/id, event#/file/id]}    ids in responses, new or only shown
     lists:    {kind: file, forward: after, ...}     the operation is a list of one kind
     marks:    [{kind: file, form: map, at: body#/metadata, shown: body#/metadata}]
+    turns:    create                                what it does with stored responses
 
 `docs/reference/objects.md` describes every key.
 """
@@ -22,12 +23,13 @@ from engine.values.json_pointer import path_of
 EXTENSION = "x-modelway-objects"
 """The key of an operation in a document."""
 
+TURNS = ("create", "continue", "retrieve", "delete", "cancel", "items")
 FORMS = ("map", "text", "filename")
 MEMBER = "modelway_owner"
 """The member of a map that has the mark of the owner."""
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_KEYS = ("names", "creates", "lists", "marks")
+_KEYS = ("names", "creates", "lists", "marks", "turns")
 _LIST_TEXTS = ("limit", "forward", "backward")
 _LIST_POINTERS = ("items", "next", "more", "first", "last")
 _LIST_KEYS = ("kind", "id", "default", "max", "cursor", *_LIST_TEXTS, *_LIST_POINTERS)
@@ -67,12 +69,14 @@ class MarkFacts:
 
 @dataclass(frozen=True, slots=True)
 class ObjectFacts:
-    """The facts of an operation."""
+    """The facts of an operation. `turns` is a word of TURNS, "" if it has nothing to do with stored
+    responses."""
 
     names: tuple[IdPlace, ...] = ()
     creates: tuple[IdPlace, ...] = ()
     lists: ListFacts | None = None
     marks: tuple[MarkFacts, ...] = ()
+    turns: str = ""
 
     @property
     def needs_body(self) -> bool:
@@ -111,6 +115,7 @@ class _Reader:
             self._places(value.get("creates", {}), RESPONSE, ("creates",)),
             self._list(value["lists"]) if "lists" in value else None,
             self._marks(value.get("marks", [])),
+            self._turns(value.get("turns", "")),
         )
 
     def _places(self, value: object, locations: tuple[str, ...], at: Path) -> tuple[IdPlace, ...]:
@@ -188,6 +193,12 @@ class _Reader:
             for key in ("at", "shown")
         ]
         return MarkFacts(str(kind), form, *places)
+
+    def _turns(self, value: object) -> str:
+        if value == "" or value in TURNS:
+            return str(value)
+        self._add(("turns",), f"this is one of {', '.join(TURNS)}")
+        return ""
 
     def _pointer(self, value: object, start: str, at: Path) -> tuple[str, ...]:
         if not isinstance(value, str) or not value.startswith(f"{start}/") or "*" in value:

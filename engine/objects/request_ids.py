@@ -16,7 +16,7 @@ from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Marker
 from engine.objects.owners import NOBODY
 from engine.objects.places import IdPlace, JsonName, find, names_in
-from engine.objects.sealed_ids import Sealer, is_sealed
+from engine.objects.sealed_ids import Identity, Sealer, is_sealed
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
 from engine.values.errors import GatewayError
@@ -55,15 +55,11 @@ class IdOpener:
         is. With `bearer` a request of nobody becomes one of the id's owner. Raises GatewayError
         404, and 400 for an object at another upstream than those before."""
         sealed = prefix + text
-        identity = self.sealer.open(sealed, kind)
+        identity = self.identify(sealed, kind, opened.owner, bearer=bearer)
         if identity is None:
-            if self.passes and not is_sealed(sealed):
-                return None
-            raise not_found()
+            return None
         if bearer and opened.owner == NOBODY:
             opened.owner = identity.owner
-        if identity.owner != opened.owner and not self._everybody:
-            raise not_found()
         if opened.holder is None:
             opened.holder, opened.kind = identity.holder, kind
         elif opened.holder != identity.holder:
@@ -72,6 +68,21 @@ class IdOpener:
         if not identity.vendor_id.startswith(prefix):
             raise not_found()
         return identity.vendor_id[len(prefix) :]
+
+    def identify(
+        self, sealed: str, kind: str, owner: bytes, *, bearer: bool = False
+    ) -> Identity | None:
+        """What an id of the owner's says; None for one that passes as it is. With `bearer` nobody
+        may have any. Raises GatewayError 404."""
+        identity = self.sealer.open(sealed, kind)
+        if identity is None:
+            if self.passes and not is_sealed(sealed):
+                return None
+            raise not_found()
+        is_own = identity.owner == owner or (bearer and owner == NOBODY)
+        if not is_own and not self._everybody:
+            raise not_found()
+        return identity
 
 
 def _two_holders(opened: OpenedIds, kind: str, other: Holder) -> GatewayError:
@@ -88,7 +99,7 @@ def _two_holders(opened: OpenedIds, kind: str, other: Holder) -> GatewayError:
 
 def holder_name(holder: Holder, *, account: bool = False) -> str:
     """A holder for people."""
-    name = f"'{holder.upstream}'"
+    name = f"'{holder.upstream}'" if holder.upstream else "this gateway's records"
     return f"{name} (credential {holder.credential + 1})" if account else name
 
 

@@ -69,7 +69,7 @@ class ResponseSealer:
         self._places = places
         self._sealer = sealer
         self._owner = owner
-        self._holder = holder
+        self.holder = holder
         self._address = address
         self._variable = variable
         self._form = "body"
@@ -80,7 +80,7 @@ class ResponseSealer:
         key = vendor_id, kind
         if key not in self._sealed:
             try:
-                identity = Identity(vendor_id, self._holder, self._owner)
+                identity = Identity(vendor_id, self.holder, self._owner)
                 self._sealed[key] = self._sealer.seal(identity, kind)
             except TooLong:
                 return None

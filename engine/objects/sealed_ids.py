@@ -39,6 +39,7 @@ MAX_VENDOR_ID = 1_024
 
 _HEAD = 13
 _VERSION = b"modelway object 1"
+_KEPT = b"modelway kept response 1"
 _PREFIX = re.compile(rf"(?!{MARKER})(?:.*/|[A-Za-z]{{1,24}}[_-])", re.DOTALL)
 _MARK_LENGTH = 16
 
@@ -55,9 +56,14 @@ class TooLong(ValueError):
     """A vendor's id has more than MAX_VENDOR_ID bytes."""
 
 
+RECORDS = ""
+"""Stands for the gateway's own records where an id has the name of an upstream."""
+
+
 class Sealer:
     """Seals and opens ids with the keys of a ring, the newest first, for `upstreams`, which are the
-    names of all that are configured."""
+    names of all that are configured, with RECORDS if those keep objects. What the records keep is
+    encrypted with the same ring."""
 
     def __init__(self, keys: Sequence[str], upstreams: Iterable[str]) -> None:
         digests = [hashlib.sha512(_VERSION + b"\0" + key.encode()).digest() for key in keys]
@@ -101,6 +107,19 @@ class Sealer:
         if upstream is None or prefix_of(vendor_id) != prefix:
             return None
         return Identity(vendor_id, Holder(upstream, plain[12]), plain[:8])
+
+    def encrypt(self, data: bytes, key: bytes) -> bytes:
+        """A value that the records keep under a key."""
+        return self._keys[0].encrypt(data, [_KEPT, key])
+
+    def decrypt(self, data: bytes, key: bytes) -> bytes | None:
+        """The value that was kept under this key; None if no key of the ring opens it."""
+        for each in self._keys:
+            try:
+                return each.decrypt(data, [_KEPT, key])
+            except InvalidTag:
+                continue
+        return None
 
     def mark(self, owner: bytes, kind: str) -> str:
         """The mark of an owner's objects of a kind, which only the holder of a key can make."""

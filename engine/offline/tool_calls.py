@@ -30,7 +30,8 @@ def find_tool(plan: Plan, name: str) -> Tool:
         raise ValueError(f"several servers have a tool '{name}': write {names}")
     known = [named.name for _, named in _all(plan)]
     if not known:
-        raise ValueError("the config has no tools; write them under mcp:")
+        none = "the config has no tools of operations; write them under mcp:"
+        raise ValueError(f"unknown tool '{name}'" if plan.config.mcp else none)
     by_operation = [n.name for _, n in _all(plan) if n.route.operation.id == name]
     hint = f"did you mean '{by_operation[0]}'?" if by_operation else did_you_mean(name, known)
     raise ValueError(f"unknown tool '{name}'; {hint or '`modelway tools` lists them'}")

@@ -27,6 +27,7 @@ from engine.plan.connection_checks import check_connections
 from engine.plan.deny_checks import check_deny
 from engine.plan.mcp_servers import read_servers
 from engine.plan.model_checks import check_operations
+from engine.plan.model_tools import check_models
 from engine.plan.name_checks import check_names
 from engine.plan.object_checks import check_objects, object_facts
 from engine.plan.path_checks import check_paths
@@ -41,6 +42,7 @@ from engine.plan.route import (
 )
 from engine.plan.tokenizers import load_tokenizers
 from engine.plan.tool_checks import check_changes
+from engine.plan.tool_servers import check_servers, tool_upstreams
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
 from engine.policies import Guards, guards
@@ -110,6 +112,8 @@ def _plan(
     check_operations(config, operations, routes, specifications, findings)
     tools = read_servers(config, specifications, routes, findings)
     check_changes(tools, config, specifications, findings)
+    check_servers(config, findings)
+    check_models(config, routes, operations, tools, findings)
     if not findings.errors:
         served = ServedConfig(config, routes, operations(), specifications)
         check_caller_transforms(served, findings)
@@ -123,7 +127,7 @@ def _plan(
     with_guards = tuple(_with_guards(routes, config))
     return Plan(
         *(config, with_guards, specifications, by_model, operations(), tokenizers),
-        _with_routes(tools, with_guards),
+        *(_with_routes(tools, with_guards), tool_upstreams(config)),
     )
 
 

@@ -48,6 +48,8 @@ def check_names(config: Config, findings: Findings) -> None:
     checker.policies(config.policies)
     for route in config.routes:
         checker.route(route)
+    for server in config.mcp.values():
+        checker.used_upstreams.update(each.upstream for each in server.servers)
     checker.unused()
 
 

@@ -8,6 +8,7 @@ from engine.config.config import Config
 from engine.config.objects import check_tags
 from engine.config.specs import Spec
 from engine.objects.facts import EXTENSION, ObjectFacts, read_facts
+from engine.objects.kept_responses import KIND
 from engine.objects.places import IdPlace
 from engine.objects.sealed_ids import tag
 from engine.source.problem import Findings, Path, Source
@@ -77,6 +78,10 @@ def _check_places(
 ) -> None:
     """Note each place that the operation does not have in its document."""
     requests, responses = _Requests(operation, node), _Responses(operation, node)
+    in_path = any(p.kind == KIND and p.location == "path" for p in facts.names)
+    if facts.turns not in ("", "create", "continue") and not in_path:
+        message = f"{operation.id}: '{facts.turns}' needs a {KIND} in the path, among 'names'"
+        findings.error(source, (*at, "turns"), CODE, message)
     made = [mark.at for mark in facts.marks if mark.at is not None]
     shown = [mark.shown for mark in facts.marks if mark.shown is not None]
     lists = facts.lists

@@ -21,6 +21,7 @@ from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.edge.answers.own_answer import OwnAnswer
 from engine.metering.tokenizer import Tokenizer
 from engine.objects.facts import ObjectFacts
+from engine.plan.tool_pins import Definition
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
 from engine.spec.document.node import Node
@@ -117,6 +118,20 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolUpstream:
+    """An upstream that is an MCP server: the route of the calls of its tools, the path and query of
+    its URL as they are written (servers redirect from one path to another), the headers of
+    callers that are `forwarded`, and the tools of its pins by name, None if they are not pinned."""
+
+    name: str
+    route: Route
+    path: str
+    query: str
+    forwarded: tuple[str, ...]
+    pins: Mapping[str, Definition] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class NamedRoute:
     """The route of an operation that is a tool: the name of the tool, and what the config changes
     of it."""
@@ -131,7 +146,8 @@ class Plan:
     """All routes to serve. `specifications` are the documents, for pages that show them; `by_model`
     are all operations that are routed by model, even if `routes` has been reduced since, and
     `operations` those of each model when the plan was made; `tokenizers` are loaded, by the paths
-    of their files. `tools` are those of each MCP server, in the order of their names."""
+    of their files. `tools` are those of each MCP server, in the order of their names, and
+    `tool_upstreams` the other MCP servers, by the names of their upstreams."""
 
     config: Config
     routes: tuple[Route, ...]
@@ -140,6 +156,7 @@ class Plan:
     operations: ModelOperations | None = None
     tokenizers: Mapping[str, Tokenizer] = field(default_factory=dict)
     tools: Mapping[str, tuple[NamedRoute, ...]] = field(default_factory=dict)
+    tool_upstreams: Mapping[str, ToolUpstream] = field(default_factory=dict)
 
     def served(self) -> Plan:
         """The plan for a gateway. Its config has no routes: they are the operations' now. This plan

@@ -10,11 +10,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import NamedTuple
 
-import orjson
-
-from engine.values.response_items import join_items
-from engine.values.trees import Json
-
 PER_LANE = 8
 """Responses that a lane remembers at most: the latest, and those that a client may return to."""
 
@@ -89,9 +84,3 @@ class ResponseMemory:
         """Forget everything: the socket has closed."""
         for response in list(self._responses):
             self.forget(response)
-
-
-def whole_request(request: Json, before: bytes, new: bytes) -> bytes:
-    """The JSON of a request with all items of its conversation."""
-    rest = {name: value for name, value in request.items() if name != "input"}
-    return b'{"input":[%b],%b' % (join_items(before, new), orjson.dumps(rest)[1:])

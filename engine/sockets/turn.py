@@ -16,7 +16,7 @@ from engine.dialects import Dialect
 from engine.exchange.caller_connection import Answer, InternalCaller, TrySend
 from engine.exchange.interruption import CallerLeft, interruption
 from engine.sockets.events import EventMessages
-from engine.sockets.memory import ResponseMemory, whole_request
+from engine.sockets.memory import ResponseMemory
 from engine.sockets.messages import (
     Create,
     error_message,
@@ -25,7 +25,7 @@ from engine.sockets.messages import (
     response_not_found,
 )
 from engine.values.errors import AbortConnection, GatewayError
-from engine.values.response_items import items_of, join_items, output_items
+from engine.values.response_items import items_of, join_items, output_items, whole_request
 from engine.values.trees import Json
 
 log = logging.getLogger("modelway")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -20,7 +20,46 @@ from engine.tools.descriptions import annotations_of, description_of, title_of
 from engine.tools.request_values import ToolArguments
 from engine.tools.schemas import MAX_DESCRIPTION, Schema, Schemas, edit_members, references
 from engine.tools.texts import plain_text
+from engine.values.caller import Caller
 from engine.values.media_types import is_json
+
+
+class ListedTool(Protocol):
+    """A tool of a server, whatever it leads to: `Tool`, `RemoteTool`, `ModelTool`. `operation` is
+    what tokens allow, `route` the one whose guards a call has."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def input_schema(self) -> Mapping[str, Any]: ...
+
+    @property
+    def output_schema(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def annotations(self) -> Mapping[str, bool]: ...
+
+    @property
+    def operation(self) -> str: ...
+
+    @property
+    def route(self) -> Route: ...
+
+    @property
+    def tokens(self) -> int: ...
+
+    def listed(self) -> dict[str, Any]: ...
+
+    def for_caller(self, caller: Caller | None, /) -> ListedTool:
+        """The tool as a caller sees it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +92,10 @@ class Tool:
         if self.output_schema is not None:
             entry["outputSchema"] = self.output_schema
         return entry | {"annotations": dict(self.annotations)}
+
+    def for_caller(self, caller: Caller | None) -> Tool:
+        """The tool as a caller sees it: as all do."""
+        return self
 
     @property
     def tokens(self) -> int:

@@ -101,9 +101,7 @@ class ObjectForward(Forward):
         self, result: AttemptResult, exchange: Exchange, opened: OpenedIds
     ) -> ResponseSealer:
         """What seals the ids of a response for the caller of its request."""
-        upstream = result.target.upstream
-        credential = opened.credentials.get(result.number)
-        holder = opened.holder or Holder(upstream.name, credential_index(upstream, credential))
+        upstream, holder = result.target.upstream, self.holder_of(result, opened, exchange)
         return ResponseSealer(
             self._places,
             self.objects.opener.sealer,
@@ -112,6 +110,11 @@ class ObjectForward(Forward):
             partial(_gateway_address, upstream.url, result.path, exchange, self.objects.server),
             exchange.variable,
         )
+
+    def holder_of(self, result: AttemptResult, opened: OpenedIds, exchange: Exchange) -> Holder:
+        """Where the objects of a response live."""
+        upstream, credential = result.target.upstream, opened.credentials.get(result.number)
+        return opened.holder or Holder(upstream.name, credential_index(upstream, credential))
 
     def seal(self, response: Response, exchange: Exchange, sealer: ResponseSealer) -> None:
         """Seal the ids of a response, whatever form its body has."""

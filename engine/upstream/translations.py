@@ -17,7 +17,7 @@ from engine.upstream.request import request_headers
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
-from engine.values.json_edit import Edit, edits
+from engine.values.json_edit import Edit, apply_edits, edits
 from engine.values.media_types import essence
 from engine.values.upstream_request import UpstreamRequest
 from engine.values.wildcard import Patterns
@@ -111,8 +111,11 @@ class RouteTranslations:
             time=int(self._clock()),
         )
         # Not the edits of the exchange: they ask for usage in the caller's format.
+        text = bytes(exchange.body.buffer)
+        if exchange.turn is not None and exchange.turn.items is not None:
+            text = _without_store(text, exchange.content.value)
         return translation.translation.request(
-            bytes(exchange.body.buffer),
+            text,
             line,
             target.model or exchange.model.name,
             translation.rules,
@@ -128,6 +131,13 @@ class RouteTranslations:
         value = exchange.content.value
         changes = language.without_seals(json_or_none(bytes(body)) if value is MISSING else value)
         return edits(body, changes) if changes else []
+
+
+def _without_store(text: bytes, value: object) -> bytes:
+    """A request of the Responses API without `store: true`, which the gateway does itself."""
+    if not isinstance(value, dict) or value.get("store") is not True:
+        return text
+    return apply_edits(text, edits(text, {("store",): None}))
 
 
 _Key = tuple[str, str, str]

@@ -37,3 +37,9 @@ def _is_reference(item: Json) -> bool:
     return item.get("type") == "reasoning" and not (
         item.get("encrypted_content") or item.get("content")
     )
+
+
+def whole_request(request: Json, before: bytes, new: bytes) -> bytes:
+    """The JSON of a request with all items of its conversation."""
+    rest = {name: value for name, value in request.items() if name != "input"}
+    return b'{"input":[%b],%b' % (join_items(before, new), orjson.dumps(rest)[1:])

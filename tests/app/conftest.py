@@ -7,7 +7,7 @@ import pytest
 from engine.app.worker_services import services_of
 from engine.plan.make_plan import make_plan
 from engine.plan.route import Plan
-from tests.support import mcp_messages, mcp_shop
+from tests.support import mcp_messages, mcp_shop, mcp_upstreams
 from tests.support.recording import answer, recorder
 from tests.support.small import project
 
@@ -61,3 +61,27 @@ def shop(shop_gateway, shop_upstream):
     shop_upstream.speak = answer(b'{"id":"7"}')
     shop_gateway.ended.clear()
     return shop_gateway
+
+
+@pytest.fixture(scope="module")
+def far_upstream():
+    with recorder() as recording:
+        yield recording
+
+
+@pytest.fixture
+def far(tmp_path, far_upstream):
+    """A function that makes a gateway before a scripted MCP server."""
+    gateways = []
+
+    def make(script, edit=lambda text: text, files=(), **services):
+        far_upstream.reset()
+        far_upstream.speak = script
+        text = edit(mcp_upstreams.CONFIG.replace("URL", far_upstream.url))
+        texts = {"gateway.yaml": text, **dict(files)}
+        gateways.append(mcp_messages.Gateway(tmp_path, texts, **services))
+        return gateways[-1]
+
+    yield make
+    for gateway in gateways:
+        gateway.app.close()

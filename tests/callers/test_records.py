@@ -21,11 +21,29 @@ from tests.support.waiting import PATIENCE
 ANNA = Caller("anna", models=("gpt-*",), limits=(token_quota("rate", "60/1m", "USD"),))
 
 
+class Responses:
+    """Stored responses in the recorder."""
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, tuple[float, bytes]] = {}
+
+    def put(self, key: bytes, expires: float, data: bytes) -> None:
+        self.rows[key] = expires, data
+
+    def get(self, key: bytes, now: float) -> bytes | None:
+        expires, data = self.rows.get(key, (0.0, b""))
+        return data if expires > now else None
+
+    def remove(self, key: bytes) -> None:
+        raise DatabaseRefuses("read-only")
+
+
 class Database:
     """The records in the recorder: `queries` are the digests of each."""
 
     def __init__(self) -> None:
         self.queries: list[list[str]] = []
+        self.responses = Responses()
         self.error: Exception | None = None
         self.ping_error = ""
         self.before: Callable[[], object] = lambda: None
@@ -252,3 +270,11 @@ def test_a_ping_says_why_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert ping_within(lambda: 1) == ""
     assert ping_within(refuses) == "db: its disk is full"
+
+
+def test_stored_responses_are_kept_by_the_recorder(recorder: None, remote: RemoteRecords) -> None:
+    responses = remote.responses
+    responses.put(b"key", 9.0, b"x" * 300_000)
+    assert (responses.get(b"key", 8.0), responses.get(b"key", 9.0)) == (b"x" * 300_000, None)
+    with pytest.raises(DatabaseRefuses, match="read-only"):
+        responses.remove(b"key")

@@ -2,6 +2,7 @@
 
 import io
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -151,3 +152,26 @@ def test_closing_twice_is_harmless_and_a_replaced_body_closes_its_file(spooled):
 
 def test_an_empty_body_is_empty():
     assert (Body().size, Body().buffer, list(Body().chunks())) == (0, b"", [b""])
+
+
+def _mapped() -> int:
+    """Bytes of files that this process has in its memory."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("RssFile:")[2].split()[0]) * 1024
+
+
+def test_a_search_of_a_large_body_leaves_nothing_of_it_in_memory(tmp_path):
+    size = 100_000_000
+    path = tmp_path / "body"
+    with path.open("w+b") as file:
+        file.truncate(size)
+        file.seek(8 * 262_144 - 3)
+        file.write(b"needle")  # across the border of two windows
+        file.flush()
+        body = Body(file=file, size=size)
+        before = _mapped()
+        assert body.buffer.find(b"needle") == 8 * 262_144 - 3
+        assert body.buffer.find(b"needle", 8 * 262_144) == -1
+        assert body.buffer.find(b"needle", 0, 8 * 262_144) == -1
+        assert _mapped() - before < 4_000_000
+        body.close()

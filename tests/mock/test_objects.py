@@ -69,6 +69,23 @@ def test_an_object_below_another_one_needs_it(client):
     assert call(client, "GET", "/conversations/conv_1/items").status_code == 404
 
 
+def test_a_response_refers_to_objects_that_exist(client):
+    request = {"model": "gpt-4o", "input": "hi", "conversation": {"id": "conv_1"}}
+    assert call(client, "POST", "/responses", request).status_code == 404
+    request["conversation"] = call(client, "POST", "/conversations", {}).json["id"]
+    assert call(client, "POST", "/responses", request).status_code == 200
+
+
+def test_a_stored_stream_is_read_again_from_an_event_on(client):
+    request = {"model": "gpt-4o", "input": "a b", "stream": True}
+    events = call(client, "POST", "/responses", request).text.split("\n\n")
+    name = events[0].split('"id":"')[1].split('"')[0]
+    target = {"RAW_URI": f"/v1/responses/{name}?stream=true&starting_after=1"}
+    again = client.simulate_get(f"/v1/responses/{name}", headers=HEADERS, extras=target)
+    assert len(again.text.split("\n\n")) == len(events) - 2
+    assert name in again.text
+
+
 def answers(schema, example):
     return {
         "200": {

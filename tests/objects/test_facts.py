@@ -67,3 +67,11 @@ def test_a_fault_has_its_place(facts, at):
     read, faults = read_facts(facts)
     assert read is None
     assert [fault.at for fault in faults] == [at]
+
+
+def test_what_an_operation_does_with_stored_responses_is_one_of_a_few_words():
+    facts, _ = read_facts({"turns": "create"})
+    assert facts is not None
+    assert facts.turns == "create"
+    _, faults = read_facts({"turns": "resume"})
+    assert "create, continue" in faults[0].message

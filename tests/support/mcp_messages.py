@@ -60,7 +60,7 @@ class Gateway:
         self.ended: list[Exchange] = []
         opened = services_of(planned.plan)
         changed = dataclasses.replace(opened, observers=[self.ended.append], **services)
-        self.plan = planned.plan
+        self.plan, self.collectors = planned.plan, changed.collectors
         self.app = build(self.plan, changed)
 
     def post(

@@ -13,7 +13,6 @@ from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts import read_facts
 from engine.objects.request_ids import IdOpener
 from engine.objects.sealed_ids import Holder, Identity, Sealer
-from engine.upstream.forward import Forward
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
@@ -37,8 +36,12 @@ def target(name: str, *keys: str, client: Client | None = None) -> Target:
 
 
 def forward(
-    kind: type[ObjectForward], facts: Mapping[str, Any], *targets: Target, owner: str = "token"
-) -> Forward:
+    kind: type[ObjectForward],
+    facts: Mapping[str, Any],
+    *targets: Target,
+    owner: str = "token",
+    **options: Any,
+) -> Any:
     """The last handler of a route to these targets."""
     read, faults = read_facts(facts)
     assert read is not None, faults
@@ -51,6 +54,7 @@ def forward(
         watcher=WATCHER,
         dialect=dialects.get("openai"),
         objects=ObjectRoute(read, opener, owner, Server()),
+        **options,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.offline.audit import AuditCase
 from engine.plan.assign_operations import operation_hint
+from engine.plan.route import ToolUpstream
 from engine.source.problem import Path
 from engine.values.wildcard import matches
 
@@ -27,6 +28,8 @@ def _check(case: AuditCase, name: str, at: Path) -> None:
     refused = [f"{spec.name}.{each}" for spec in specifications for each in spec.refusals]
     if any(matches(operation, name) for operation in (*served, *refused)):
         return
+    if any(_is_of(name, upstream) for upstream in case.plan.tool_upstreams.values()):
+        return
     operations = {op.id: op for spec in specifications for op in spec.operations.values()}
     if any(matches(operation, name) for operation in operations):
         message, hint = f"no route serves '{name}'", "add a route, or remove it"
@@ -34,3 +37,11 @@ def _check(case: AuditCase, name: str, at: Path) -> None:
         message = f"'{name}' matches no operation"
         hint = operation_hint(name.rstrip(".*"), operations, case.config)
     case.warn(at, "MW472", message, hint)
+
+
+def _is_of(name: str, upstream: ToolUpstream) -> bool:
+    """Whether a pattern may name a tool of another MCP server: which it has is known of pinned ones
+    only."""
+    if upstream.pins is None:
+        return matches(upstream.name, name.partition(".")[0])
+    return any(matches(f"{upstream.name}.{tool}", name) for tool in upstream.pins)

@@ -155,6 +155,17 @@ ledger_models = Table(
 )
 """Sums by hour and `MODEL_NAMES` only: few rows, for reports by day."""
 
+kept_responses = Table(
+    "kept_responses",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("expires", Double, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Index(None, "expires"),
+)
+"""Stored responses with the conversation before them, encrypted; `key` is a hash of whose and which
+one it is."""
+
 ledger_state = Table(
     "ledger_state",
     metadata,

@@ -13,7 +13,7 @@ from cachetools import LRUCache
 from engine.tools.protocol.messages import Code, ProtocolError
 from engine.tools.protocol.search import SearchIndex
 from engine.tools.protocol.search_tools import SEARCH_TOOLS
-from engine.tools.tool import Tool
+from engine.tools.tool import ListedTool
 from engine.values.caller import Caller
 
 MAX_PAGE_TOOLS = 1_000
@@ -22,7 +22,7 @@ MAX_PAGE_BYTES = 4_000_000
 _MAX_CACHE_BYTES = 32_000_000
 _MAX_SCOPES = 256
 
-MayUse = Callable[[Caller, Tool], bool]
+MayUse = Callable[[Caller, ListedTool], bool]
 """Whether a token may use what a tool needs beside its operation: a model."""
 
 
@@ -31,7 +31,7 @@ class Visible(NamedTuple):
     `is_searched`: there are so many that the list has only those for searching."""
 
     scope: Hashable
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, ListedTool]
     is_searched: bool
 
 
@@ -39,7 +39,7 @@ class Catalog:
     """The tools of a server. `search_above`: of more tools than so many, a list has only two, which
     search and call the others."""
 
-    def __init__(self, tools: Sequence[Tool], may_use: MayUse, search_above: int) -> None:
+    def __init__(self, tools: Sequence[ListedTool], may_use: MayUse, search_above: int) -> None:
         self._tools, self._may_use, self._search_above = tools, may_use, search_above
         self._index: SearchIndex | None = None
         self._visible: LRUCache[Hashable, Visible] = LRUCache(_MAX_SCOPES)
@@ -50,7 +50,8 @@ class Catalog:
         scope = None if caller is None else (caller.operation_lists, caller.model_lists)
         visible = self._visible.get(scope)
         if visible is None:
-            tools = {tool.name: tool for tool in self._tools if self._may_call(caller, tool)}
+            may_call = (tool for tool in self._tools if self._may_call(caller, tool))
+            tools = {tool.name: tool.for_caller(caller) for tool in may_call}
             visible = Visible(scope, tools, len(tools) > self._search_above)
             self._visible[scope] = visible
         return visible
@@ -66,13 +67,13 @@ class Catalog:
                 self._pages[key] = page
         return page
 
-    def search(self, visible: Visible, query: str, limit: int) -> list[Tool]:
+    def search(self, visible: Visible, query: str, limit: int) -> list[ListedTool]:
         """The best of the visible tools for a query, see `search.py`."""
         if self._index is None:
             self._index = SearchIndex(self._tools)
         return self._index.find(query, visible.tools, limit)
 
-    def _may_call(self, caller: Caller | None, tool: Tool) -> bool:
+    def _may_call(self, caller: Caller | None, tool: ListedTool) -> bool:
         if caller is None:
             return True
         return caller.may_call(tool.operation) and self._may_use(caller, tool)

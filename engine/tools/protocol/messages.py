@@ -60,7 +60,7 @@ def read_message(data: bytes | memoryview) -> Message:
         raise _invalid("A body has one message; send each message of a batch in a POST of its own.")
     if not isinstance(document, dict):
         raise _invalid("The body is not a JSON object.")
-    _check_depth(data, document)
+    check_depth(data, document)
     if document.get("jsonrpc") != "2.0":
         raise _invalid("'jsonrpc' is not \"2.0\".")
     method, params, message_id = document.get("method"), document.get("params"), document.get("id")
@@ -100,7 +100,7 @@ def _invalid(message: str) -> ProtocolError:
     return ProtocolError(Code.INVALID_REQUEST, message)
 
 
-def _check_depth(data: bytes | memoryview, document: object) -> None:
+def check_depth(data: bytes | memoryview, document: object) -> None:
     """Raises ProtocolError for too many levels. A message with few brackets is not walked."""
     text = bytes(data)
     if text.count(b"{") + text.count(b"[") <= MAX_DEPTH:

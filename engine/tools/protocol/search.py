@@ -13,7 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
-from engine.tools.tool import Tool
+from engine.tools.tool import ListedTool
 
 _NAME, _TITLE = 4, 2
 _K1, _B = 1.2, 0.75
@@ -26,7 +26,7 @@ _LONG_PLURAL = 3
 class SearchIndex:
     """The words of tools, indexed once."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
+    def __init__(self, tools: Sequence[ListedTool]) -> None:
         self._tools = tools
         self._postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self._lengths: list[int] = []
@@ -38,7 +38,7 @@ class SearchIndex:
                 self._postings[word].append((number, count))
         self._average = max(1.0, sum(self._lengths) / max(1, len(tools)))
 
-    def find(self, query: str, visible: Collection[str], limit: int) -> list[Tool]:
+    def find(self, query: str, visible: Collection[str], limit: int) -> list[ListedTool]:
         """The best tools for a query, of those whose names are `visible`; of a query without words
         the first ones."""
         words = words_of(query)[:_MAX_WORDS]
@@ -71,7 +71,7 @@ def _singular(word: str) -> str:
     return word[:-3] + "y" if word.endswith("ies") else word[:-1]
 
 
-def _counts(tool: Tool) -> Counter[str]:
+def _counts(tool: ListedTool) -> Counter[str]:
     counts: Counter[str] = Counter()
     arguments = " ".join(map(str, tool.input_schema.get("properties") or ()))
     for text, weight in (

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from engine.tools.tool import Tool
+from engine.tools.tool import ListedTool
 
 SEARCH, CALL = "search_tools", "call_tool"
 DEFAULT_LIMIT, MAX_LIMIT = 5, 20
@@ -57,7 +57,7 @@ SEARCH_TOOLS: tuple[Mapping[str, Any], ...] = (
 """What a list has in place of all tools."""
 
 
-def matches_document(tools: Sequence[Tool], total: int) -> dict[str, Any]:
+def matches_document(tools: Sequence[ListedTool], total: int) -> dict[str, Any]:
     """The answer of a search, as large as agents can use: of tools beyond it no schema is given."""
     matches, size = list[dict[str, Any]](), 0
     for tool in tools:

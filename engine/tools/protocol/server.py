@@ -33,7 +33,7 @@ from engine.tools.protocol.revisions import (
     legacy_revision,
     negotiated,
 )
-from engine.tools.tool import Tool
+from engine.tools.tool import ListedTool
 from engine.values.caller import Caller
 
 LIST_SECONDS = 60
@@ -88,7 +88,7 @@ class Request:
 class ToolCall:
     """A tool is to be called; `Server.reply` makes the answer of its result."""
 
-    tool: Tool
+    tool: ListedTool
     arguments: Mapping[str, Any]
     request: Request
 
@@ -131,15 +131,19 @@ class Server:
             raise Refusal(_refusal(request, failure), request) from failure
         return request
 
-    def answer(self, request: Request, caller: Caller | None) -> Reply | ToolCall:
-        """The answer to a request, or the call that it asks for."""
+    def answer(
+        self, request: Request, caller: Caller | None, catalog: Catalog | None = None
+    ) -> Reply | ToolCall:
+        """The answer to a request, or the call that it asks for. `catalog` has the tools of this
+        caller, if they are others than those of the server."""
+        catalog = catalog or self._catalog
         message = request.message
         if message.id is None:
             return Reply(202, b"")
         try:
             if message.method == "tools/call":
-                return self._call(request, self._catalog.visible(caller))
-            return Reply(200, result(message.id, self._result(request, caller)))
+                return self._call(request, catalog.visible(caller), catalog)
+            return Reply(200, result(message.id, self._result(request, caller, catalog)))
         except ProtocolError as failure:
             return _refusal(request, failure)
 
@@ -158,38 +162,31 @@ class Server:
         assert request.message.id is not None
         return Reply(200, result(request.message.id, body))
 
-    def _result(self, request: Request, caller: Caller | None) -> bytes:
+    def _result(self, request: Request, caller: Caller | None, catalog: Catalog) -> bytes:
         """The JSON of the result of a request other than a call."""
         method, modern = request.message.method, request.is_modern
         if method == "tools/list":
-            return self._list(request, self._catalog.visible(caller))
+            return self._list(request, catalog.visible(caller), catalog)
         if method == "server/discover" and modern:
-            document = {"supportedVersions": [MODERN], **self._description(caller)}
+            document = {"supportedVersions": [MODERN], **_description(caller, catalog)}
             return orjson.dumps(document)[:-1] + self._list_end
         if method == "initialize" and not modern:
             revision = negotiated(request.message)
             document = {"protocolVersion": revision, "serverInfo": self._info}
-            return orjson.dumps(document | self._description(caller))
+            return orjson.dumps(document | _description(caller, catalog))
         if method == "ping" and not modern:
             return b"{}"
         message = f"Method not found: {method[:128]}"
         raise ProtocolError(Code.METHOD_NOT_FOUND, message)
 
-    def _description(self, caller: Caller | None) -> dict[str, Any]:
-        """What a client learns at its first request."""
-        document: dict[str, Any] = {"capabilities": {"tools": {}}}
-        if self._catalog.visible(caller).is_searched:
-            document["instructions"] = _INSTRUCTIONS
-        return document
-
-    def _list(self, request: Request, visible: Visible) -> bytes:
+    def _list(self, request: Request, visible: Visible, catalog: Catalog) -> bytes:
         cursor = request.message.params.get("cursor")
         if cursor is not None and (not isinstance(cursor, str) or not cursor):
             raise ProtocolError(Code.INVALID_PARAMS, "The cursor is not one of this list.")
-        page = self._catalog.page(visible, cursor or "")
+        page = catalog.page(visible, cursor or "")
         return b"{" + page + (self._list_end if request.is_modern else b"}")
 
-    def _call(self, request: Request, visible: Visible) -> Reply | ToolCall:
+    def _call(self, request: Request, visible: Visible, catalog: Catalog) -> Reply | ToolCall:
         """The call of a tool by its name, or by `call_tool`."""
         params = request.message.params
         name, arguments = params.get("name"), params.get("arguments")
@@ -200,17 +197,22 @@ class Server:
         if not isinstance(arguments, dict):
             raise ProtocolError(Code.INVALID_PARAMS, "params.arguments is not an object.")
         if visible.is_searched and name in (search_tools.SEARCH, search_tools.CALL):
-            return self._call_search_tool(request, name, arguments, visible)
+            return self._call_search_tool(request, name, arguments, visible, catalog)
         tool = visible.tools.get(name)
         if tool is None:
             raise ProtocolError(Code.INVALID_PARAMS, f"Unknown tool: {name[:128]}")
         return ToolCall(tool, arguments, request)
 
     def _call_search_tool(
-        self, request: Request, name: str, arguments: Mapping[str, Any], visible: Visible
+        self,
+        request: Request,
+        name: str,
+        arguments: Mapping[str, Any],
+        visible: Visible,
+        catalog: Catalog,
     ) -> Reply | ToolCall:
         if name == search_tools.SEARCH:
-            return self.reply(request, self._search(arguments, visible))
+            return self.reply(request, _search(arguments, visible, catalog))
         tool_name, inner = arguments.get("name"), arguments.get("arguments", {})
         tool = visible.tools.get(tool_name) if isinstance(tool_name, str) else None
         if tool is None:
@@ -221,16 +223,6 @@ class Server:
             return self.reply(request, text_result(text, is_error=True))
         return ToolCall(tool, inner, request)
 
-    def _search(self, arguments: Mapping[str, Any], visible: Visible) -> ToolResult:
-        query, limit = arguments.get("query"), arguments.get("limit", search_tools.DEFAULT_LIMIT)
-        if not isinstance(query, str):
-            return text_result("query: not a string; write words of the task", is_error=True)
-        if type(limit) is not int or not 1 <= limit <= search_tools.MAX_LIMIT:
-            text = f"limit: not a whole number from 1 to {search_tools.MAX_LIMIT}"
-            return text_result(text, is_error=True)
-        tools = self._catalog.search(visible, query, limit)
-        return json_result(search_tools.matches_document(tools, len(visible.tools)))
-
 
 def _refusal(request: Request, failure: ProtocolError) -> Reply:
     """The reply to a message that is refused, with the status of its era."""
@@ -239,3 +231,22 @@ def _refusal(request: Request, failure: ProtocolError) -> Reply:
         status = 404 if failure.code == Code.METHOD_NOT_FOUND else 400
     body = error(request.message.id, failure.code, str(failure), failure.data)
     return Reply(status, body, failure.code.name.lower())
+
+
+def _description(caller: Caller | None, catalog: Catalog) -> dict[str, Any]:
+    """What a client learns at its first request."""
+    document: dict[str, Any] = {"capabilities": {"tools": {}}}
+    if catalog.visible(caller).is_searched:
+        document["instructions"] = _INSTRUCTIONS
+    return document
+
+
+def _search(arguments: Mapping[str, Any], visible: Visible, catalog: Catalog) -> ToolResult:
+    query, limit = arguments.get("query"), arguments.get("limit", search_tools.DEFAULT_LIMIT)
+    if not isinstance(query, str):
+        return text_result("query: not a string; write words of the task", is_error=True)
+    if type(limit) is not int or not 1 <= limit <= search_tools.MAX_LIMIT:
+        text = f"limit: not a whole number from 1 to {search_tools.MAX_LIMIT}"
+        return text_result(text, is_error=True)
+    tools = catalog.search(visible, query, limit)
+    return json_result(search_tools.matches_document(tools, len(visible.tools)))

@@ -1,9 +1,10 @@
-"""`modelway tools`: list the tools of MCP servers, or show one as agents get it."""
+"""`modelway tools show`: list the tools of MCP servers, or show one as agents get it."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -14,11 +15,19 @@ from engine.cli.terminal import is_terminal
 from engine.cli.text_table import Table, print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.mcp import McpServer
+from engine.offline.remote_tools import (
+    Listed,
+    all_tools,
+    fetch,
+    held_back,
+    offline_listings,
+)
 from engine.offline.tool_calls import find_tool
 from engine.plan.route import Plan
 from engine.source.suggestion import did_you_mean
+from engine.tools.remote.listing import Held
 from engine.tools.texts import plain_text
-from engine.tools.tool import Tool, tools_of
+from engine.tools.tool import ListedTool
 from engine.values.units import format_count
 
 _HEADINGS = ("TOOL", "OPERATION", "TOKENS", "EFFECT", "DESCRIPTION")
@@ -30,10 +39,16 @@ Document = dict[str, Any]
 @config_option
 @click.argument("name", required=False)
 @click.option("--server", default="", help="Only the tools of this server.")
+@click.option("--offline", is_flag=True, help="Ask no other MCP server; show what is pinned.")
 @format_option()
-def command(config: ConfigFiles, name: str | None, server: str, output_format: str) -> None:
+def command(
+    config: ConfigFiles, name: str | None, server: str, offline: bool, output_format: str
+) -> None:
     """List the tools of each MCP server with about how many tokens each takes of a model's context,
     or show the tool NAME as agents get it.
+
+    Other MCP servers are asked for their tools; those that a gateway holds back, because they
+    differ from their pins or are not fit, follow the table with the reason.
 
     EFFECT says what a call does, as clients are told. NAME is a tool or SERVER/TOOL. With --format
     json all is printed as agents get it.
@@ -43,20 +58,52 @@ def command(config: ConfigFiles, name: str | None, server: str, output_format: s
     """
     plan = plan_or_exit(config, "nothing is listed")
     if name:
-        try:
-            tool = find_tool(plan, name)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from error
+        tool = _find(plan, name, offline=offline)
         click.echo(json.dumps(_document(tool), indent=2, ensure_ascii=False))
         return
     servers = _servers(plan, server)
-    tools = {each.name: tools_of(plan, each) for each in servers}
+    listed = _listed(plan, servers, offline=offline)
+    tools = {each.name: all_tools(plan, each, listed) for each in servers}
     if output_format == "json":
         documents = {name: [_document(tool) for tool in each] for name, each in tools.items()}
-        click.echo(json.dumps({"servers": documents}, indent=2, ensure_ascii=False))
+        unlisted = {s.name: [_held(u, h) for u, h in held_back(s, listed)] for s in servers}
+        document = {"servers": documents, **({"held": unlisted} if any(unlisted.values()) else {})}
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     for number, each in enumerate(servers):
         _print(each, tools[each.name], is_first=number == 0)
+        for upstream, held in held_back(each, listed):
+            click.echo(f"held back of {upstream}: {held.name!r}: {held.reason}")
+
+
+def _listed(plan: Plan, servers: Sequence[McpServer], *, offline: bool) -> dict[str, Listed]:
+    """What the other servers list. Problems are printed to standard error."""
+    names = {each.upstream for server in servers for each in server.servers}
+    listed = offline_listings(plan)
+    if names and not offline:
+        listed |= fetch(plan.config, [plan.tool_upstreams[name] for name in sorted(names)])
+    for name in sorted(names):
+        if listed[name].problem:
+            click.echo(f"{name}: {listed[name].problem}", err=True)
+    return listed
+
+
+def _find(plan: Plan, name: str, *, offline: bool) -> ListedTool:
+    """The tool of this name, of an operation or of another server. Raises UsageError."""
+    try:
+        return find_tool(plan, name)
+    except ValueError as error:
+        servers = [*plan.config.mcp.values()]
+        listed = _listed(plan, servers, offline=offline)
+        every = [(s.name, tool) for s in servers for tool in all_tools(plan, s, listed)]
+        found = [tool for server, tool in every if name in (tool.name, f"{server}/{tool.name}")]
+        if len(found) == 1:
+            return found[0]
+        raise click.UsageError(str(error)) from error
+
+
+def _held(upstream: str, held: Held) -> Document:
+    return {"upstream": upstream, "tool": held.name, "reason": held.reason}
 
 
 def _servers(plan: Plan, name: str) -> list[McpServer]:
@@ -68,11 +115,11 @@ def _servers(plan: Plan, name: str) -> list[McpServer]:
     return [servers[name]] if name else [*servers.values()]
 
 
-def _document(tool: Tool) -> Document:
+def _document(tool: ListedTool) -> Document:
     return {**tool.listed(), "operation": tool.operation, "tokens": tool.tokens}
 
 
-def _print(server: McpServer, tools: tuple[Tool, ...], *, is_first: bool) -> None:
+def _print(server: McpServer, tools: Sequence[ListedTool], *, is_first: bool) -> None:
     """The table of a server, and the size of its list."""
     if not is_first:
         click.echo()
@@ -98,8 +145,8 @@ def _print(server: McpServer, tools: tuple[Tool, ...], *, is_first: bool) -> Non
     print_table(Table(_HEADINGS, rows, frozenset({"TOKENS"})))
 
 
-def _effect(tool: Tool) -> str:
+def _effect(tool: ListedTool) -> str:
     """What a call does, as clients are told."""
-    if tool.annotations["readOnlyHint"]:
+    if tool.annotations.get("readOnlyHint"):
         return "reads"
     return "replaces or deletes" if tool.annotations.get("destructiveHint") else "writes"

@@ -1,0 +1,113 @@
+"""Responses that the records keep, each with the whole conversation before it, compressed and
+encrypted. So one read gives all that another vendor needs, and a deleted or expired response takes
+nothing from those that continue it; the price is a longer row for each turn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import struct
+import zlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import orjson
+
+from engine.exchange.services import ResponseStore
+from engine.objects.sealed_ids import RECORDS, Identity, Sealer
+from engine.stores.database.failures import DatabaseError
+from engine.values.errors import GatewayError
+from engine.values.response_items import join_items, output_items
+
+log = logging.getLogger("modelway")
+
+MAX_KEPT = 16_000_000
+"""Bytes of a conversation that are kept. Of a longer one the response is not stored."""
+
+KIND = "response"
+"""The kind of these objects in documents."""
+
+_LENGTH = struct.Struct("!I")
+_LEVEL = 1
+
+
+class KeptResponse(NamedTuple):
+    """A kept response: the items of `input` with those before them, and its JSON, both as the
+    caller sees them."""
+
+    input: bytes
+    response: bytes
+
+    @property
+    def items(self) -> bytes:
+        """The items of the conversation, those of the answer included."""
+        output = orjson.loads(self.response).get("output") or []
+        return join_items(self.input, output_items(output))
+
+
+class KeptResponses:
+    """Keeps responses in a `store` for `retention` seconds."""
+
+    def __init__(
+        self, store: ResponseStore, sealer: Sealer, retention: float, clock: Callable[[], float]
+    ) -> None:
+        self._store, self._sealer = store, sealer
+        self._retention, self._clock = retention, clock
+
+    def keep(self, items: bytes, response: Any, request_id: str) -> bool:
+        """Keep a response by its sealed id; returns whether it is. It was made already: that it
+        cannot be kept is no reason to lose it."""
+        identity = self._sealer.open(response["id"], KIND)
+        text = orjson.dumps(response)
+        if identity is None or len(items) + len(text) > MAX_KEPT:
+            return False
+        key = _key(identity)
+        data = zlib.compress(_LENGTH.pack(len(items)) + items + text, _LEVEL)
+        try:
+            expires = self._clock() + self._retention
+            self._store.put(key, expires, self._sealer.encrypt(data, key))
+        except DatabaseError as error:
+            log.warning("request %s: its response is not stored: %s", request_id, error)
+            return False
+        return True
+
+    def find(self, identity: Identity) -> KeptResponse | None:
+        """A kept response; None if there is none, or its key has left the ring. Raises
+        GatewayError 503 if the records cannot be asked."""
+        key = _key(identity)
+        try:
+            data = self._store.get(key, self._clock())
+        except DatabaseError as error:
+            raise _unavailable(error) from error
+        plain = None if data is None else self._sealer.decrypt(data, key)
+        if plain is None:
+            return None
+        text = zlib.decompress(plain)
+        end = _LENGTH.size + _LENGTH.unpack_from(text)[0]
+        return KeptResponse(text[_LENGTH.size : end], text[end:])
+
+    def remove(self, identity: Identity) -> None:
+        """Forget a response. Raises GatewayError 503 if the records cannot be asked."""
+        try:
+            self._store.remove(_key(identity))
+        except DatabaseError as error:
+            raise _unavailable(error) from error
+
+
+def is_kept_here(identity: Identity) -> bool:
+    """Whether the records are the only ones that have a response."""
+    return identity.holder.upstream == RECORDS
+
+
+def _key(identity: Identity) -> bytes:
+    """The key of a response. It says nothing about it without the vendor's id, which is random."""
+    holder = identity.holder
+    parts = (holder.upstream.encode(), bytes((holder.credential,)), identity.vendor_id.encode())
+    return hashlib.blake2b(b"\0".join(parts), key=identity.owner, digest_size=24).digest()
+
+
+def _unavailable(error: DatabaseError) -> GatewayError:
+    log.warning("the records of stored responses cannot be asked: %s", error)
+    message = "Stored responses cannot be read or changed at the moment. Try again later."
+    return GatewayError(503, "store_unavailable", message, headers=[("retry-after", "1")])

@@ -1,0 +1,97 @@
+"""What other MCP servers list, asked without serving: for `modelway tools`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import gevent
+
+from engine.app.machine_stores import open_shared
+from engine.app.remote_lists import LIST_SECONDS
+from engine.app.remote_server import RemoteServer
+from engine.app.tool_catalogs import tools_of_servers
+from engine.app.worker_parts import Parts, identity, parts_of
+from engine.config.config import Config
+from engine.config.mcp import McpServer
+from engine.edge.inside_call import InsideCalls
+from engine.exchange.services import Services
+from engine.plan.route import Plan, ToolUpstream
+from engine.plan.tool_servers import tool_upstreams
+from engine.tools.models.model_tool import model_tools
+from engine.tools.remote.listing import Held, Listing, listing_of, pinned_listing
+from engine.tools.remote.replies import RemoteError
+from engine.tools.tool import ListedTool, tools_of
+from engine.upstream.client.client import Client
+from engine.values.errors import AbortConnection, GatewayError
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a server lists; `problem` says why it did not, "" if it did."""
+
+    listing: Listing
+    problem: str = ""
+
+
+def fetch(config: Config, upstreams: Sequence[ToolUpstream]) -> dict[str, Listed]:
+    """What these servers of a config list, by the names of their upstreams. Each is asked for at
+    most LIST_SECONDS."""
+    services = Services()
+    bare = replace(config, models={}, tokens={}, mcp={}, routes=(), policies=())
+    parts = parts_of(
+        *(Plan(bare, ()), services, Client, open_shared(config), identity, InsideCalls())
+    )
+    with closing(services):
+        tasks = {each.name: gevent.spawn(_fetch, each, parts) for each in upstreams}
+        gevent.joinall([*tasks.values()])
+        for upstream in parts.upstreams.values():
+            upstream.client.close()
+    return {name: task.get() for name, task in tasks.items()}
+
+
+def _fetch(upstream: ToolUpstream, parts: Parts) -> Listed:
+    server = RemoteServer(upstream, parts)
+    try:
+        with gevent.Timeout(LIST_SECONDS):
+            listing = listing_of(upstream, server.pages({}))
+    except gevent.Timeout:
+        return Listed(pinned_listing(upstream), f"no answer within {LIST_SECONDS:g} s")
+    except (RemoteError, GatewayError, AbortConnection) as error:
+        return Listed(pinned_listing(upstream), str(error))
+    finally:
+        server.close()
+    return Listed(listing)
+
+
+def unpinned(config: Config, names: Sequence[str]) -> list[ToolUpstream]:
+    """The MCP servers of these names, as if their tools were not pinned."""
+    known = tool_upstreams(config)
+    return [replace(known[name], pins=None) for name in names]
+
+
+def all_tools(plan: Plan, server: McpServer, listed: dict[str, Listed]) -> list[ListedTool]:
+    """The tools of a server of ours, in the order of their names."""
+    fixed: list[ListedTool] = [*tools_of(plan, server), *model_tools(plan, server)]
+    upstreams = plan.tool_upstreams
+    found = [
+        (each, upstreams[each.upstream], listed[each.upstream].listing) for each in server.servers
+    ]
+    return sorted([*fixed, *tools_of_servers(server, fixed, found)], key=lambda tool: tool.name)
+
+
+def held_back(server: McpServer, listed: dict[str, Listed]) -> Iterator[tuple[str, Held]]:
+    """The tools that a server of ours does not list, each with the upstream of its server."""
+    for each in server.servers:
+        for held in listed[each.upstream].listing.held:
+            if each.takes(held.name):
+                yield each.upstream, held
+
+
+def offline_listings(plan: Plan) -> dict[str, Listed]:
+    """The pinned tools of all servers, of which none is asked."""
+    return {
+        name: Listed(pinned_listing(upstream), "" if upstream.pins else "its tools are not pinned")
+        for name, upstream in plan.tool_upstreams.items()
+    }

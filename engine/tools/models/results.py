@@ -1,0 +1,79 @@
+"""Answers of models as results of tools: the text of a chat, an image, a transcript, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from engine.tools.models.model_tool import ModelTool
+from engine.tools.protocol.results import (
+    Answer,
+    ToolResult,
+    json_result,
+    result_of,
+    text_result,
+)
+
+_IMAGE_TYPES = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
+
+
+def model_result(tool: ModelTool, answer: Answer) -> ToolResult:
+    """The result of a call that was answered. What has another form than expected is shown as it
+    is."""
+    as_it_is = result_of(answer, tool.name)
+    if as_it_is.is_error or not answer.complete or answer.broke_off:
+        return as_it_is
+    try:
+        document = orjson.loads(answer.body)
+    except orjson.JSONDecodeError:
+        return as_it_is
+    if not isinstance(document, dict):
+        return as_it_is
+    return _of_kind(tool.name, document) or as_it_is
+
+
+def _of_kind(kind: str, document: Mapping[str, Any]) -> ToolResult | None:
+    if kind == "chat":
+        text = "".join(_chat_texts(document))
+        return text_result(text) if text else None
+    if kind == "transcribe":
+        transcript = document.get("text")
+        return text_result(transcript) if isinstance(transcript, str) else None
+    if kind == "generate_image":
+        return _images(document)
+    if kind == "embed":
+        vectors = [each.get("embedding") for each in _objects(document.get("data"))]
+        return json_result({"model": document.get("model"), "embeddings": vectors})
+    return None  # rerank: its scores as they are
+
+
+def _chat_texts(document: Mapping[str, Any]) -> Iterator[str]:
+    """The text of an answer of Chat Completions or of Messages."""
+    for choice in _objects(document.get("choices")):
+        message = choice.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, str):
+            yield content
+        elif isinstance(message, dict) and isinstance(message.get("refusal"), str):
+            yield message["refusal"]
+    for part in _objects(document.get("content")):
+        if isinstance(part.get("text"), str):
+            yield part["text"]
+
+
+def _images(document: Mapping[str, Any]) -> ToolResult | None:
+    content: list[dict[str, Any]] = []
+    media_type = _IMAGE_TYPES.get(str(document.get("output_format", "png")), "image/png")
+    for image in _objects(document.get("data")):
+        if isinstance(image.get("b64_json"), str):
+            content.append({"type": "image", "data": image["b64_json"], "mimeType": media_type})
+        elif isinstance(image.get("url"), str):
+            content.append({"type": "resource_link", "uri": image["url"], "name": "image"})
+    return ToolResult(content) if content else None
+
+
+def _objects(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, dict))

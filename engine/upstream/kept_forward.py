@@ -1,0 +1,115 @@
+"""Forward requests whose responses the records keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.interfaces import Headers
+from engine.exchange.opened_ids import Holder, OpenedIds, Turn
+from engine.exchange.push_stream import PushStream
+from engine.objects.kept_responses import KeptResponses
+from engine.objects.response_ids import ResponseSealer
+from engine.objects.sealed_ids import RECORDS
+from engine.transforms.edited_body import edit_response
+from engine.upstream.attempt_result import AttemptResult
+from engine.upstream.object_forward import ObjectForward
+from engine.values.json_document import JsonDocument
+from engine.values.json_edit import Ambiguous, JsonPath
+from engine.values.media_types import is_json
+
+_FINAL = ("completed", "incomplete")
+_LAST_EVENTS = ("response.completed", "response.incomplete")
+
+
+class KeptForward(ObjectForward):
+    """The last handler of an operation that makes responses, in a gateway whose records keep them.
+    What a translated target answers is stored by the records alone, because its vendor has nothing
+    that is called by this id."""
+
+    def __init__(self, *arguments: Any, kept: KeptResponses, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._kept = kept
+
+    def holder_of(self, result: AttemptResult, opened: OpenedIds, exchange: Exchange) -> Holder:
+        turn = exchange.turn
+        if turn is not None and turn.items is not None and result.attempt.language:
+            return Holder(RECORDS)
+        return super().holder_of(result, opened, exchange)
+
+    def seal(self, response: Response, exchange: Exchange, sealer: ResponseSealer) -> None:
+        turn = exchange.turn
+        if turn is None or (turn.items is None and not turn.previous):
+            super().seal(response, exchange, sealer)
+            return
+        if isinstance(response.body, PushStream):
+            # The last event is sent when the response is kept, so the event loop cannot send it.
+            response.body = iter(response.body)
+        is_only_here = sealer.holder.upstream == RECORDS
+        editor = _KeptEditor(sealer, turn, self._kept, exchange.request_id, is_only_here)
+        edit_response(exchange, response, editor)
+
+
+class _KeptEditor:
+    """Seals the ids of a response, keeps it at its end, and lets it say what it continues."""
+
+    def __init__(
+        self,
+        sealer: ResponseSealer,
+        turn: Turn,
+        kept: KeptResponses,
+        request_id: str,
+        is_only_here: bool,
+    ) -> None:
+        self._sealer, self._turn, self._kept = sealer, turn, kept
+        self._request_id = request_id
+        self._is_only_here = is_only_here
+        self._is_whole = False
+
+    def headers(self, headers: Headers) -> Headers:
+        return self._sealer.headers(headers)
+
+    def edits_body(self, method: str, status: int, content_type: str) -> bool:
+        self._is_whole = is_json(content_type)
+        return self._sealer.edits_body(method, status, content_type)
+
+    def json(self, text: bytes) -> bytes:
+        """The JSON of the response, or of an event, as the caller gets it."""
+        text = self._sealer.json(text)
+        if not self._is_whole and text.find(b'"response"') < 0:
+            return text
+        try:
+            document = JsonDocument.parse(text)
+            self._change(document)
+        except (orjson.JSONDecodeError, Ambiguous):
+            return text
+        return document.text
+
+    def _change(self, document: JsonDocument) -> None:
+        """Let a response say what it continues and whether it is stored. Raises Ambiguous."""
+        value = document.value
+        path: JsonPath = () if self._is_whole else ("response",)
+        response = value if self._is_whole or not isinstance(value, dict) else value.get("response")
+        if not isinstance(response, dict) or not isinstance(response.get("id"), str):
+            return
+        if self._turn.previous:
+            _set(document, (*path, "previous_response_id"), self._turn.previous)
+        if self._turn.items is not None:
+            if self._is_only_here:
+                _set(document, (*path, "store"), value=True)
+            is_last = self._is_whole or value.get("type") in _LAST_EVENTS
+            if is_last and not self._keep(response, self._turn.items) and self._is_only_here:
+                _set(document, (*path, "store"), value=False)
+
+    def _keep(self, response: dict[str, Any], items: bytes) -> bool:
+        """Keep a response that is complete; returns whether it is."""
+        if response.get("status") not in _FINAL:
+            return False
+        return self._kept.keep(items, response, self._request_id)
+
+
+def _set(document: JsonDocument, path: JsonPath, value: object) -> None:
+    write = document.replace if document.has(path) else document.add
+    write(path, orjson.dumps(value))

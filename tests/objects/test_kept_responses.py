@@ -1,0 +1,80 @@
+"""Responses that the records keep: encrypted, of one owner, until they expire."""
+
+import os
+
+import orjson
+import pytest
+
+from engine.objects import kept_responses
+from engine.objects.kept_responses import KeptResponses
+from engine.objects.sealed_ids import RECORDS, Holder, Identity, Sealer
+from engine.stores.database.failures import DatabaseAway
+from engine.values.errors import GatewayError
+from tests.support.kept import ResponseRows
+
+OLD, NEW = "an old key of the ring " * 3, "a new key of the ring " * 3
+IDENTITY = Identity("resp_1", Holder(RECORDS), b"owner--1")
+
+
+def keeper(store, *keys, now=1000.0):
+    return KeptResponses(store, Sealer(keys or [OLD], [RECORDS]), 60.0, lambda: now)
+
+
+def response(identity=IDENTITY, key=OLD, text="hello"):
+    name = Sealer([key], [RECORDS]).seal(identity, "response")
+    return {"id": name, "output": [{"type": "message", "content": text}]}
+
+
+def test_a_response_is_found_with_its_conversation_until_it_expires():
+    store = ResponseRows()
+    assert keeper(store).keep(b'{"a":1}', response(), "req_1")
+    found = keeper(store, now=1059.0).find(IDENTITY)
+    assert orjson.loads(b"[%b]" % found.items) == [{"a": 1}, response()["output"][0]]
+    assert keeper(store, now=1060.0).find(IDENTITY) is None
+
+
+def test_the_records_show_nothing_of_a_conversation():
+    store = ResponseRows()
+    secret = os.urandom(30).hex()
+    keeper(store).keep(b"1", response(text=secret), "req_1")
+    ((key, (_, data)),) = store.rows.items()
+    assert secret.encode() not in data
+    store.rows[b"another"] = store.rows.pop(key)
+    assert keeper(store).find(IDENTITY) is None, "a row opens under its own key only"
+
+
+def test_a_ring_opens_what_an_older_key_has_encrypted_and_forgets_with_it():
+    store = ResponseRows()
+    keeper(store, OLD).keep(b"1", response(), "req_1")
+    assert keeper(store, NEW, OLD).find(IDENTITY) is not None
+    assert keeper(store, NEW).find(IDENTITY) is None
+
+
+def test_another_owner_finds_nothing():
+    store = ResponseRows()
+    keeper(store).keep(b"1", response(), "req_1")
+    assert keeper(store).find(IDENTITY._replace(owner=b"owner--2")) is None
+
+
+def test_what_is_too_long_or_cannot_be_written_is_not_kept(monkeypatch):
+    store = ResponseRows()
+    monkeypatch.setattr(kept_responses, "MAX_KEPT", 500)
+    assert not keeper(store).keep(b"1" * 500, response(), "req_1")
+    store.error = DatabaseAway("it is down")
+    assert not keeper(store).keep(b"1", response(), "req_1")
+
+
+def test_records_that_cannot_be_asked_are_a_503():
+    store = ResponseRows()
+    store.error = DatabaseAway("it is down")
+    for ask in (keeper(store).find, keeper(store).remove):
+        with pytest.raises(GatewayError) as failed:
+            ask(IDENTITY)
+        assert failed.value.status == 503
+
+
+def test_a_removed_response_is_gone():
+    store = ResponseRows()
+    keeper(store).keep(b"1", response(), "req_1")
+    keeper(store).remove(IDENTITY)
+    assert keeper(store).find(IDENTITY) is None

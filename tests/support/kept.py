@@ -1,0 +1,28 @@
+"""Records of stored responses in memory."""
+
+from __future__ import annotations
+
+
+class ResponseRows:
+    """Stored responses by key; `error` is raised by each use, if there is one."""
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, tuple[float, bytes]] = {}
+        self.error: Exception | None = None
+
+    def put(self, key: bytes, expires: float, data: bytes) -> None:
+        self._fail()
+        self.rows[key] = expires, data
+
+    def get(self, key: bytes, now: float) -> bytes | None:
+        self._fail()
+        expires, data = self.rows.get(key, (0.0, b""))
+        return data if expires > now else None
+
+    def remove(self, key: bytes) -> None:
+        self._fail()
+        self.rows.pop(key, None)
+
+    def _fail(self) -> None:
+        if self.error is not None:
+            raise self.error
