@@ -368,6 +368,8 @@ def levels_of(tmp_path_factory):
                 changed["upstreams"]["main"]["max_in_flight"] = 4
             if path.startswith("telemetry.traces."):
                 changed["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
+            if path.startswith("objects.responses."):
+                changed["stores"] = {**changed.get("stores", {}), "records": "sqlite:///a.db"}
             if path.startswith("stores.redis."):
                 changed["stores"]["counters"] = "rediss+sentinel://c.test/limits"
             sides.append(planned(folder, yaml.safe_dump(changed, sort_keys=False), document))
