@@ -13,7 +13,7 @@ from engine.callers.jwt.bearers import Bearers
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
 from engine.config.callers import JwtIssuer
-from engine.config.config import Config
+from engine.plan.route import Plan
 from engine.upstream.fetch_document import FetchFailed, fetch_document
 from engine.values.trees import Json
 
@@ -27,8 +27,9 @@ Fetch = Callable[[str], bytes]
 _fetch = partial(fetch_document, seconds=FETCH_SECONDS, max_size=MAX_DOCUMENT)
 
 
-def bearers_of(config: Config, clock: Callable[[], float]) -> Bearers | None:
+def bearers_of(plan: Plan, clock: Callable[[], float]) -> Bearers | None:
     """The bearers in one worker, None if the config accepts no other issuer."""
+    config = plan.config
     if not config.jwt:
         return None
     key_sets: dict[tuple[object, ...], KeySet] = {}
@@ -37,14 +38,14 @@ def bearers_of(config: Config, clock: Callable[[], float]) -> Bearers | None:
         if source not in key_sets:
             key_sets[source] = KeySet(issuer.issuer, partial(load_keys, issuer))
     sets = [key_sets[i.issuer, i.discovery, i.jwks, i.jwks_file] for i in config.jwt]
-    claims = _limited_claims(config)
+    claims = _limited_claims(plan)
     return Bearers(config.jwt, sets, config.currency, clock, teams=config.teams, claims=claims)
 
 
-def _limited_claims(config: Config) -> set[str]:
+def _limited_claims(plan: Plan) -> set[str]:
     """The places of the claims by which limits count."""
-    routes = (policy for route in config.routes for policy in route.policies)
-    return policies.claims_of([*config.policies, *routes])
+    of_routes = (policy for route in plan.routes for policy in route.policies)
+    return policies.claims_of([*plan.config.policies, *of_routes])
 
 
 def load_keys(issuer: JwtIssuer, fetch: Fetch = _fetch) -> Sequence[Mapping[str, Any]]:

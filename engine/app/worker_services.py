@@ -77,7 +77,7 @@ def services_of(
     return Services(
         tokens=tokens,
         client_secrets=client_secrets,
-        signed_tokens=_signed_tokens(config),
+        signed_tokens=_signed_tokens(plan),
         responses=responses,
         counters=counters_of(config, telemetry) if is_limited(plan) else None,
         allow_uncounted=config.stores.on_store_failure == "allow",
@@ -123,13 +123,13 @@ def _open_records(
     return records.open_records(config, telemetry, local, shipper), local.responses
 
 
-def _signed_tokens(config: Config) -> SignedTokens | None:
+def _signed_tokens(plan: Plan) -> SignedTokens | None:
     """The bearers of other issuers' tokens; PyJWT is imported for them only."""
-    if not config.jwt:
+    if not plan.config.jwt:
         return None
     from engine.app.bearers import bearers_of
 
-    return bearers_of(config, time.time)
+    return bearers_of(plan, time.time)
 
 
 def _token_validity(

@@ -21,7 +21,7 @@ from engine.exchange.interfaces import (
     Trace,
     Upgrade,
 )
-from engine.exchange.opened_ids import OpenedIds, Turn
+from engine.exchange.opened_ids import OpenedIds
 from engine.exchange.record import RequestRecord
 from engine.exchange.requested_model import NO_MODEL, RequestedModel
 from engine.values.caller import Caller
@@ -91,8 +91,7 @@ class Exchange:
 
     `metering` says how usage is counted.
 
-    `objects` are those that the request names, None where no ids are sealed. `turn` is set if its
-    answer may be kept, or continues one that was.
+    `objects` are those that the request names, None where no ids are sealed.
 
     `upgrade` is set if the request asks for a WebSocket, `trace` if requests are traced. `on_end`
     has the callbacks that run when the response was sent or the caller has disconnected.
@@ -122,7 +121,6 @@ class Exchange:
     metering: Metering = UNMETERED
     trace: Trace | None = None
     objects: OpenedIds | None = None
-    turn: Turn | None = None
 
     def __init__(
         self,

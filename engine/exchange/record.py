@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from engine.exchange.client_secret import ClientSecret
+from engine.exchange.opened_ids import Turn
 from engine.values.usage import NO_USAGE, Usage
 
 
@@ -118,7 +119,8 @@ class RequestRecord:
 
     `traffic` is set once the request is a session of a WebSocket, `mcp` for a message of MCP and
     for the operation that it calls. `client_secret` is the secret in whose place the request has no
-    token. `session` is what `agent_session` has found, None before.
+    token. `turn` is set if the answer may be kept, or continues one that was. `session` is what
+    `agent_session` has found, None before.
 
     `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
@@ -157,6 +159,7 @@ class RequestRecord:
     mcp: McpMessage | None = None
     client_secret: ClientSecret | None = None
     session: str | None = None
+    turn: Turn | None = None
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []

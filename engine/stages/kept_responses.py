@@ -62,7 +62,7 @@ def continue_response(
             else:
                 previous = ""
         items = join_items(before, new) if is_stored and new is not None else None
-        exchange.turn = Turn(items, previous or "")
+        exchange.record.turn = Turn(items, previous or "")
         return following(exchange)
 
     return stage

@@ -96,9 +96,11 @@ def _denial(
 
 def sharers_text(by: Sharing, name: str) -> str:
     """Who shares a quota, for a message to the caller; `name` is that under which it is counted."""
+    if not by.sharers:
+        return "all callers together"
     names = name.split("|") if len(by.sharers) > 1 else [name]
     texts = [_sharer_text(one, text) for one, text in zip(by.sharers, names, strict=True)]
-    return " with ".join(texts) if texts else "all callers together"
+    return " with ".join(texts)
 
 
 def _sharer_text(sharer: Sharer, name: str) -> str:

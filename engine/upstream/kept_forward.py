@@ -34,13 +34,13 @@ class KeptForward(ObjectForward):
         self._kept = kept
 
     def holder_of(self, result: AttemptResult, opened: OpenedIds, exchange: Exchange) -> Holder:
-        turn = exchange.turn
+        turn = exchange.record.turn
         if turn is not None and turn.items is not None and result.attempt.language:
             return Holder(RECORDS)
         return super().holder_of(result, opened, exchange)
 
     def seal(self, response: Response, exchange: Exchange, sealer: ResponseSealer) -> None:
-        turn = exchange.turn
+        turn = exchange.record.turn
         if turn is None or (turn.items is None and not turn.previous):
             super().seal(response, exchange, sealer)
             return

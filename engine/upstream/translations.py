@@ -112,7 +112,7 @@ class RouteTranslations:
         )
         # Not the edits of the exchange: they ask for usage in the caller's format.
         text = bytes(exchange.body.buffer)
-        if exchange.turn is not None and exchange.turn.items is not None:
+        if exchange.record.turn is not None and exchange.record.turn.items is not None:
             text = _without_store(text, exchange.content.value)
         return translation.translation.request(
             text,

@@ -21,6 +21,7 @@ NO_DATA = {
     "token export": "prints JSON lines, for `token import`",
     "token import": "prints nothing",
     "token revoke": "prints nothing",
+    "tools pin": "writes files of pins",
 }
 """Commands without `--format`, and why."""
 

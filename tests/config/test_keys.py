@@ -19,6 +19,7 @@ MEMBERS = {
         "transforms",
         "tools",
         "teams",
+        "jwt",
     ),
 }
 """The members that have a fixed set of values."""

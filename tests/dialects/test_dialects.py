@@ -13,6 +13,7 @@ ENGINE = Path(engine.__file__).parent
 
 EXCEPTIONS = {
     "credentials/aws.py": "AWS names its service in signatures so",
+    "plan/model_tools.py": "the formats in which a tool can ask its models",
     "translations/vendors/anthropic_models.py": "the provider whose file has its models",
     "exchange/client_program.py": "the name of an agent, as `modelway connect` has it",
     "values/guessable.py": "a word that people take as a secret",

@@ -38,7 +38,7 @@ def test_an_unknown_name_has_a_hint(plan, name, words):
 
 def test_a_config_without_tools_says_so(tmp_path):
     plan = plan_result(tmp_path, {}).plan
-    with pytest.raises(ValueError, match="the config has no tools; write them under mcp:"):
+    with pytest.raises(ValueError, match="the config has no tools of operations; write them"):
         find_tool(plan, "x")
 
 

@@ -70,9 +70,9 @@ def test_the_turns_of_a_kept_response_come_first():
     name = gateway.made()
     exchange = gateway.ask(previous_response_id=name)
     texts = [item["content"] for item in sent(exchange)["input"]]
-    assert (texts, exchange.turn.previous) == (["one", "two", "three"], name)
+    assert (texts, exchange.record.turn.previous) == (["one", "two", "three"], name)
     assert "previous_response_id" not in sent(exchange)
-    assert exchange.turn.items == orjson.dumps(sent(exchange)["input"])[1:-1]
+    assert exchange.record.turn.items == orjson.dumps(sent(exchange)["input"])[1:-1]
 
 
 def test_a_target_that_has_the_response_gets_its_id():
@@ -80,7 +80,7 @@ def test_a_target_that_has_the_response_gets_its_id():
     name = gateway.made("alpha")
     exchange = gateway.ask(previous_response_id=name)
     assert sent(exchange)["previous_response_id"] == name
-    assert (exchange.turn.previous, b"three" in exchange.turn.items) == ("", True)
+    assert (exchange.record.turn.previous, b"three" in exchange.record.turn.items) == ("", True)
     there = gateway.made("beta")
     assert len(sent(gateway.ask(previous_response_id=there))["input"]) == 3
 
@@ -90,13 +90,13 @@ def test_what_nobody_keeps_is_left_to_its_vendor_and_not_kept():
     name = gateway.made("alpha")
     gateway.rows.rows.clear()
     exchange = gateway.ask(previous_response_id=name)
-    assert (sent(exchange)["previous_response_id"], exchange.turn.items) == (name, None)
+    assert (sent(exchange)["previous_response_id"], exchange.record.turn.items) == (name, None)
 
 
 @pytest.mark.parametrize("members", [{"store": False}, {"conversation": "conv_1"}, {"input": 3}])
 def test_what_is_not_to_be_stored_is_not_kept(members):
-    assert Gateway().ask(**members).turn.items is None
-    assert Gateway().ask(keeps=False).turn.items is None
+    assert Gateway().ask(**members).record.turn.items is None
+    assert Gateway().ask(keeps=False).record.turn.items is None
 
 
 def test_a_response_that_is_gone_is_refused_by_its_name():
@@ -147,7 +147,7 @@ def test_records_that_are_away_fail_what_needs_them_only():
     gateway = Gateway()
     name = gateway.made()
     gateway.rows.error = DatabaseAway("down")
-    assert gateway.ask().turn.items is not None
+    assert gateway.ask().record.turn.items is not None
     with pytest.raises(GatewayError) as failed:
         gateway.ask(previous_response_id=name)
     assert failed.value.status == 503

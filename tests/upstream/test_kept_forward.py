@@ -33,7 +33,7 @@ class Answer:
     def get(self, body, kind="application/json"):
         """The bytes that the caller gets."""
         exchange = new_exchange()
-        exchange.objects, exchange.turn = OpenedIds(OWNER), self.turn
+        exchange.objects, exchange.record.turn = OpenedIds(OWNER), self.turn
         facts, _ = read_facts(FACTS)
         places = SealedPlaces(facts)
         sealer = ResponseSealer(places, SEALER, OWNER, self.holder, lambda url: url, str)

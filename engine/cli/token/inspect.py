@@ -14,8 +14,8 @@ from engine.callers.jwt.bearers import unverified
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.cli.output_format import format_option
-from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
+from engine.plan.route import Plan
 from engine.values.caller import Caller
 from engine.values.quota import KINDS, Quota, amount_text, unit_text, window_text
 
@@ -32,7 +32,7 @@ def command(config: ConfigFiles, file: Any, output_format: str) -> None:
 
     The token itself is not printed. Exits with 1 for a token that the gateway refuses.
     """
-    result = inspect(file.read().strip(), plan_or_exit(config, "nothing is verified").config)
+    result = inspect(file.read().strip(), plan_or_exit(config, "nothing is verified"))
     if output_format == "json":
         click.echo(json.dumps(result, indent=2))
     else:
@@ -45,16 +45,16 @@ def command(config: ConfigFiles, file: Any, output_format: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-def inspect(secret: str, config: Config) -> dict[str, Any]:
+def inspect(secret: str, plan: Plan) -> dict[str, Any]:
     """The header, the claims, the fields of the caller, and why the token is refused or ""."""
     result: dict[str, Any] = {"header": {}, "claims": {}, "caller": {}, "refusal": ""}
-    bearers = bearers_of(config, time.time)
+    bearers = bearers_of(plan, time.time)
     try:
         result["header"], result["claims"] = unverified(secret)
         if bearers is None:
             raise TokenRefused(_NO_ISSUER)
         caller, _ = bearers.caller(secret)
-        result["caller"] = _fields(caller, config.currency)
+        result["caller"] = _fields(caller, plan.config.currency)
     except TokenRefused as refusal:
         result["refusal"] = str(refusal)
     except KeysUnavailable as error:

@@ -182,6 +182,8 @@ def test_a_document_of_objects_names_the_ids_of_its_paths(name: str) -> None:
             facts = str(item[method].get("x-modelway-objects", {}).get("names", {}))
             for variable in set(variables(template.partition("#")[0])) - unsealed:
                 is_child = template.startswith("/fileSearchStores/{store}/")
+                if template.endswith("#piece"):  # the address of an upload is a secret of its own
+                    continue
                 assert f"path.{variable}" in facts or is_child, (template, method, variable)
 
 
