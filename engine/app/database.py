@@ -15,8 +15,8 @@ from engine.config.config import Config
 from engine.plan.route import CannotConnect
 from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseError
-from engine.stores.database.kept_responses import ResponseTable
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.stored_responses import ResponseTable
 from engine.stores.database.tokens import caller_lookup
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, JournalError

@@ -19,16 +19,16 @@ from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.objects.facts import ObjectFacts
-from engine.objects.kept_responses import KIND
 from engine.objects.request_ids import IdOpener, RequestIds
+from engine.objects.stored_responses import KIND
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
 from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
 from engine.spec.model_locations import ModelLocations
-from engine.stages.kept_responses import answer_kept, continue_response
 from engine.stages.open_ids import open_ids
+from engine.stages.stored_responses import continue_response, serve_stored_response
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
 from engine.transforms.compile import compile_all
@@ -36,11 +36,11 @@ from engine.transforms.operation_edits import for_operation
 from engine.transforms.transform import Transform
 from engine.upstream import choose
 from engine.upstream.forward import Forward
-from engine.upstream.kept_forward import KeptForward
 from engine.upstream.model_catalog import fixed_targets
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
 from engine.upstream.object_lists import ListForward
 from engine.upstream.select_model import SelectModel
+from engine.upstream.stored_response_forward import StoredResponseForward
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
@@ -199,18 +199,18 @@ def _turn_stages(
     facts: ObjectFacts, opener: IdOpener, locations: ModelLocations | None, parts: Parts
 ) -> list[Stage]:
     """Reads and continues the responses that the records keep."""
-    kept, owner, turns = parts.kept, parts.plan.config.objects.owner, facts.turns
-    if kept is None or not turns:
+    responses, owner, turns = parts.responses, parts.plan.config.objects.owner, facts.turns
+    if responses is None or not turns:
         return []
     if turns in ("create", "continue"):
         keeps = turns == "create"
         build: Callable[[], Stage] = partial(
-            continue_response, kept, opener, owner, locations, keeps=keeps
+            continue_response, responses, opener, owner, locations, keeps=keeps
         )
         return [parts.shared.once("continue", (locations, keeps), build)]
     variable = next(p.steps[0] for p in facts.names if p.location == "path" and p.kind == KIND)
-    build = partial(answer_kept, kept, opener, owner, turns, variable)
-    return [parts.shared.once("kept", (turns, variable), build)]
+    build = partial(serve_stored_response, responses, opener, owner, turns, variable)
+    return [parts.shared.once("stored", (turns, variable), build)]
 
 
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
@@ -329,8 +329,8 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
         objects = ObjectRoute(route.objects, parts.opener, config.objects.owner, config.server)
         kind = ObjectForward if route.objects.lists is None else ListForward
         make = partial(kind, objects=objects)
-        if route.objects.turns == "create" and parts.kept is not None:
-            make = partial(KeptForward, objects=objects, kept=parts.kept)
+        if route.objects.turns == "create" and parts.responses is not None:
+            make = partial(StoredResponseForward, objects=objects, responses=parts.responses)
 
     def build() -> Forward:
         choice = choose.build(parts.services, route.choose)

@@ -21,9 +21,9 @@ from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
-from engine.objects.kept_responses import KeptResponses
 from engine.objects.request_ids import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
+from engine.objects.stored_responses import StoredResponses
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import Sessions
 from engine.sockets.upgrade import ResponsesSockets
@@ -75,7 +75,7 @@ class Parts:
     lifecycle: RequestLifecycle
     endpoints: Endpoints
     opener: IdOpener | None
-    kept: KeptResponses | None
+    responses: StoredResponses | None
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -144,7 +144,7 @@ def parts_of(
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
         opener=opener,
-        kept=_kept_responses(config, services, opener),
+        responses=_stored_responses(config, services, opener),
     )
 
 
@@ -158,11 +158,11 @@ def _opener(config: Config) -> IdOpener | None:
     return IdOpener(sealer, everybody=objects.owner == "all", passes=objects.legacy == "pass")
 
 
-def _kept_responses(
+def _stored_responses(
     config: Config, services: Services, opener: IdOpener | None
-) -> KeptResponses | None:
+) -> StoredResponses | None:
     """Responses in the records; None if they are not kept there."""
     settings, store = config.objects.responses, services.responses
     if opener is None or store is None or settings.store != "records":
         return None
-    return KeptResponses(store, opener.sealer, settings.retention, services.clock)
+    return StoredResponses(store, opener.sealer, settings.retention, services.clock)

@@ -16,7 +16,7 @@ MIN_KEY = 32
 
 
 @dataclass(frozen=True, slots=True)
-class KeptResponses:
+class ResponseStorage:
     """Where responses are kept: `store` is vendor or records, `retention` how long the records keep
     them, in seconds."""
 
@@ -32,7 +32,7 @@ class Objects:
     ring: tuple[str, ...] = field(default=(), repr=False, metadata={"key": "key"})
     owner: str = default("objects.owner")
     legacy: str = default("objects.legacy")
-    responses: KeptResponses = field(default_factory=KeptResponses)
+    responses: ResponseStorage = field(default_factory=ResponseStorage)
 
 
 def read_objects(
@@ -52,7 +52,7 @@ def read_objects(
             findings.error(source, at, "MW104", message, hint)
         elif text in ring[:index]:
             findings.error(source, at, "MW104", "the ring has this key twice", "remove this one")
-    responses = KeptResponses(**values.get("responses", {}))
+    responses = ResponseStorage(**values.get("responses", {}))
     if responses.store == "records" and not has_records:
         at = ("objects", "responses", "store")
         hint = "write stores: {records: sqlite:///var/modelway.db}, or another database"

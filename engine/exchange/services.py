@@ -61,8 +61,8 @@ class SignedTokens(Protocol):
 
 
 class ResponseStore(Protocol):
-    """Stored responses by a key (`stores.database.kept_responses`, in the recorder). Times are Unix
-    seconds. All raise DatabaseError."""
+    """Stored responses by a key (`stores.database.stored_responses`, in the recorder). Times are
+    Unix seconds. All raise DatabaseError."""
 
     def put(self, key: bytes, expires: float, data: bytes, /) -> None:
         """Keep a value, instead of an earlier one of the same key."""

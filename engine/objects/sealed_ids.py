@@ -39,7 +39,7 @@ MAX_VENDOR_ID = 1_024
 
 _HEAD = 13
 _VERSION = b"modelway object 1"
-_KEPT = b"modelway kept response 1"
+_STORED_RESPONSE = b"modelway stored response 1"
 _PREFIX = re.compile(rf"(?!{MARKER})(?:.*/|[A-Za-z]{{1,24}}[_-])", re.DOTALL)
 _MARK_LENGTH = 16
 
@@ -110,13 +110,13 @@ class Sealer:
 
     def encrypt(self, data: bytes, key: bytes) -> bytes:
         """A value that the records keep under a key."""
-        return self._keys[0].encrypt(data, [_KEPT, key])
+        return self._keys[0].encrypt(data, [_STORED_RESPONSE, key])
 
     def decrypt(self, data: bytes, key: bytes) -> bytes | None:
         """The value that was kept under this key; None if no key of the ring opens it."""
         for each in self._keys:
             try:
-                return each.decrypt(data, [_KEPT, key])
+                return each.decrypt(data, [_STORED_RESPONSE, key])
             except InvalidTag:
                 continue
         return None

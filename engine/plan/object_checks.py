@@ -8,9 +8,9 @@ from engine.config.config import Config
 from engine.config.objects import check_tags
 from engine.config.specs import Spec
 from engine.objects.facts import EXTENSION, ObjectFacts, read_facts
-from engine.objects.kept_responses import KIND
 from engine.objects.places import IdPlace
 from engine.objects.sealed_ids import tag
+from engine.objects.stored_responses import KIND
 from engine.source.problem import Findings, Path, Source
 from engine.source.suggestion import did_you_mean
 from engine.spec.document import path_templates

@@ -1,4 +1,4 @@
-"""Pages of the input items of a kept response."""
+"""Pages of the input items of a stored response."""
 
 import orjson
 import pytest

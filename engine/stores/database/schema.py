@@ -155,8 +155,8 @@ ledger_models = Table(
 )
 """Sums by hour and `MODEL_NAMES` only: few rows, for reports by day."""
 
-kept_responses = Table(
-    "kept_responses",
+stored_responses = Table(
+    "stored_responses",
     metadata,
     Column("key", LargeBinary, primary_key=True),
     Column("expires", Double, nullable=False),

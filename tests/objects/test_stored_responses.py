@@ -5,19 +5,19 @@ import os
 import orjson
 import pytest
 
-from engine.objects import kept_responses
-from engine.objects.kept_responses import KeptResponses
+from engine.objects import stored_responses
 from engine.objects.sealed_ids import RECORDS, Holder, Identity, Sealer
+from engine.objects.stored_responses import StoredResponses
 from engine.stores.database.failures import DatabaseAway
 from engine.values.errors import GatewayError
-from tests.support.kept import ResponseRows
+from tests.support.response_rows import ResponseRows
 
 OLD, NEW = "an old key of the ring " * 3, "a new key of the ring " * 3
 IDENTITY = Identity("resp_1", Holder(RECORDS), b"owner--1")
 
 
 def keeper(store, *keys, now=1000.0):
-    return KeptResponses(store, Sealer(keys or [OLD], [RECORDS]), 60.0, lambda: now)
+    return StoredResponses(store, Sealer(keys or [OLD], [RECORDS]), 60.0, lambda: now)
 
 
 def response(identity=IDENTITY, key=OLD, text="hello"):
@@ -58,7 +58,7 @@ def test_another_owner_finds_nothing():
 
 def test_what_is_too_long_or_cannot_be_written_is_not_kept(monkeypatch):
     store = ResponseRows()
-    monkeypatch.setattr(kept_responses, "MAX_KEPT", 500)
+    monkeypatch.setattr(stored_responses, "MAX_CONVERSATION", 500)
     assert not keeper(store).keep(b"1" * 500, response(), "req_1")
     store.error = DatabaseAway("it is down")
     assert not keeper(store).keep(b"1", response(), "req_1")

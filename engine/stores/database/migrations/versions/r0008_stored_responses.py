@@ -14,14 +14,14 @@ down_revision: str | None = "r0007"
 
 def upgrade() -> None:
     op.create_table(
-        "kept_responses",
+        "stored_responses",
         sa.Column("key", sa.LargeBinary, nullable=False),
         sa.Column("expires", sa.Double, nullable=False),
         sa.Column("data", sa.LargeBinary, nullable=False),
-        sa.PrimaryKeyConstraint("key", name=op.f("pk_kept_responses")),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_stored_responses")),
     )
-    op.create_index(op.f("ix_kept_responses_expires"), "kept_responses", ["expires"])
+    op.create_index(op.f("ix_stored_responses_expires"), "stored_responses", ["expires"])
 
 
 def downgrade() -> None:
-    op.drop_table("kept_responses")
+    op.drop_table("stored_responses")

@@ -10,9 +10,9 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.exchange.opened_ids import Holder, OpenedIds, Turn
 from engine.exchange.push_stream import PushStream
-from engine.objects.kept_responses import KeptResponses
 from engine.objects.response_ids import ResponseSealer
 from engine.objects.sealed_ids import RECORDS
+from engine.objects.stored_responses import StoredResponses
 from engine.transforms.edited_body import edit_response
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.object_forward import ObjectForward
@@ -24,14 +24,14 @@ _FINAL = ("completed", "incomplete")
 _LAST_EVENTS = ("response.completed", "response.incomplete")
 
 
-class KeptForward(ObjectForward):
+class StoredResponseForward(ObjectForward):
     """The last handler of an operation that makes responses, in a gateway whose records keep them.
     What a translated target answers is stored by the records alone, because its vendor has nothing
     that is called by this id."""
 
-    def __init__(self, *arguments: Any, kept: KeptResponses, **options: Any) -> None:
+    def __init__(self, *arguments: Any, responses: StoredResponses, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._kept = kept
+        self._responses = responses
 
     def holder_of(self, result: AttemptResult, opened: OpenedIds, exchange: Exchange) -> Holder:
         turn = exchange.record.turn
@@ -47,25 +47,23 @@ class KeptForward(ObjectForward):
         if isinstance(response.body, PushStream):
             # The last event is sent when the response is kept, so the event loop cannot send it.
             response.body = iter(response.body)
-        is_only_here = sealer.holder.upstream == RECORDS
-        editor = _KeptEditor(sealer, turn, self._kept, exchange.request_id, is_only_here)
+        editor = _StoredResponseEditor(sealer, turn, self._responses, exchange.request_id)
         edit_response(exchange, response, editor)
 
 
-class _KeptEditor:
+class _StoredResponseEditor:
     """Seals the ids of a response, keeps it at its end, and lets it say what it continues."""
 
     def __init__(
         self,
         sealer: ResponseSealer,
         turn: Turn,
-        kept: KeptResponses,
+        responses: StoredResponses,
         request_id: str,
-        is_only_here: bool,
     ) -> None:
-        self._sealer, self._turn, self._kept = sealer, turn, kept
+        self._sealer, self._turn, self._responses = sealer, turn, responses
         self._request_id = request_id
-        self._is_only_here = is_only_here
+        self._is_only_here = sealer.holder.upstream == RECORDS
         self._is_whole = False
 
     def headers(self, headers: Headers) -> Headers:
@@ -107,7 +105,7 @@ class _KeptEditor:
         """Keep a response that is complete; returns whether it is."""
         if response.get("status") not in _FINAL:
             return False
-        return self._kept.keep(items, response, self._request_id)
+        return self._responses.keep(items, response, self._request_id)
 
 
 def _set(document: JsonDocument, path: JsonPath, value: object) -> None:

@@ -1,5 +1,5 @@
 """Stages of routes to stored responses, in a gateway whose records keep them. They come before ids
-are opened, because what is kept is what the caller sees."""
+are opened, because what is stored is what the caller sees."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import Turn
 from engine.objects.input_items import input_page
-from engine.objects.kept_responses import KIND, KeptResponse, KeptResponses, is_kept_here
 from engine.objects.owners import owner_of
 from engine.objects.request_ids import IdOpener, not_found
+from engine.objects.stored_responses import KIND, StoredResponse, StoredResponses, is_in_records
 from engine.spec.model_locations import ModelLocations
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
@@ -24,17 +24,17 @@ _JSON = [("content-type", "application/json")]
 
 
 def continue_response(
-    kept: KeptResponses,
+    responses: StoredResponses,
     opener: IdOpener,
     owner: str,
     locations: ModelLocations | None,
     *,
     keeps: bool,
 ) -> Stage:
-    """A stage that puts the turns of a kept response in front of the request that continues it,
+    """A stage that puts the turns of a stored response in front of the request that continues it,
     unless a target of the request has them. `keeps`: the answer is one to keep.
 
-    Raises GatewayError 400 for a response that is no longer kept, 404 for another owner's."""
+    Raises GatewayError 400 for a response that is no longer stored, 404 for another owner's."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         value = exchange.content.value
@@ -47,17 +47,17 @@ def continue_response(
             request.get("previous_response_id"),
         )
         is_stored = keeps and request.get("store") is not False and not request.get("conversation")
-        found: KeptResponse | None = None
+        earlier: StoredResponse | None = None
         if isinstance(previous, str) and previous:
             identity = opener.identify(previous, KIND, owner_of(exchange.caller, owner))
             is_there = identity is None or _is_target(identity.holder.upstream, exchange)
             if identity is not None and (is_stored or not is_there):
-                found = kept.find(identity)
-            if found is None and identity is not None and is_kept_here(identity):
-                raise _not_kept(previous)
-            before = b"" if found is None else found.items
-            is_stored = is_stored and found is not None
-            if found is not None and not is_there and new is not None:
+                earlier = responses.find(identity)
+            if earlier is None and identity is not None and is_in_records(identity):
+                raise _no_previous_response(previous)
+            before = b"" if earlier is None else earlier.items
+            is_stored = is_stored and earlier is not None
+            if earlier is not None and not is_there and new is not None:
                 _put_before(exchange, request, before, new, locations)
             else:
                 previous = ""
@@ -84,44 +84,44 @@ def _put_before(
         locations.find(exchange)
 
 
-def _not_kept(previous: str) -> GatewayError:
+def _no_previous_response(previous: str) -> GatewayError:
     message = f"Previous response with id '{previous[:100]}' not found: it was deleted, or is too "
     message += "old. Send the whole conversation in 'input' without 'previous_response_id'."
     return GatewayError(400, "previous_response_not_found", message, param="previous_response_id")
 
 
-def answer_kept(
-    kept: KeptResponses, opener: IdOpener, owner: str, turns: str, variable: str
+def serve_stored_response(
+    responses: StoredResponses, opener: IdOpener, owner: str, turns: str, variable: str
 ) -> Stage:
     """A stage that answers a request for a response which only the records have. `turns` says what
     the operation does, `variable` is the path's name for the id. What a vendor has stored is
     deleted here, too, when the vendor has deleted it.
 
-    Raises GatewayError 404 for a response that is not kept, 400 for what such ones do not have."""
+    Raises GatewayError 404 for one that is not stored, 400 for what stored ones do not have."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         name = unquote(exchange.variable(variable))
         identity = opener.identify(name, KIND, owner_of(exchange.caller, owner))
-        if identity is None or not is_kept_here(identity):
+        if identity is None or not is_in_records(identity):
             response = following(exchange)
             if turns == "delete" and identity is not None and response.status in (200, 204, 404):
-                kept.remove(identity)
+                responses.remove(identity)
             return response
-        found = kept.find(identity)
-        if found is None:
+        record = responses.find(identity)
+        if record is None:
             raise not_found()
         if turns == "delete":
-            kept.remove(identity)
+            responses.remove(identity)
             body = orjson.dumps({"id": name, "object": "response", "deleted": True})
             return Response(200, [*_JSON], body)
         if turns == "cancel":
             message = "Only a response that is made in the background can be cancelled."
             raise GatewayError(400, "invalid_request", message)
         if turns == "items":
-            return Response(200, [*_JSON], input_page(found.input, exchange.query))
+            return Response(200, [*_JSON], input_page(record.input, exchange.query))
         if "stream=true" in exchange.query.split("&"):
             message = "This response was not made in the background: read it without 'stream'."
             raise GatewayError(400, "unsupported_value", message, param="stream")
-        return Response(200, [*_JSON], found.response)
+        return Response(200, [*_JSON], record.response)
 
     return stage

@@ -1,6 +1,6 @@
 """Stored responses in the database."""
 
-from engine.stores.database.kept_responses import ResponseTable
+from engine.stores.database.stored_responses import ResponseTable
 
 
 def test_a_response_is_kept_until_it_expires(records):

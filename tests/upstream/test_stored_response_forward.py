@@ -7,14 +7,14 @@ from engine.exchange.exchange import Response
 from engine.exchange.opened_ids import Holder, OpenedIds, Turn
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.objects.facts import read_facts
-from engine.objects.kept_responses import KeptResponses
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import RECORDS, Sealer
+from engine.objects.stored_responses import StoredResponses
 from engine.stores.database.failures import DatabaseAway
-from engine.upstream.kept_forward import KeptForward
+from engine.upstream.stored_response_forward import StoredResponseForward
 from tests.support.exchanges import new_exchange
-from tests.support.kept import ResponseRows
 from tests.support.object_routes import OWNER, forward, target
+from tests.support.response_rows import ResponseRows
 
 SEALER = Sealer(["a key for tests " * 4], ["alpha", RECORDS])
 FACTS = {"creates": {"response": ["body#/id", "event#/response/id"]}, "turns": "create"}
@@ -27,7 +27,7 @@ class Answer:
     def __init__(self, turn, holder=RECORDS, error=None):
         self.rows = ResponseRows()
         self.rows.error = error
-        self.kept = KeptResponses(self.rows, SEALER, 60.0, lambda: 0.0)
+        self.responses = StoredResponses(self.rows, SEALER, 60.0, lambda: 0.0)
         self.turn, self.holder = turn, Holder(holder)
 
     def get(self, body, kind="application/json"):
@@ -38,7 +38,7 @@ class Answer:
         places = SealedPlaces(facts)
         sealer = ResponseSealer(places, SEALER, OWNER, self.holder, lambda url: url, str)
         response = Response(200, [("content-type", kind)], body)
-        handler = forward(KeptForward, FACTS, target("alpha"), kept=self.kept)
+        handler = forward(StoredResponseForward, FACTS, target("alpha"), responses=self.responses)
         handler.seal(response, exchange, sealer)
         body = response.body
         return body if isinstance(body, bytes) else b"".join(body)

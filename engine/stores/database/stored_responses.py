@@ -1,4 +1,4 @@
-"""The table `kept_responses`: values by a key, until they expire."""
+"""The table `stored_responses`: values by a key, until they expire."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from engine.stores.database.database import Database
 from engine.stores.database.failures import DatabaseAway
-from engine.stores.database.schema import kept_responses as table
+from engine.stores.database.schema import stored_responses as table
 
 T = TypeVar("T")
 

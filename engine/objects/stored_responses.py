@@ -22,7 +22,7 @@ from engine.values.response_items import join_items, output_items
 
 log = logging.getLogger("modelway")
 
-MAX_KEPT = 16_000_000
+MAX_CONVERSATION = 16_000_000
 """Bytes of a conversation that are kept. Of a longer one the response is not stored."""
 
 KIND = "response"
@@ -32,8 +32,8 @@ _LENGTH = struct.Struct("!I")
 _LEVEL = 1
 
 
-class KeptResponse(NamedTuple):
-    """A kept response: the items of `input` with those before them, and its JSON, both as the
+class StoredResponse(NamedTuple):
+    """A stored response: the items of `input` with those before them, and its JSON, both as the
     caller sees them."""
 
     input: bytes
@@ -46,7 +46,7 @@ class KeptResponse(NamedTuple):
         return join_items(self.input, output_items(output))
 
 
-class KeptResponses:
+class StoredResponses:
     """Keeps responses in a `store` for `retention` seconds."""
 
     def __init__(
@@ -60,7 +60,7 @@ class KeptResponses:
         cannot be kept is no reason to lose it."""
         identity = self._sealer.open(response["id"], KIND)
         text = orjson.dumps(response)
-        if identity is None or len(items) + len(text) > MAX_KEPT:
+        if identity is None or len(items) + len(text) > MAX_CONVERSATION:
             return False
         key = _key(identity)
         data = zlib.compress(_LENGTH.pack(len(items)) + items + text, _LEVEL)
@@ -72,8 +72,8 @@ class KeptResponses:
             return False
         return True
 
-    def find(self, identity: Identity) -> KeptResponse | None:
-        """A kept response; None if there is none, or its key has left the ring. Raises
+    def find(self, identity: Identity) -> StoredResponse | None:
+        """A stored response; None if there is none, or its key has left the ring. Raises
         GatewayError 503 if the records cannot be asked."""
         key = _key(identity)
         try:
@@ -85,7 +85,7 @@ class KeptResponses:
             return None
         text = zlib.decompress(plain)
         end = _LENGTH.size + _LENGTH.unpack_from(text)[0]
-        return KeptResponse(text[_LENGTH.size : end], text[end:])
+        return StoredResponse(text[_LENGTH.size : end], text[end:])
 
     def remove(self, identity: Identity) -> None:
         """Forget a response. Raises GatewayError 503 if the records cannot be asked."""
@@ -95,7 +95,7 @@ class KeptResponses:
             raise _unavailable(error) from error
 
 
-def is_kept_here(identity: Identity) -> bool:
+def is_in_records(identity: Identity) -> bool:
     """Whether the records are the only ones that have a response."""
     return identity.holder.upstream == RECORDS
 

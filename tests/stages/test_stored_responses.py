@@ -1,20 +1,20 @@
-"""The stages of kept responses: what an upstream gets, and what the gateway answers itself."""
+"""The stages of stored responses: what an upstream gets, and what the gateway answers itself."""
 
 import orjson
 import pytest
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
-from engine.objects.kept_responses import KeptResponses
 from engine.objects.owners import owner_of
 from engine.objects.request_ids import IdOpener
 from engine.objects.sealed_ids import RECORDS, Holder, Identity, Sealer
-from engine.stages.kept_responses import answer_kept, continue_response
+from engine.objects.stored_responses import StoredResponses
+from engine.stages.stored_responses import continue_response, serve_stored_response
 from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
-from tests.support.kept import ResponseRows
+from tests.support.response_rows import ResponseRows
 from tests.support.upstreams import Client, upstream
 
 ANN, BOB = Caller("ann"), Caller("bob")
@@ -29,14 +29,14 @@ class Gateway:
 
     def __init__(self):
         self.rows = ResponseRows()
-        self.kept = KeptResponses(self.rows, SEALER, 60.0, lambda: 0.0)
+        self.responses = StoredResponses(self.rows, SEALER, 60.0, lambda: 0.0)
 
     def made(self, upstream=RECORDS, items=BEFORE):
         """The id of a response of Ann's."""
         name = f"resp_{len(self.rows.rows)}"
         identity = Identity(name, Holder(upstream), owner_of(ANN, "token"))
         sealed = SEALER.seal(identity, "response")
-        self.kept.keep(items, {"id": sealed, "output": OUTPUT}, "req_1")
+        self.responses.keep(items, {"id": sealed, "output": OUTPUT}, "req_1")
         return sealed
 
     def ask(self, caller=ANN, *, keeps=True, **members):
@@ -46,7 +46,7 @@ class Gateway:
         exchange = new_exchange(
             body=Body(body), value=orjson.loads(body), caller=caller, model="m", targets=targets
         )
-        stage = continue_response(self.kept, OPENER, "token", None, keeps=keeps)
+        stage = continue_response(self.responses, OPENER, "token", None, keeps=keeps)
         stage(exchange, lambda exchange: Response(200, []))
         return exchange
 
@@ -55,7 +55,7 @@ class Gateway:
         exchange = new_exchange(
             path=f"/{name}", query=query, variables={"r": (1, 1 + len(name))}, caller=caller
         )
-        stage = answer_kept(self.kept, OPENER, "token", turns, "r")
+        stage = serve_stored_response(self.responses, OPENER, "token", turns, "r")
         return stage(exchange, lambda exchange: Response(200, [], b"vendor"))
 
 
@@ -65,7 +65,7 @@ def sent(exchange):
     return value
 
 
-def test_the_turns_of_a_kept_response_come_first():
+def test_the_turns_of_a_stored_response_come_first():
     gateway = Gateway()
     name = gateway.made()
     exchange = gateway.ask(previous_response_id=name)
