@@ -17,7 +17,7 @@ from engine.config.providers import Provider
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import did_you_mean
-from engine.values.trees import Json, Section, map_leaves
+from engine.values.trees import Json, Section, map_leaves, merge
 
 _VARIABLE = re.compile(r"\{([a-z][a-z_]*)\}")
 _SAFE = re.compile(r"[A-Za-z0-9._~-]+")
@@ -81,18 +81,6 @@ def layer(provider: Provider, section: Mapping[str, object]) -> Json:
 def _provider_values(provider: Provider, section: Mapping[str, object]) -> Json:
     """The provider's values for an entry, without `url` if the entry has one."""
     return {k: v for k, v in provider.upstream.items() if k != "url" or k not in section}
-
-
-def merge(base: Mapping[str, object], overrides: Mapping[str, object]) -> Json:
-    """Mappings merged at every level; any other value of `overrides` replaces that of `base`."""
-    merged = dict(base)
-    for key, value in overrides.items():
-        old = merged.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping):
-            merged[key] = merge(old, value)
-        else:
-            merged[key] = value
-    return merged
 
 
 def credential_text(credential: Section) -> str:

@@ -188,15 +188,16 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
         path, query = exchange.path.removeprefix(prefix), exchange.query
         host = exchange.header("HTTP_HOST") or ""
         objects = ObjectRequest(style.store, role, path, query, request, host)
-        kept, answer = objects.check(), objects.answer(value, _uploaded(exchange))
+        entry = objects.check()
+        answer = objects.answer(entry, value, _uploaded(exchange))
         if example is whole and isinstance(answer, dict):
             body = orjson.dumps(answer)
             return Response(example.status, [("content-type", example.media_type)], body)
-        if kept is not None and kept.content and role.action == "":
+        if entry is not None and entry.content and role.action == "":
             headers = [("content-type", "application/octet-stream")]
-            return Response(example.status, headers, kept.content)
-        if kept is not None and kept.events and example is not whole:
-            pieces = _paced(iter(objects.events_again(kept)), style.delay)
+            return Response(example.status, headers, entry.content)
+        if entry is not None and entry.events and example is not whole:
+            pieces = _paced(iter(objects.events_again(entry)), style.delay)
             return Response(example.status, [("content-type", example.media_type)], pieces)
         if example.media_type == "text/event-stream" and fault is None:
             objects.keep_events(answer, [*events(str(example.value or ""), values, usage=False)])

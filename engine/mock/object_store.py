@@ -13,7 +13,7 @@ MAX_OBJECTS = 10_000
 
 
 @dataclass(slots=True)
-class KeptObject:
+class MockObject:
     """An object, the bytes that came with it, and the number of stages that it has gone through."""
 
     value: Json
@@ -31,24 +31,24 @@ class ObjectStore:
     """
 
     is_strict: bool = True
-    collections: dict[str, dict[str, KeptObject]] = field(default_factory=dict)
+    collections: dict[str, dict[str, MockObject]] = field(default_factory=dict)
     deleted: dict[tuple[str, str], None] = field(default_factory=dict)
 
-    def keep(self, collection: str, id_: str, value: Json, content: bytes = b"") -> KeptObject:
+    def keep(self, collection: str, id_: str, value: Json, content: bytes = b"") -> MockObject:
         """Keep a new object, or the new value of one."""
         objects = self.collections.setdefault(collection, {})
         while len(objects) >= MAX_OBJECTS:
             del objects[next(iter(objects))]
         self.deleted.pop((collection, id_), None)
-        kept = objects[id_] = KeptObject(value, content)
-        return kept
+        entry = objects[id_] = MockObject(value, content)
+        return entry
 
-    def find(self, collection: str, id_: str) -> KeptObject | None:
+    def find(self, collection: str, id_: str) -> MockObject | None:
         """None if nothing is known of it. Raises GatewayError 404 if it does not exist."""
-        kept = self.collections.get(collection, {}).get(id_)
-        if kept is None and (self.is_strict or (collection, id_) in self.deleted):
+        entry = self.collections.get(collection, {}).get(id_)
+        if entry is None and (self.is_strict or (collection, id_) in self.deleted):
             raise GatewayError(404, "not_found", f"There is no '{id_}' in {collection}.")
-        return kept
+        return entry
 
     def delete(self, collection: str, id_: str) -> None:
         """Delete an object that was found."""
@@ -57,6 +57,6 @@ class ObjectStore:
             del self.deleted[next(iter(self.deleted))]
         self.deleted[collection, id_] = None
 
-    def listed(self, collection: str) -> dict[str, KeptObject] | None:
+    def listed(self, collection: str) -> dict[str, MockObject] | None:
         """The objects of a collection by id; None if nothing is known of it."""
         return self.collections.get(collection, {} if self.is_strict else None)

@@ -6,8 +6,8 @@ collection creates one. `x-modelway-mock` of an operation says what the paths do
     stages: [{status: in_progress}, {status: completed}]   # of a retrieval: changes, one a read,
                                             # with `{{origin}}` of the mock and `{{object}}`, the id
     set: {status: cancelled}                               # of any other: a change of the object
-    kept: default                                          # unless the request has `store: false`
-    kept: optional                                         # only if it has `store: true`
+    store: default                                         # unless the request has `store: false`
+    store: optional                                        # only if it has `store: true`
     posted: items                                          # the member of a request for several
     refers: {conversation: /conversations}                 # members that name objects elsewhere
 
@@ -27,12 +27,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from engine.mock.examples import fill
-from engine.mock.object_store import KeptObject, ObjectStore
+from engine.mock.object_store import MockObject, ObjectStore
 from engine.spec.document.node import Node
 from engine.spec.document.path_templates import shape
 from engine.spec.operation import Operation
 from engine.spec.query_string import Query
-from engine.values.trees import Json
+from engine.values.trees import Json, merge
 
 FACTS = "x-modelway-mock"
 _SEQUENCE = re.compile(rb'"sequence_number": ?(\d+)')
@@ -58,7 +58,7 @@ class Role:
     variable: str
     stages: Sequence[Json]
     change: Json
-    kept: str
+    store: str
     posted: str
     refers: Mapping[str, str]
 
@@ -107,7 +107,7 @@ def role_of(operation: Operation, node: Node, shapes: Mapping[str, str]) -> Role
         shapes.get(f"{path}/{{}}", ""),
         facts.get("stages").value or (),
         facts.get("set").value or {},
-        facts.text("kept"),
+        facts.text("store"),
         facts.text("posted"),
         facts.get("refers").value or {},
     )
@@ -139,25 +139,24 @@ class ObjectRequest:
         self._segments = [unquote(segment) for segment in segments]
         self._request: Json = body if isinstance(body, dict) else {}
 
-    def check(self) -> KeptObject | None:
+    def check(self) -> MockObject | None:
         """The object that the path names last, None if nothing is known of it. Raises GatewayError
         404 if it, or one around it, does not exist."""
-        kept = None
+        entry = None
         for index in self._role.parents:
-            kept = self._store.find(*self._place(index))
+            entry = self._store.find(*self._place(index))
         for member, collection in self._role.refers.items():
             value = self._request.get(member)
             name = value.get("id") if isinstance(value, dict) else value
             if isinstance(name, str):
                 self._store.find(collection, name)
-        return kept
+        return entry
 
-    def answer(self, example: Any, content: bytes = b"") -> Any:
-        """The answer in place of the document's example. `content` are the bytes of an uploaded
-        file, which are kept with a new object."""
-        kept = self.check()
+    def answer(self, entry: MockObject | None, example: Any, content: bytes = b"") -> Any:
+        """The answer in place of the document's example. `entry` is the object of `check`,
+        `content` are the bytes of an uploaded file, which are kept with a new object."""
         action = self._role.action
-        if action == "delete" and kept is not None:
+        if action == "delete" and entry is not None:
             return self._delete(example)
         if not isinstance(example, dict):
             return example
@@ -165,30 +164,31 @@ class ObjectRequest:
             return self._create(example, content)
         if action == "list":
             return self._list(example)
-        if kept is None or not action:
+        if entry is None or not action:
             return self._create_elsewhere(example)
-        return self._retrieve(kept) if action == "retrieve" else self._change(kept, example)
+        return self._retrieve(entry) if action == "retrieve" else self._change(entry, example)
 
     def keep_events(self, answer: Any, events: Sequence[bytes]) -> None:
         """Keep the events of an answer with the object that it has created."""
         if self._role.action == "create" and isinstance(answer, dict):
             objects = self._store.collections.get("/".join(self._segments), {})
-            if (kept := objects.get(str(answer.get("id")))) is not None:
-                kept.events = events
+            if (entry := objects.get(str(answer.get("id")))) is not None:
+                entry.events = events
 
-    def events_again(self, kept: KeptObject) -> list[bytes]:
+    def events_again(self, entry: MockObject) -> list[bytes]:
         """The events that were kept, behind the one that the query names."""
         after = Query.parse(self._query).get("starting_after") or ""
         start = int(after) if after.isdecimal() else -1
-        numbers = [_SEQUENCE.search(event) for event in kept.events]
-        found = zip(kept.events, numbers, strict=True)
-        return [event for event, number in found if number and int(number[1]) > start]
+        numbers = [_SEQUENCE.search(event) for event in entry.events]
+        pairs = zip(entry.events, numbers, strict=True)
+        return [event for event, number in pairs if number and int(number[1]) > start]
 
     def _delete(self, example: Any) -> Any:
         collection, id_ = self._place(self._role.parents[-1])
         self._store.delete(collection, id_)
-        shown = isinstance(example, dict) and "id" in example
-        return {**example, "id": id_, "deleted": True} if shown else example
+        if not isinstance(example, dict) or "id" not in example:
+            return example
+        return {**example, "id": id_, "deleted": True}
 
     def _place(self, index: int) -> tuple[str, str]:
         """The collection and the id at this segment of the path."""
@@ -198,32 +198,35 @@ class ObjectRequest:
         if isinstance(self._request.get(self._role.posted), list):
             return self._create_all(example)
         value = {**example, **self._fitting(example)}
-        given = self._request.get(self._role.variable)
-        if isinstance(given, str) and "id" in value:
-            value["id"] = given
+        requested_id = self._request.get(self._role.variable)
+        if isinstance(requested_id, str) and "id" in value:
+            value["id"] = requested_id
         if content and "bytes" in value:
             value["bytes"] = len(content)
         stored = self._request.get("store")
-        if (self._role.kept == "optional" and stored is not True) or stored is False:
+        if stored is False or (self._role.store == "optional" and stored is not True):
             return value
         collection = "/".join(self._segments)
         id_ = value.get(self._role.variable) or value.get("id")
-        if (
-            id_ is None
-        ):  # a name with its collection, of the object or of an operation that makes it
-            id_, *rest = str(value.get("name", "")).removeprefix(f"{collection[1:]}/").split("/")
-            if rest:
-                made = {"name": f"{collection[1:]}/{id_}", **self._request}
-                self._store.keep(collection, id_, made)
-                return value
-        self._store.keep(collection, str(id_), value, content)
+        if id_ is not None:
+            self._store.keep(collection, str(id_), value, content)
+        else:
+            self._create_by_name(collection, value, content)
         return value
+
+    def _create_by_name(self, collection: str, value: Json, content: bytes) -> None:
+        """Keep an object that has a name with its collection, or the one that is made by an
+        operation with such a name: `models/abc/operations/def`."""
+        id_, *operation = str(value.get("name", "")).removeprefix(f"{collection[1:]}/").split("/")
+        if operation:
+            value, content = {"name": f"{collection[1:]}/{id_}", **self._request}, b""
+        self._store.keep(collection, id_, value, content)
 
     def _create_all(self, example: Json) -> Json:
         """Keep each of the objects of a request that has several."""
         rows = []
-        for given in self._request[self._role.posted]:
-            value = {**given, "id": f"item_{secrets.token_hex(12)}"}
+        for item in self._request[self._role.posted]:
+            value = {**item, "id": f"item_{secrets.token_hex(12)}"}
             rows.append(value)
             self._store.keep("/".join(self._segments), value["id"], value)
         edges = {"first_id": rows[0]["id"], "last_id": rows[-1]["id"]} if rows else {}
@@ -272,31 +275,19 @@ class ObjectRequest:
                 answer[name] = page[-1]
         return answer
 
-    def _retrieve(self, kept: KeptObject) -> Json:
-        value = dict(kept.value)
-        if kept.stage < len(self._role.stages):
+    def _retrieve(self, entry: MockObject) -> Json:
+        value = dict(entry.value)
+        if entry.stage < len(self._role.stages):
             values = {"origin": f"http://{self._host}", "object": self._segments[-1]}
-            kept.value = _changed(kept.value, fill(self._role.stages[kept.stage], values))
-            kept.stage += 1
+            entry.value = merge(entry.value, fill(self._role.stages[entry.stage], values))
+            entry.stage += 1
         return value
 
-    def _change(self, kept: KeptObject, example: Json) -> Json:
+    def _change(self, entry: MockObject, example: Json) -> Json:
         changes = {**self._fitting(example), **self._role.change}
         if changes:
-            kept.value = _changed(kept.value, changes)
-            kept.stage = _ENDED if self._role.change else kept.stage
-        if not example.keys() & kept.value.keys():
+            entry.value = merge(entry.value, changes)
+            entry.stage = _ENDED if self._role.change else entry.stage
+        if not example.keys() & entry.value.keys():
             return example
-        return {**example, **{k: v for k, v in kept.value.items() if k in self._role.members}}
-
-
-def _changed(value: Json, changes: Json) -> Json:
-    """The value with the members of `changes`, those of objects one by one."""
-    merged = dict(value)
-    for name, change in changes.items():
-        before = merged.get(name)
-        if isinstance(before, dict) and isinstance(change, dict):
-            merged[name] = _changed(before, change)
-        else:
-            merged[name] = change
-    return merged
+        return {**example, **{k: v for k, v in entry.value.items() if k in self._role.members}}

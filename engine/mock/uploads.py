@@ -74,9 +74,9 @@ class Uploads:
 
     def _keep(self, file: Json, upload: _Upload) -> None:
         """Complete the example of a file by what was uploaded, and keep it."""
-        given = upload.request.get("file", {})
-        name = given.get("name") or file["name"]
-        display_name = given.get("displayName", given.get("display_name"))
+        metadata = upload.request.get("file", {})
+        name = metadata.get("name") or file["name"]
+        display_name = metadata.get("displayName", metadata.get("display_name"))
         file.update(name=name, mimeType=upload.media_type, sizeBytes=str(len(upload.content)))
         if display_name is not None:
             file["displayName"] = display_name

@@ -48,3 +48,15 @@ def with_changes(
     if isinstance(value, dict):
         return {**value, **changes}
     return [changes.get(index, entry) for index, entry in enumerate(value)]
+
+
+def merge(base: Mapping[str, object], overrides: Mapping[str, object]) -> Json:
+    """Mappings merged at every level; any other value of `overrides` replaces that of `base`."""
+    merged = dict(base)
+    for key, value in overrides.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            merged[key] = merge(old, value)
+        else:
+            merged[key] = value
+    return merged

@@ -3,7 +3,7 @@
 import dataclasses
 
 from engine.config import providers
-from engine.config.provider_defaults import credential_text, merge, variable_values
+from engine.config.provider_defaults import credential_text, variable_values
 from tests.support.configs import read_config
 from tests.support.each import each
 
@@ -32,15 +32,6 @@ def test_variables_are_filled_into_the_url():
 
 def test_a_variable_of_the_url_is_not_needed_with_another_url():
     assert upstream("provider: azure, url: http://host").url == "http://host"
-
-
-def test_mappings_merge_at_every_level():
-    below = {"headers": {"set": {"a": "1"}, "remove": ["x"]}, "pool": 1}
-    above = {"headers": {"set": {"b": "2"}, "remove": ["y"]}, "url": "u"}
-    merged = merge(below, above)
-    assert merged["headers"] == {"set": {"a": "1", "b": "2"}, "remove": ["y"]}
-    assert (merged["pool"], merged["url"]) == (1, "u")
-    assert below["headers"]["set"] == {"a": "1"}
 
 
 @each(

@@ -12,10 +12,10 @@ from engine.values.errors import GatewayError
 def status(store, id_):
     """What is said of an object: its value, None if nothing is known of it, or an HTTP status."""
     try:
-        kept = store.find("/papers", id_)
+        entry = store.find("/papers", id_)
     except GatewayError as error:
         return error.status
-    return kept and kept.value
+    return entry and entry.value
 
 
 @pytest.mark.parametrize(("is_strict", "unknown"), [(True, 404), (False, None)])

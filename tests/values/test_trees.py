@@ -1,6 +1,6 @@
 """Leaves of trees, and changed copies, which share what has no change."""
 
-from engine.values.trees import leaves, map_leaves, with_changes
+from engine.values.trees import leaves, map_leaves, merge, with_changes
 
 TREE = {"a": [1, {"b": "x"}], "c": {}, "d": None}
 
@@ -54,3 +54,12 @@ def test_the_key_or_the_index_is_passed():
 def test_a_value_without_changes_is_not_copied():
     for value in ({"a": "x"}, ["x"], {}, []):
         assert with_changes(value, _double) is value
+
+
+def test_mappings_merge_at_every_level():
+    below = {"headers": {"set": {"a": "1"}, "remove": ["x"]}, "pool": 1}
+    above = {"headers": {"set": {"b": "2"}, "remove": ["y"]}, "url": "u"}
+    merged = merge(below, above)
+    assert merged["headers"] == {"set": {"a": "1", "b": "2"}, "remove": ["y"]}
+    assert (merged["pool"], merged["url"]) == (1, "u")
+    assert below["headers"]["set"] == {"a": "1"}
