@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,6 @@ class House:
     running: Running
     upstream: Recorder
     vendor: Vendor
-    made: dict[str, list[str]] = field(default_factory=dict)
 
     def ask(
         self, name: str, target: str, value: Any = None, *, method: str = "", **options: Any
@@ -135,7 +134,7 @@ def environ(upstream: Recorder) -> dict[str, str]:
     return {"UPSTREAM": upstream.url, "OLD": OLD, "NEW": NEW}
 
 
-def made(house: House, name: str) -> dict[str, str]:
+def objects_of(house: House, name: str) -> dict[str, str]:
     """An object of each kind of a caller."""
     file = house.files_at(name, "alpha", "two")
     batch = house.ask(name, "/v1/batches", {"input_file_id": file})
@@ -185,7 +184,7 @@ def vendor_ids(vendor: Vendor) -> set[str]:
 def test_nobody_reaches_what_is_anothers(house: House, vendor: Vendor) -> None:
     """Every kind in every place: the owner gets it, all others one 404 that the vendor never
     sees."""
-    mine = made(house, "ann")
+    mine = objects_of(house, "ann")
     refusals: set[tuple[bytes, str]] = set()
     for kind, vendor_id in mine.items():
         for method, target, value, options in uses(kind, vendor_id):
@@ -205,7 +204,7 @@ def test_nobody_reaches_what_is_anothers(house: House, vendor: Vendor) -> None:
 
 
 def test_an_id_that_was_never_sealed_is_refused_alike(house: House, vendor: Vendor) -> None:
-    mine = made(house, "ann")
+    mine = objects_of(house, "ann")
     expected = house.ask("bob", f"/v1/files/{mine['file']}").body
     raw = {
         "file": next(each for each in vendor_ids(vendor) if each.startswith("file-")),
@@ -223,6 +222,7 @@ def test_an_id_that_was_never_sealed_is_refused_alike(house: House, vendor: Vend
 
 
 def test_a_repeated_member_hides_no_id(house: House, vendor: Vendor) -> None:
+    assert house.ask("ann", "/v1/responses", {"model": "m"}).status == 200
     raw = next(each for each in vendor_ids(vendor) if each.startswith("resp_"))
     body = f'{{"model":"m","previous_response_id":"{raw}","previous_response_id":null}}'.encode()
     assert house.ask("bob", "/v1/responses", body).status == 400
@@ -362,9 +362,9 @@ def test_a_team_shares_its_objects_and_old_ids_may_pass(
     text = config('key: "${OLD}", owner: team, legacy: pass')
     with gateway(folder, text, environ(upstream)) as running:
         house = House(running, upstream, vendor)
-        file = house.upload("ann")
+        file = house.files_at("ann", "beta")
         statuses = [house.ask(name, f"/v1/files/{file}").status for name in NAMES]
         assert statuses == [200, 404, 200]
-        raw = next(iter(vendor.accounts["three"]["files"]), "")
+        raw = next(iter(vendor.accounts["three"]["files"]))
         answers = {house.ask("bob", f"/v1/files/{raw}").status for _ in range(30)}
         assert 200 in answers
