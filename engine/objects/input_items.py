@@ -10,6 +10,7 @@ from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
 
 _DEFAULT, _MAX = 20, 100
+_DIGITS = len(str(_MAX))
 
 
 def input_page(items: bytes, text: str) -> bytes:
@@ -44,10 +45,11 @@ def input_page(items: bytes, text: str) -> bytes:
 def _size(text: str) -> int:
     if not text:
         return _DEFAULT
-    if not text.isdecimal() or not 1 <= int(text) <= _MAX:
+    size = int(text) if text.isdecimal() and len(text) <= _DIGITS else 0
+    if not 1 <= size <= _MAX:
         message = f"'limit' is a number from 1 to {_MAX}."
         raise GatewayError(400, "invalid_value", message, param="limit")
-    return int(text)
+    return size
 
 
 def _with_id(item: Any, index: int) -> Any:

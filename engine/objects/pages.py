@@ -16,13 +16,16 @@ from typing import Any, NamedTuple
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ListFacts
 from engine.objects.request_ids import IdOpener, not_found
-from engine.objects.sealed_ids import Identity
+from engine.objects.sealed_ids import Identity, TooLong
 from engine.spec.query_string import Query
+from engine.values.errors import GatewayError
 
 MAX_PAGES = 20
 """Pages of vendors that are read for one page of a caller."""
 
 _CURSOR = "cursor_of_"
+_DIGITS = 9
+"""Digits of a size that are read: Python refuses numbers of thousands of them."""
 
 
 class Position(NamedTuple):
@@ -47,14 +50,18 @@ def read_request(query: str, lists: ListFacts, opener: IdOpener, opened: OpenedI
     """The page that a query asks for. Raises GatewayError 404 for a cursor that is not the
     caller's."""
     parameters = Query.parse(query)
-    size = parameters.get(lists.limit) if lists.limit else None
-    asked = int(size) if size and size.isascii() and size.isdecimal() else lists.default
-    asked = max(1, min(asked, lists.max))
+    size = _size(parameters.get(lists.limit) or "" if lists.limit else "", lists)
     for name, backward in ((lists.backward, True), (lists.forward, False)):
         text = parameters.get(name) if name else None
         if text:
-            return PageRequest(asked, _position(text, lists, opener, opened), backward)
-    return PageRequest(asked, Position())
+            return PageRequest(size, _position(text, lists, opener, opened), backward)
+    return PageRequest(size, Position())
+
+
+def _size(text: str, lists: ListFacts) -> int:
+    if not text.isdecimal():
+        return lists.default
+    return max(1, min(int(text[:_DIGITS]), lists.max))
 
 
 def _position(text: str, lists: ListFacts, opener: IdOpener, opened: OpenedIds) -> Position:
@@ -72,11 +79,18 @@ def _position(text: str, lists: ListFacts, opener: IdOpener, opened: OpenedIds) 
 
 
 def cursor_text(position: Position, lists: ListFacts, opener: IdOpener, owner: bytes) -> str:
-    """A position of a list with `cursor: token` as the caller gets it."""
+    """A position of a list with `cursor: token` as the caller gets it. Raises GatewayError 502 for
+    a vendor's cursor that is too long to seal."""
     assert position.holder is not None
     coded = f"{position.skip}:{urlsafe_b64encode(position.cursor.encode()).decode()}"
     identity = Identity(coded, position.holder, owner)
-    return opener.sealer.seal(identity, _CURSOR + lists.kind)
+    try:
+        return opener.sealer.seal(identity, _CURSOR + lists.kind)
+    except TooLong as error:
+        message = (
+            f"The upstream's cursor cannot be sealed: it has {len(position.cursor)} characters."
+        )
+        raise GatewayError(502, "upstream_error", message) from error
 
 
 def page_query(query: str, lists: ListFacts, cursor: str, size: int, *, backward: bool) -> str:

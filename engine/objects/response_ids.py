@@ -15,6 +15,7 @@ from engine.objects.marks import Changes, unmarked
 from engine.objects.places import IdPlace, JsonName, find, names_in
 from engine.objects.sealed_ids import Identity, Sealer, TooLong
 from engine.relay.filter import Filter
+from engine.relay.whole_body import has_whole_body
 from engine.values.errors import EventTooLarge
 from engine.values.json_edit import apply_edits, edits
 from engine.values.media_types import essence, is_json, sequence_kind
@@ -22,8 +23,8 @@ from engine.values.media_types import essence, is_json, sequence_kind
 MAX_LINE = 32_000_000
 """Bytes of a line of JSON Lines that can be edited."""
 
-_SUCCESS = range(200, 300)
-_BODILESS = (204, 206)
+_INDENT = 64
+"""Bytes of a line within which an object begins."""
 _BYTES = ("application/octet-stream", "binary/octet-stream", "text/plain")
 
 
@@ -98,7 +99,7 @@ class ResponseSealer:
 
     def edits_body(self, method: str, status: int, content_type: str) -> bool:
         """Whether the body of a response has ids: JSON, lines of it, or events, of a success."""
-        if method == "HEAD" or status not in _SUCCESS or status in _BODILESS:
+        if not has_whole_body(method, status):
             return False
         places = self._places
         if is_json(content_type):
@@ -111,11 +112,7 @@ class ResponseSealer:
         """Whether the body of a response is JSON Lines with ids. Vendors send such files as bytes
         of no type, too."""
         kind = essence(content_type)
-        is_lines = sequence_kind(kind) == "lines" or kind in (
-            "application/octet-stream",
-            "binary/octet-stream",
-            "text/plain",
-        )
+        is_lines = sequence_kind(kind) == "lines" or kind in _BYTES
         return is_lines and bool(self._places.by_form["lines"])
 
     def json(self, text: bytes) -> bytes:
@@ -165,29 +162,50 @@ class ResponseSealer:
 
 
 class SealedLines(Filter):
-    """JSON Lines with sealed ids, whose bytes arrive in any pieces."""
+    """JSON Lines with sealed ids, whose bytes arrive in any pieces. Lines that are no JSON objects,
+    such as those of a file of any other format, pass without being collected."""
 
     def __init__(self, sealer: ResponseSealer) -> None:
         self._sealer = sealer
-        self._rest = b""
+        self._rest = bytearray()  # the beginning of a line that may be an object
+        self._passes = False  # whether bytes are those of another line
 
     def feed(self, data: bytes) -> bytes:
         """The lines that `data` completes. Raises EventTooLarge."""
-        complete, end, rest = data.rpartition(b"\n")
-        if not end:
-            self._rest += data
-            if len(self._rest) > MAX_LINE:
-                raise EventTooLarge(f"a line of more than {MAX_LINE} bytes")
-            return b""
-        complete, self._rest = self._rest + complete, rest
-        return b"\n".join(map(self._line, complete.split(b"\n"))) + b"\n"
+        pieces = []
+        if self._passes:
+            end = data.find(b"\n") + 1
+            if not end:
+                return data
+            self._passes = False
+            pieces, data = [data[:end]], data[end:]
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if lines:
+            lines[0] = bytes(self._rest) + lines[0]
+            self._rest.clear()
+            pieces += [self._line(line) + b"\n" for line in lines]
+        self._rest += rest
+        if len(self._rest) > MAX_LINE:
+            raise EventTooLarge(f"a line of more than {MAX_LINE} bytes")
+        if not _may_be_object(self._rest):
+            pieces.append(self.finish())
+            self._passes = True
+        return b"".join(pieces)
 
     def finish(self) -> bytes:
-        rest, self._rest = self._rest, b""
+        rest = bytes(self._rest)
+        self._rest.clear()
         return self._line(rest)
 
     def _line(self, line: bytes) -> bytes:
-        return self._sealer.json_of(line, "lines") if line.lstrip()[:1] == b"{" else line
+        return self._sealer.json_of(line, "lines") if _may_be_object(line) else line
+
+
+def _may_be_object(line: bytes | bytearray) -> bool:
+    """Whether a line, or what there is of it, begins with the brace of an object."""
+    start = line[:_INDENT].lstrip()
+    return start[:1] == b"{" if start else len(line) < _INDENT
 
 
 def _of(places: Sequence[IdPlace], location: str) -> tuple[IdPlace, ...]:

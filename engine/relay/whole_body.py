@@ -23,6 +23,11 @@ LARGE = 1_000_000
 """Bytes of a text that takes so long to change that others must not wait for it."""
 
 
+def has_whole_body(method: str, status: int) -> bool:
+    """Whether a response has a body, and all of it: it is a success that is not partial."""
+    return method != "HEAD" and 200 <= status < 300 and status not in (204, 206)
+
+
 class WholeBody(Filter):
     """Holds a body of at most `max_bytes`, and passes at its end what `change` makes of it without
     its Content-Encoding. `observe` gets each part as it arrives.

@@ -11,7 +11,7 @@ import orjson
 
 from engine.exchange.interfaces import Headers
 from engine.relay.filter import Filter
-from engine.relay.whole_body import WholeBody
+from engine.relay.whole_body import WholeBody, has_whole_body
 from engine.transforms.places import TooDeep
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
@@ -64,7 +64,7 @@ class ResponseEditor:
     def edits_body(self, method: str, status: int, content_type: str) -> bool:
         """Whether the body of a response is edited: JSON or events, of a success that is not
         partial."""
-        if not self._bodies or method == "HEAD" or not 200 <= status < 300 or status in (204, 206):
+        if not self._bodies or not has_whole_body(method, status):
             return False
         return is_json(content_type) or essence(content_type) == "text/event-stream"
 

@@ -28,7 +28,9 @@ def test_pages_follow_each_other():
     assert (rest["has_more"], rest["data"][0]["content"][0]["text"]) == (False, "0")
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=x", "order=up", "after=msg_9"])
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=x", "limit=101", "limit=" + "9" * 5000, "order=up", "after=msg_9"]
+)
 def test_what_is_no_page_is_refused_by_name(query):
     with pytest.raises(GatewayError) as refused:
         page(query)

@@ -33,7 +33,14 @@ def asked(query, lists=IDS):
 
 @each(
     ("query", "size"),
-    [("", 20), ("limit=7", 7), ("limit=900", 50), ("limit=0", 1), ("limit=x", 20)],
+    [
+        ("", 20),
+        ("limit=7", 7),
+        ("limit=900", 50),
+        ("limit=0", 1),
+        ("limit=x", 20),
+        ("limit=" + "9" * 5000, 50),
+    ],
 )
 def test_the_size_is_within_the_vendors(query, size):
     assert asked(query).size == size
@@ -48,6 +55,12 @@ def test_a_cursor_is_an_id_of_the_caller():
         with pytest.raises(GatewayError) as raised:
             asked(f"after={text}")
         assert raised.value.status == 404
+
+
+def test_a_vendors_cursor_that_cannot_be_sealed_is_the_upstreams_fault():
+    with pytest.raises(GatewayError) as raised:
+        cursor_text(Position(ALPHA, "t" * 900), TOKENS, OPENER, OWNER)
+    assert raised.value.status == 502
 
 
 @each("token", ["t", "a/b+c==", "é", ""])
