@@ -19,7 +19,8 @@ from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.objects.facts import ObjectFacts
-from engine.objects.request_ids import IdOpener, RequestIds
+from engine.objects.id_opener import IdOpener
+from engine.objects.request_ids import RequestIds
 from engine.objects.stored_responses import KIND
 from engine.plan.route import Route
 from engine.policies import PolicyStep

@@ -21,7 +21,7 @@ from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
-from engine.objects.request_ids import IdOpener
+from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
 from engine.plan.route import Plan, Route

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ListFacts
-from engine.objects.request_ids import IdOpener, not_found
+from engine.objects.id_opener import IdOpener, not_found
 from engine.objects.sealed_ids import Identity, TooLong
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -11,12 +11,11 @@ import orjson
 from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Content, Exchange
-from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts import ObjectFacts
+from engine.objects.id_opener import IdOpener
 from engine.objects.marks import Marker
-from engine.objects.owners import NOBODY
 from engine.objects.places import IdPlace, JsonName, find, names_in
-from engine.objects.sealed_ids import Identity, Sealer, is_sealed
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
 from engine.values.errors import GatewayError
@@ -31,76 +30,6 @@ from engine.values.json_edit import (
     refuse_repeated_names,
 )
 from engine.values.media_types import body_kind, essence
-
-
-def not_found() -> GatewayError:
-    """404 for an id that is not the caller's, whatever the reason: the same for a forged one, one
-    of another owner, and one whose upstream was removed."""
-    message = "There is no such object, or it does not belong to this token."
-    return GatewayError(404, "not_found", message)
-
-
-class IdOpener:
-    """Opens ids of this gateway: with `passes`, what is no sealed id passes as it is."""
-
-    def __init__(self, sealer: Sealer, *, everybody: bool, passes: bool) -> None:
-        self.sealer = sealer
-        self._everybody = everybody
-        self.passes = passes
-
-    def open(
-        self, text: str, kind: str, prefix: str, opened: OpenedIds, *, bearer: bool = False
-    ) -> str | None:
-        """The vendor's id for a text, without the prefix, which both lack; None if it stays as it
-        is. With `bearer` a request of nobody becomes one of the id's owner. Raises GatewayError
-        404, and 400 for an object at another upstream than those before."""
-        sealed = prefix + text
-        identity = self.identify(sealed, kind, opened.owner, bearer=bearer)
-        if identity is None:
-            return None
-        if bearer and opened.owner == NOBODY:
-            opened.owner = identity.owner
-        if opened.holder is None:
-            opened.holder, opened.kind = identity.holder, kind
-        elif opened.holder != identity.holder:
-            raise _two_holders(opened, kind, identity.holder)
-        opened.names[identity.vendor_id] = sealed
-        if not identity.vendor_id.startswith(prefix):
-            raise not_found()
-        return identity.vendor_id[len(prefix) :]
-
-    def identify(
-        self, sealed: str, kind: str, owner: bytes, *, bearer: bool = False
-    ) -> Identity | None:
-        """What an id of the owner's says; None for one that passes as it is. With `bearer` nobody
-        may have any. Raises GatewayError 404."""
-        identity = self.sealer.open(sealed, kind)
-        if identity is None:
-            if self.passes and not is_sealed(sealed):
-                return None
-            raise not_found()
-        is_own = identity.owner == owner or (bearer and owner == NOBODY)
-        if not is_own and not self._everybody:
-            raise not_found()
-        return identity
-
-
-def _two_holders(opened: OpenedIds, kind: str, other: Holder) -> GatewayError:
-    assert opened.holder is not None
-    first, second = holder_name(opened.holder), holder_name(other)
-    if opened.holder.upstream == other.upstream:
-        first, second = (holder_name(each, account=True) for each in (opened.holder, other))
-    message = (
-        f"This request names objects of two places: a {opened.kind} at {first}, and a {kind} at "
-        f"{second}. Use objects of one of them."
-    )
-    return GatewayError(400, "objects_of_two_upstreams", message)
-
-
-def holder_name(holder: Holder, *, account: bool = False) -> str:
-    """A holder for people."""
-    name = f"'{holder.upstream}'" if holder.upstream else "this gateway's records"
-    return f"{name} (credential {holder.credential + 1})" if account else name
 
 
 class RequestIds:
@@ -334,10 +263,3 @@ def _at(value: Any, path: JsonPath) -> Any:
     for step in path:
         value = value[step]
     return value
-
-
-def vendor_ids(opened: OpenedIds) -> Iterator[tuple[bytes, bytes]]:
-    """The vendor's ids that a request named, with the sealed ones, as bytes of JSON; long ones
-    first, because one may be a part of another."""
-    for vendor, sealed in sorted(opened.names.items(), key=lambda pair: -len(pair[0])):
-        yield orjson.dumps(vendor)[1:-1], orjson.dumps(sealed)[1:-1]

@@ -10,9 +10,9 @@ import orjson
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import Turn
+from engine.objects.id_opener import IdOpener, not_found
 from engine.objects.input_items import input_page
 from engine.objects.owners import owner_of
-from engine.objects.request_ids import IdOpener, not_found
 from engine.objects.stored_responses import KIND, StoredResponse, StoredResponses, is_in_records
 from engine.spec.model_locations import ModelLocations
 from engine.values.errors import GatewayError

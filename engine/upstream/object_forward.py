@@ -16,7 +16,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.requested_model import RequestedModel
 from engine.objects.facts import ObjectFacts
-from engine.objects.request_ids import IdOpener, holder_name, not_found, vendor_ids
+from engine.objects.id_opener import IdOpener, holder_name, not_found, vendor_ids
 from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names
 from engine.transforms.edited_body import edit_response
 from engine.transforms.response_edits import STALE_HEADERS

@@ -4,6 +4,7 @@ import pytest
 
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ListFacts
+from engine.objects.id_opener import IdOpener
 from engine.objects.pages import (
     Position,
     VendorPage,
@@ -12,7 +13,6 @@ from engine.objects.pages import (
     page_query,
     read_request,
 )
-from engine.objects.request_ids import IdOpener
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.values.errors import GatewayError
 from tests.support.each import each

@@ -3,8 +3,9 @@
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
 from engine.objects.facts import read_facts
+from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
-from engine.objects.request_ids import IdOpener, RequestIds
+from engine.objects.request_ids import RequestIds
 from engine.objects.sealed_ids import Holder, Identity, Sealer
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations

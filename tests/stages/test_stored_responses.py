@@ -5,8 +5,8 @@ import pytest
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
+from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
-from engine.objects.request_ids import IdOpener
 from engine.objects.sealed_ids import RECORDS, Holder, Identity, Sealer
 from engine.objects.stored_responses import StoredResponses
 from engine.stages.stored_responses import continue_response, serve_stored_response

@@ -11,7 +11,7 @@ from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts import read_facts
-from engine.objects.request_ids import IdOpener
+from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import Holder, Identity, Sealer
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
 from engine.upstream.route_headers import RouteHeaders
