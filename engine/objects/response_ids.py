@@ -33,7 +33,9 @@ class SealedPlaces:
 
     def __init__(self, facts: ObjectFacts, json_name: JsonName | None = None) -> None:
         self.json_name = json_name
-        self.header = _of(facts.creates, "header")
+        self.header: dict[str, list[IdPlace]] = {}
+        for place in _of(facts.creates, "header"):
+            self.header.setdefault(place.steps[0].lower(), []).append(place)
         self.by_form = {form: _of(facts.creates, form) for form in ("body", "event", "lines")}
         self.marks = tuple(mark for mark in facts.marks if mark.shown is not None)
         self._names = {form: names_in(self.by_form[form], json_name) for form in self.by_form}
@@ -88,14 +90,16 @@ class ResponseSealer:
         return self._sealed[key]
 
     def headers(self, headers: Headers) -> Headers:
-        """The headers with sealed ids."""
-        places = {place.steps[0].lower(): place for place in self._places.header}
+        """The headers with sealed ids, of which an address may have several."""
+        places = self._places.header
         if not places:
             return headers
-        return [
-            (name, self._value(value, places[name]) or "") if name in places else (name, value)
-            for name, value in headers
-        ]
+        sealed = []
+        for name, value in headers:
+            for place in places.get(name, ()):
+                value = self._value(value, place) or ""
+            sealed.append((name, value))
+        return sealed
 
     def edits_body(self, method: str, status: int, content_type: str) -> bool:
         """Whether the body of a response has ids: JSON, lines of it, or events, of a success."""
