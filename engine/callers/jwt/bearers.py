@@ -100,7 +100,7 @@ class Bearers:
             is_valid = expires is None or self._clock() < expires
             if is_valid and entry.version == entry.keys.version:
                 return entry.caller, entry.identity
-            del self._entries[key]
+            self._entries.pop(key, None)  # another request may have removed it meanwhile
         entry = self._verify(secret, key)
         self._entries[key] = entry
         return entry.caller, entry.identity
