@@ -17,6 +17,7 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.request import Request, environ_of
 from engine.exchange.services import Services
+from engine.offline.jwt_callers import UnverifiedTokens
 from engine.offline.rehearsal.observation import Rehearsal, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrow_plan
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
@@ -42,6 +43,7 @@ def rehearse(
     environ_of(request)  # refuses what is not valid HTTP before it plans
     services = Services(
         tokens=plan.config.tokens,
+        signed_tokens=UnverifiedTokens(plan) if plan.config.jwt else None,
         counters=RecordingCounters(rehearsal.limits),
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
