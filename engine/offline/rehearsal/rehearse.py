@@ -23,7 +23,7 @@ from engine.offline.rehearsal.path_routes import narrow_plan
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
-from engine.stages.authenticate import carried
+from engine.stages.carriers import secret_in
 from engine.stages.report import mismatches
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError, Malformed
@@ -97,7 +97,7 @@ def _observe_all(
         rehearsal.carried = [
             carrier
             for number, carrier in enumerate(route.carriers)
-            if carried(exchange, carrier) or (number == 0 and exchange.connection.internal)
+            if secret_in(exchange, carrier) or (number == 0 and exchange.connection.internal)
         ]
         try:
             return following(exchange)
