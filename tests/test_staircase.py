@@ -250,7 +250,6 @@ ON_DEMAND = (
     "cli.explain",
     "cli.serve",
     "offline.cases.run",
-    "offline.rules.sample_token",
     "offline.second_opinion.compare",
     "stores.database.migrate",
     "upstream.addresses.source",

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from engine import policies
+from engine.app.plan_needs import limited_claims
 from engine.callers.jwt.bearers import Bearers
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
@@ -38,14 +38,8 @@ def bearers_of(plan: Plan, clock: Callable[[], float]) -> Bearers | None:
         if source not in key_sets:
             key_sets[source] = KeySet(issuer.issuer, partial(load_keys, issuer))
     sets = [key_sets[i.issuer, i.discovery, i.jwks, i.jwks_file] for i in config.jwt]
-    claims = _limited_claims(plan)
+    claims = limited_claims(plan)
     return Bearers(config.jwt, sets, config.currency, clock, teams=config.teams, claims=claims)
-
-
-def _limited_claims(plan: Plan) -> set[str]:
-    """The places of the claims by which limits count."""
-    of_routes = (policy for route in plan.routes for policy in route.policies)
-    return policies.claims_of([*plan.config.policies, *of_routes])
 
 
 def load_keys(issuer: JwtIssuer, fetch: Fetch = _fetch) -> Sequence[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from engine import policies
 from engine.config.routes import Policy
@@ -26,14 +26,10 @@ def is_metered(plan: Plan) -> bool:
 def is_limited(plan: Plan) -> bool:
     """Whether there may be quotas; tokens in a database may get quotas at any time."""
     config = plan.config
-    all_policies: Iterable[Policy] = (
-        *config.policies,
-        *(policy for route in plan.routes for policy in route.policies),
-    )
     return (
         config.stores.records is not None
         or config.limits_callers
-        or any(policies.is_limit(policy.name) for policy in all_policies)
+        or any(policies.is_limit(policy.name) for policy in _policies(plan))
     )
 
 
@@ -44,3 +40,15 @@ def is_bounded(plan: Plan) -> bool:
     bounds = [upstream.max_in_flight for upstream in config.upstreams.values()]
     bounds += [target.max_in_flight for targets in lists for target in targets]
     return any(bound is not None for bound in bounds)
+
+
+def limited_claims(plan: Plan) -> set[str]:
+    """The places of the claims by which limits count."""
+    return policies.claims_of(_policies(plan))
+
+
+def _policies(plan: Plan) -> Iterator[Policy]:
+    """The policies of all routes, and of none."""
+    yield from plan.config.policies
+    for route in plan.routes:
+        yield from route.policies

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import click
 
+from engine.callers.jwt.form import unverified
+from engine.callers.jwt.refusal import TokenRefused
 from engine.cli.config_file import config_option, plan_of, result_or_exit, second_opinion_option
 from engine.cli.output_format import format_option
 from engine.cli.terminal import is_terminal
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.exchange.request import Request
+from engine.offline.jwt_callers import caller_of_claims
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import FAILURES, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import rehearse
@@ -38,7 +41,8 @@ from engine.values.caller import Caller
 @click.option(
     "--token",
     default="",
-    help="The name of a token in the config or the database; no secret is needed.",
+    help="The name of a token in the config or the database, no secret is needed; or @FILE with a "
+    "JSON Web Token.",
 )
 @click.option(
     "--from", "address", default="127.0.0.1", show_default=True, help="Client IP address."
@@ -92,7 +96,7 @@ def command(
     else:
         body = _body(data)
         request = observation.request(method or "", path or "", _headers(headers), body, address)
-    caller = _caller(settings, token) if token else None
+    caller = _caller(result.plan, token) if token else None
     try:
         rehearsal = rehearse(result.plan, request, caller, _answers(answers, settings))
     except ValueError as error:
@@ -150,10 +154,16 @@ def _headers(headers: Sequence[str]) -> list[tuple[str, str]]:
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
-def _caller(config: Config, name: str) -> Caller:
+def _caller(plan: Plan, name: str) -> Caller:
+    if name.startswith("@"):
+        return _bearer(plan, name)
+    config = plan.config
     callers = {caller.name: caller for caller in config.tokens.values()}
     if name in callers:
         return callers[name]
+    if any(name.startswith(issuer.rights.name) for issuer in config.jwt):
+        message = f"'{name}' is a caller with a token of an issuer: write --token @FILE with one"
+        raise click.UsageError(message)
     if config.stores.records is None:
         hint = did_you_mean(name, callers) or "the config has no tokens; add one under tokens:"
         raise click.UsageError(f"there is no token '{name}' in the config; {hint}")
@@ -163,6 +173,16 @@ def _caller(config: Config, name: str) -> Caller:
         return config.teams.member(lookup.caller(config.stores.records, name, config.currency))
     except lookup.TokenNotFound as error:
         raise click.UsageError(str(error)) from error
+
+
+def _bearer(plan: Plan, file: str) -> Caller:
+    """The caller of the JSON Web Token in `@FILE`; exits if it is refused."""
+    try:
+        _, claims = unverified(_body(file).decode("utf-8", "replace").strip())
+        return caller_of_claims(plan, claims)
+    except TokenRefused as refusal:
+        click.echo(f"refused by authenticate: {refusal}")
+        sys.exit(1)
 
 
 def _answers(options: Sequence[str], config: Config) -> UpstreamAnswers:

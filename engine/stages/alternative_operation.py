@@ -18,7 +18,7 @@ from engine.spec.parameter import accepts_parameters, check_parameters
 from engine.spec.refusal_messages import explain_distance
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.security import Carrier
-from engine.stages.authenticate import carried
+from engine.stages.carriers import secret_in
 from engine.stages.validate import (
     drop_unknown,
     refuse_read_only,
@@ -103,7 +103,7 @@ class Trial:
         entry = entries[stage]
         if entry.error is not None:
             self.is_stranger = True
-            held = any(carried(trial, carrier) for carrier in self.alternative.carriers)
+            held = any(secret_in(trial, carrier) for carrier in self.alternative.carriers)
             return self._refused(TOKEN, entry.error, depth=int(held))
         trial.environ, trial.query = entry.environ, entry.query
         try:

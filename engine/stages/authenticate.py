@@ -1,36 +1,30 @@
-"""Authentication: the token of a request is read, removed and looked up."""
+"""Authentication: the caller of a request, by its token. `carriers.py` reads and removes tokens."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller
-from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.services import ClientSecretKeys, Services
-from engine.spec.parameter_readers import cookies
-from engine.spec.query_string import Query
 from engine.spec.security import Carrier
+from engine.stages.carriers import (
+    challenge_of,
+    places_text,
+    secrets_reader,
+    secrets_remover,
+)
 from engine.stages.client_secret import caller_of_client_secret, invalid_client_secret
 from engine.values.caller import Caller, digest
 from engine.values.client_address import caller_address, networks, within
-from engine.values.errors import GatewayError, Malformed
+from engine.values.errors import GatewayError
 
 _MAX_TOKEN = 4096
-_SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
 _EXPIRED = "The token has expired or was revoked. Ask the platform's operator for a new one."
-_OTHER_ORIGIN = (
-    "A token that a browser attaches is accepted only from this gateway's pages "
-    "and from those of cors.origins. Send it in a header of the request."
-)
 
 
 def authenticate(
@@ -54,12 +48,12 @@ def authenticate(
     does not allow. It is 426 for the operation of a WebSocket that `has_http` beside it: clients
     then send their requests so at once, where a 403 costs Codex seven tries.
     """
-    remove_secrets = _secrets_remover(carriers)
+    remove_secrets = secrets_remover(carriers)
     if anonymous:
         return _anonymous(remove_secrets)
     not_allowed = _no_socket if has_http else _not_allowed
-    places, challenge = _places(carriers), _challenge(carriers)
-    read_secrets = _secrets_reader(carriers, same_origin or SameOrigin())
+    places, challenge = places_text(carriers), challenge_of(carriers)
+    read_secrets = secrets_reader(carriers, same_origin or SameOrigin())
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         internal = exchange.connection.internal
@@ -94,108 +88,6 @@ def _anonymous(remove_secrets: Callable[[Exchange], None]) -> Stage:
         return following(exchange)
 
     return stage
-
-
-def _secrets_remover(carriers: Sequence[Carrier]) -> Callable[[Exchange], None]:
-    """A function that removes the tokens, and all cookies where one may carry a token."""
-    headers = [environ_key(c.name) for c in carriers if c.kind in ("bearer", "basic", "header")]
-    headers += ["HTTP_COOKIE"] if any(c.kind == "cookie" for c in carriers) else []
-    prefixes = tuple(c.name.lower() for c in carriers if c.kind == "subprotocol")
-    in_query = frozenset(c.name for c in carriers if c.kind == "query")
-
-    def remove(exchange: Exchange) -> None:
-        if in_query and exchange.query:
-            exchange.query = Query.parse(exchange.query).without(in_query)
-            exchange.rewrite_query()
-        for key in headers:
-            if key in exchange.environ:
-                exchange.environ = environ = dict(exchange.environ)
-                del environ[key]
-        if prefixes and _SUBPROTOCOLS in exchange.environ:
-            exchange.environ = _without_subprotocols(exchange.environ, prefixes)
-
-    return remove
-
-
-def _secrets_reader(
-    carriers: Sequence[Carrier], same_origin: SameOrigin
-) -> Callable[[Exchange], list[str]]:
-    """A function that reads the tokens of a request.
-
-    It raises GatewayError 403 if a browser attached the only token to a request of a page of
-    another origin.
-    """
-    explicit = [carrier for carrier in carriers if not _is_ambient(carrier)]
-    if len(explicit) == len(carriers):
-        return partial(_secrets, carriers)
-
-    def read(exchange: Exchange) -> list[str]:
-        if same_origin.allows(exchange.environ):
-            return _secrets(carriers, exchange)
-        secrets = _secrets(explicit, exchange)
-        if not secrets and _secrets(carriers, exchange):
-            raise GatewayError(403, "origin_not_allowed", _OTHER_ORIGIN)
-        return secrets
-
-    return read
-
-
-def _is_ambient(carrier: Carrier) -> bool:
-    """Whether browsers attach such a token by themselves, also for pages of other origins."""
-    return carrier.kind in ("cookie", "basic") or carrier == ("header", "cookie")
-
-
-def _secrets(carriers: Sequence[Carrier], exchange: Exchange) -> list[str]:
-    """Every token the request carries, in the order of the carriers."""
-    return [secret for carrier in carriers if (secret := carried(exchange, carrier))]
-
-
-def carried(exchange: Exchange, carrier: Carrier) -> str | None:
-    """The token in this carrier; None or "" if there is none."""
-    if carrier.kind == "bearer":
-        scheme, _, secret = str(exchange.environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
-        return secret.strip() if scheme.lower() == "bearer" else None
-    if carrier.kind == "basic":
-        return _password(exchange.header("HTTP_AUTHORIZATION") or "")
-    if carrier.kind == "header":
-        return exchange.header(environ_key(carrier.name))
-    if carrier.kind == "query":
-        try:
-            return Query.parse(exchange.query).get(carrier.name) if exchange.query else None
-        except Malformed:
-            return None
-    if carrier.kind == "subprotocol":
-        prefix = carrier.name.lower()
-        names = [p for p in _subprotocols(exchange.environ) if p.lower().startswith(prefix)]
-        return names[0][len(prefix) :] if names else None
-    value = dict(cookies(exchange.header("HTTP_COOKIE"))).get(carrier.name, "")
-    return value[1:-1] if value[:1] == value[-1:] == '"' else value  # RFC 6265 4.1.1
-
-
-def _password(authorization: str) -> str | None:
-    """The password of HTTP Basic (RFC 7617); the user name is ignored."""
-    scheme, _, credentials = authorization.partition(" ")
-    if scheme.lower() != "basic":
-        return None
-    try:
-        pair = base64.b64decode(credentials.strip().encode("ascii"), validate=True).decode()
-    except (UnicodeError, binascii.Error):
-        return None
-    return pair.partition(":")[2]
-
-
-def _subprotocols(environ: Mapping[str, Any]) -> list[str]:
-    return [name.strip() for name in str(environ.get(_SUBPROTOCOLS, "")).split(",")]
-
-
-def _without_subprotocols(environ: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
-    """The environ without the subprotocols that carry a token."""
-    names = [name for name in _subprotocols(environ) if name]
-    other_names = [name for name in names if not name.lower().startswith(prefixes)]
-    changed = {**environ, _SUBPROTOCOLS: ", ".join(other_names)}
-    if not other_names:
-        del changed[_SUBPROTOCOLS]
-    return changed
 
 
 def _caller(
@@ -297,26 +189,3 @@ def _check_address(ips: tuple[str, ...], exchange: Exchange, services: Services)
     if not within(address, networks(ips)):
         message = f"This token may not be used from {address or 'here'}."
         raise GatewayError(403, "address_not_allowed", message)
-
-
-def _challenge(carriers: Sequence[Carrier]) -> Headers:
-    """WWW-Authenticate of a 401 (RFC 9110 11.6.1). Browsers show a dialog only for Basic."""
-    kinds = [carrier.kind for carrier in carriers]
-    basic = ("www-authenticate", 'Basic realm="modelway", charset="UTF-8"')
-    bearer = ("www-authenticate", "Bearer")
-    if "basic" not in kinds:
-        return [bearer]
-    return [bearer, basic] if "bearer" in kinds else [basic]
-
-
-def _places(carriers: Sequence[Carrier]) -> str:
-    """The places of a token, for a message."""
-    places = {
-        "bearer": "'Authorization: Bearer <token>'",
-        "basic": "the password of HTTP Basic",
-        "header": "header '{}'",
-        "query": "query parameter '{}'",
-        "cookie": "cookie '{}'",
-        "subprotocol": "subprotocol '{}<token>'",
-    }
-    return " or ".join(places[carrier.kind].format(carrier.name) for carrier in carriers)

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from engine import cli
 from tests.support.rehearsing import AMBIGUOUS, CONFIG, ENVIRON, SECRET, write
+from tests.support.signed_tokens import claims, token
 
 BODY = '{"model": "big", "messages": [{}]}'
 
@@ -142,3 +143,30 @@ def test_the_second_opinion_can_be_switched_off(folder):
     options = ("-d", BODY, "--format", "json", "--no-second-opinion")
     result = run("POST", "/v1/chat", "--token", "alice", *options)
     assert json.loads(result.output)["warnings"] == []
+
+
+ISSUER = """
+callers: {jwt: [{issuer: "https://login.example.com/", audience: modelway, models: [small]}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("secret", "code", "words"),
+    [
+        (token(), 1, "may not use the model 'big'"),
+        (token(claims(aud="other")), 1, "refused by authenticate: The token was issued for"),
+        ("no token", 1, "refused by authenticate: The token is not a valid"),
+    ],
+)
+def test_a_json_web_token_may_stand_in_a_file(folder, secret, code, words):
+    write(folder, CONFIG + ISSUER)
+    (folder / "ada.jwt").write_text(f"{secret}\n")
+    result = run("POST", "/v1/chat", "--token", "@ada.jwt", "-d", BODY)
+    assert (result.exit_code, words in result.output) == (code, True), result.output
+    assert secret not in result.output
+
+
+def test_the_name_of_an_issuers_caller_says_how_it_is_explained(folder):
+    write(folder, CONFIG + ISSUER)
+    result = run("POST", "/v1/chat", "--token", "login.example.com:ada", "-d", BODY)
+    assert (result.exit_code, "write --token @FILE" in result.output) == (2, True)

@@ -6,7 +6,9 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,10 @@ from tests.support.signed_tokens import claims, ec_key, key_set, token
 from tests.support.small import COMPLETION, chat, project
 
 EVENT = b'data: {"choices": [{"index": 0, "delta": {"content": "a"}}]}\n\n'
+ROUTES = {
+    "chat": "[]",
+    "tenant": "[rate_limit: {requests: 2, per: 1h, by: {claim: tenant}, missing: refuse}]",
+}
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + EVENT
 
 
@@ -34,6 +40,7 @@ class World:
 
     finish: threading.Event = field(default_factory=threading.Event)
     url: str = ""
+    numbers: Iterator[int] = field(default_factory=count)
 
     def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         if received.target == "/issuer/keys":
@@ -53,7 +60,8 @@ class World:
         return f"{self.url}/issuer"
 
     def token(self, **changes) -> str:
-        return token(claims(**{"iss": self.issuer} | changes))
+        groups = [str(next(self.numbers))]  # a count of its own in the limit of the config
+        return token(claims(**{"iss": self.issuer, "groups": groups} | changes))
 
 
 @dataclass
@@ -63,8 +71,8 @@ class Deployment:
     upstream: object
     file: Path
 
-    def ask(self, secret: str):
-        return ask(self.running.port, chat(token=secret))
+    def ask(self, secret: str, route: str = "chat"):
+        return ask(self.running.port, chat(route, token=secret))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +81,8 @@ def deployment(tmp_path_factory):
     world = World()
     with recorder() as upstream:
         world.url, upstream.speak = upstream.url, world
-        callers = f"""
+        more = f"""
+policies: [rate_limit: {{requests: 3, per: 1h, by: {{claim: "groups[0]"}}}}]
 stores: {{token_ttl: 1s}}
 callers:
   jwt:
@@ -84,7 +93,7 @@ callers:
       models: [one]
     - {{issuer: "http://127.0.0.1:9", audience: modelway, prefix: "away:"}}
 """
-        text = project(folder, upstream.url, {"chat": "[]"}, workers=1, more=callers)
+        text = project(folder, upstream.url, ROUTES, workers=1, more=more)
         with gateway(folder, text) as running:
             yield Deployment(running, world, upstream, folder / "gateway.yaml")
             world.finish.set()
@@ -106,6 +115,26 @@ def test_what_a_claim_does_not_allow_is_refused(deployment):
 def test_a_limit_of_a_claim_is_kept(deployment):
     secret = deployment.world.token(sub="bob", rate="1/1h")
     assert [deployment.ask(secret).status for _ in range(3)] == [200, 429, 429]
+
+
+def test_a_limit_of_a_route_counts_by_a_claim_that_only_the_route_names(deployment):
+    secrets = [deployment.world.token(sub=name, tenant="acme") for name in ("dan", "eve")]
+    assert [deployment.ask(secret, "tenant").status for secret in secrets * 2] == [
+        200,
+        200,
+        429,
+        429,
+    ]
+    other = deployment.world.token(sub="dan", tenant="other")
+    assert deployment.ask(other, "tenant").status == 200
+    assert_error(deployment.ask(deployment.world.token(), "tenant"), 400, "limit_name_missing")
+
+
+def test_a_limit_of_the_config_counts_by_a_claim(deployment):
+    secrets = [deployment.world.token(sub=name, groups=["ops"]) for name in ("fay", "gus")]
+    assert [deployment.ask(secret).status for secret in secrets * 2] == [200, 200, 200, 429]
+    message = deployment.ask(secrets[0]).json()["error"]["message"]
+    assert message == "Limit reached: 3 requests per 1 hour for this claim groups[0]."
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from tests.support.waiting import until
 
 TTL = 1.0
 ROUTES = {"chat": "[]", "other": "[]"}
+TEAMS = "teams: {club: {rate: 4/1h}, squad: {in: club, models: [one]}, crew: {in: club}}\n"
 BODY = b'{"model": "one"}'
 
 
@@ -54,7 +55,7 @@ def upstream() -> Iterator[Recorder]:
 def front(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("tokens")
     more = f'stores: {{records: "sqlite:///records.db", token_ttl: {TTL:g}s}}\n'
-    config = project(folder, upstream.url, ROUTES, more=more)
+    config = project(folder, upstream.url, ROUTES, more=more + TEAMS)
     with gateway(folder, config) as running:
         yield running
 
@@ -119,6 +120,18 @@ def test_a_token_ends_when_it_expires(front: Running) -> None:
     secret = create(front, "mayfly", "--expires", "2s")
     assert status(front, secret) == 200 or time.monotonic() > start + 2
     until(lambda: status(front, secret) == 401, "its end")
+
+
+def test_tokens_of_the_database_have_the_rights_and_share_the_limits_of_their_teams(
+    front: Running,
+) -> None:
+    player, sailor = (create(front, f"of-{t}", "--team", t) for t in ("squad", "crew"))
+    refused = ask(front.port, chat(token=player, model="two"))
+    assert_refused(refused, 403, "model_not_allowed")
+    assert [status(front, secret) for secret in (player, sailor) * 2] == [200] * 4
+    for secret in (player, sailor):
+        message = ask(front.port, chat(token=secret)).json()["error"]["message"]
+        assert message == "Limit reached: 4 requests per 1 hour for team 'club'."
 
 
 def test_a_token_is_limited_to_its_models_operations_and_addresses(front: Running) -> None:

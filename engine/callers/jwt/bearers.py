@@ -7,21 +7,20 @@ A verified token is cached by its digest until it expires or its issuer's keys c
 
 from __future__ import annotations
 
-import re
 import time
-from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jwt
-import orjson
 from cachetools import LRUCache
 
+from engine.callers.jwt.form import INVALID, has_form, unverified
 from engine.callers.jwt.identity import revocable, unrevocable
+from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import TokenRefused
-from engine.callers.jwt.rights import caller_of, meets
+from engine.callers.jwt.rights import caller_of
 from engine.config.callers import JwtIssuer
 from engine.values.caller import Caller, digest
 from engine.values.claim_place import ClaimPlace
@@ -30,9 +29,7 @@ from engine.values.teams import NO_TEAMS, Teams
 MAX_TOKEN = 8_192
 """Characters of a token."""
 
-_FORM = re.compile(r"eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _CACHE_SIZE = 10_000
-_INVALID = "The token is not a valid JSON Web Token."
 _REASONS: tuple[tuple[type[jwt.PyJWTError], str], ...] = (
     (jwt.ExpiredSignatureError, "The token has expired. Sign in again."),
     (jwt.ImmatureSignatureError, "The token is not valid yet: see its claims nbf and iat."),
@@ -77,14 +74,13 @@ class Bearers:
         self._claims = [ClaimPlace.parse(text) for text in claims]
         self._clock = clock
         self._entries: LRUCache[str, _Entry] = LRUCache(size)
-        self._issuers: dict[str, list[tuple[JwtIssuer, KeySet]]] = {}
-        for issuer, key_set in zip(issuers, key_sets, strict=True):
-            self._issuers.setdefault(issuer.issuer, []).append((issuer, key_set))
+        self._issuers = issuers
+        self._key_sets = {entry.at: keys for entry, keys in zip(issuers, key_sets, strict=True)}
 
     @staticmethod
     def is_signed(secret: str) -> bool:
         """Whether a secret has the form of such a token; then no other table knows it."""
-        return secret.startswith("eyJ") and _FORM.fullmatch(secret) is not None
+        return has_form(secret)
 
     def caller(self, secret: str) -> tuple[Caller, str]:
         """The caller, and the identity of the token (`identity.py`). Raises TokenRefused,
@@ -100,26 +96,18 @@ class Bearers:
             is_valid = expires is None or self._clock() < expires
             if is_valid and entry.version == entry.keys.version:
                 return entry.caller, entry.identity
-            del self._entries[key]
+            self._entries.pop(key, None)  # another request may have removed it meanwhile
         entry = self._verify(secret, key)
         self._entries[key] = entry
         return entry.caller, entry.identity
 
     def _verify(self, secret: str, key: str) -> _Entry:
         header, claims = unverified(secret)
-        entries = self._issuers.get(str(claims.get("iss")))
-        if entries is None:
-            raise TokenRefused("The issuer of the token is not accepted here.")
-        entries = [entry for entry in entries if is_for(claims, entry[0].audience)]
-        if not entries:
-            raise TokenRefused("The token was issued for another audience.")
         # Chosen by what nobody has verified, so that one signature is verified, not one an entry.
-        chosen = (entry for entry in entries if meets(entry[0], claims))
-        issuer, key_set = next(chosen, entries[0])
+        issuer = choose_issuer(self._issuers, claims)
+        key_set = self._key_sets[issuer.at]
         verified = self._signed(secret, header, issuer, key_set)
-        if not meets(issuer, verified):
-            reason = "The token lacks a claim that is required here."
-            raise TokenRefused(reason, is_known=True)
+        check_claims(issuer, verified)
         identity = _identity(issuer, verified, key)
         caller = caller_of(issuer, verified, self._currency, self._claims)
         caller = self._teams.member(caller)
@@ -149,39 +137,13 @@ class Bearers:
             )
         except jwt.PyJWTError as error:
             reasons = (text for kind, text in _REASONS if isinstance(error, kind))
-            reason = next(reasons, _INVALID)
+            reason = next(reasons, INVALID)
             raise TokenRefused(reason, is_known=isinstance(error, _OF_SIGNED)) from error
         return verified
 
 
-def unverified(secret: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The header and the claims of a token, of which nothing is verified. Raises TokenRefused."""
-    try:
-        header, claims = map(_json, secret.split(".")[:2])
-    except ValueError as error:
-        raise TokenRefused(_INVALID) from error
-    if not isinstance(header, dict) or not isinstance(claims, dict):
-        raise TokenRefused(_INVALID)
-    return header, claims
-
-
-def _json(part: str) -> Any:
-    """The JSON of a part of a token (RFC 7515 3.1). Raises ValueError."""
-    return orjson.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-
-
-def is_for(claims: Mapping[str, Any], audience: Sequence[str]) -> bool:
-    """Whether a token is for one of these (RFC 7519 4.1.3)."""
-    value = claims.get("aud")
-    names = value if isinstance(value, list) else [value]
-    return any(name in audience for name in names if isinstance(name, str))
-
-
 def _identity(issuer: JwtIssuer, claims: Mapping[str, Any], key: str) -> str:
-    """Raises TokenRefused for a revoked token."""
     token_id = claims.get("jti")
-    if not isinstance(token_id, str):
-        return unrevocable(issuer.issuer, key)
-    if token_id in issuer.revoked:
-        raise TokenRefused("The token was revoked.", is_known=True)
-    return revocable(issuer.issuer, token_id)
+    if isinstance(token_id, str):
+        return revocable(issuer.issuer, token_id)
+    return unrevocable(issuer.issuer, key)

@@ -10,9 +10,11 @@ from typing import Any
 
 import orjson
 
+from engine.callers.jwt.refusal import TokenRefused
 from engine.config import json_schema, schema_check
 from engine.config.config import Config
 from engine.exchange.request import HERE, Request
+from engine.offline.jwt_callers import caller_of_claims
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.tool_calls import find_tool, refusal_of, request_of
@@ -32,7 +34,8 @@ PATTERN = "*.test.yaml"
 class Case:
     """A case: a request, canned `answers` of upstreams, and the expectations by name in `expect`.
     `at` is the path of the case in its `source`. A call of a tool has a `refusal` if the tool
-    refuses its arguments, before there is a request; its `route` is that of the tool."""
+    refuses its arguments, before there is a request; its `route` is that of the tool. `warning` is
+    what its reader should know, "" for nothing."""
 
     name: str
     request: Request
@@ -43,6 +46,7 @@ class Case:
     at: Path
     route: Route | None = None
     refusal: GatewayError | None = None
+    warning: str = ""
 
     def place(self, *steps: str) -> Place:
         """The place of an expectation, or of the case."""
@@ -142,23 +146,41 @@ class _CaseReader:
     def _case(self, entry: Json, at: Path) -> Case:
         request = entry["request"]
         self._check_names(entry, at)
-        callers = {caller.name: caller for caller in self.config.tokens.values()}
-        name = request.get("token")
-        if name is not None and name not in callers:
-            hint = did_you_mean(name, callers, "put one under tokens:")
-            self._error((*at, "request", "token"), "MW331", f"unknown token '{name}'", hint)
+        caller, warning = self._caller(request, (*at, "request"))
         built, tool, refusal = self._request(request, (*at, "request"))
         return Case(
             name=entry["name"],
             request=built,
-            caller=callers.get(name) if name is not None else None,
+            caller=caller,
             answers=_answers(entry.get("upstream_answers", 200)),
             expect=entry["expect"],
             source=self.source,
             at=at,
             route=tool.route if tool is not None else None,
             refusal=refusal,
+            warning=warning,
         )
+
+    def _caller(self, request: Section, at: Path) -> tuple[Caller | None, str]:
+        """The caller of a request, None for one without a token; and why its claims make none."""
+        if "claims" in request:
+            return self._bearer(request, at)
+        callers = {caller.name: caller for caller in self.config.tokens.values()}
+        name = request.get("token")
+        if name is not None and name not in callers:
+            hint = did_you_mean(name, callers, "put one under tokens:")
+            self._error((*at, "token"), "MW331", f"unknown token '{name}'", hint)
+        return callers.get(name or ""), ""
+
+    def _bearer(self, request: Section, at: Path) -> tuple[Caller | None, str]:
+        """The caller with these claims."""
+        if "token" in request:
+            message = "'token' and 'claims' together"
+            self._error((*at, "claims"), "MW105", message, "keep one")
+        try:
+            return caller_of_claims(self.plan, request["claims"]), ""
+        except TokenRefused as refusal:
+            return None, f"no caller has these claims: {refusal}"
 
     def _request(
         self, request: Section, at: Path

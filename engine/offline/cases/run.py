@@ -37,7 +37,7 @@ def run(cases: Iterable[Case], plan: Plan, *, second_opinion: bool = False) -> I
     display = CredentialDisplay(plan.config)
     for case in cases:
         start = time.monotonic()
-        warnings: list[str] = []
+        warnings = [case.warning] if case.warning else []
         try:
             rehearsal = _rehearsal(case, plan)
             failures = judge(case, rehearsal, plan.config)
@@ -45,7 +45,7 @@ def run(cases: Iterable[Case], plan: Plan, *, second_opinion: bool = False) -> I
             if second_opinion and case.refusal is None:
                 from engine.offline.second_opinion.compare import compare_request
 
-                warnings = [display.text(warning) for warning in compare_request(plan, rehearsal)]
+                warnings += [display.text(warning) for warning in compare_request(plan, rehearsal)]
         except ValueError as error:
             failures = [Failure(case.place(), "request", "one that can be sent", str(error))]
             refusal = ""

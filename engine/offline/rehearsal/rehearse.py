@@ -17,12 +17,13 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.request import Request, environ_of
 from engine.exchange.services import Services
+from engine.offline.jwt_callers import UnverifiedTokens
 from engine.offline.rehearsal.observation import Rehearsal, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrow_plan
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
-from engine.stages.authenticate import carried
+from engine.stages.carriers import secret_in
 from engine.stages.report import mismatches
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError, Malformed
@@ -42,6 +43,7 @@ def rehearse(
     environ_of(request)  # refuses what is not valid HTTP before it plans
     services = Services(
         tokens=plan.config.tokens,
+        signed_tokens=UnverifiedTokens(plan) if plan.config.jwt else None,
         counters=RecordingCounters(rehearsal.limits),
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
@@ -95,7 +97,7 @@ def _observe_all(
         rehearsal.carried = [
             carrier
             for number, carrier in enumerate(route.carriers)
-            if carried(exchange, carrier) or (number == 0 and exchange.connection.internal)
+            if secret_in(exchange, carrier) or (number == 0 and exchange.connection.internal)
         ]
         try:
             return following(exchange)

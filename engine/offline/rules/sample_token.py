@@ -3,7 +3,10 @@ its signature and its age."""
 
 from __future__ import annotations
 
+from engine.callers.jwt.form import unverified
+from engine.callers.jwt.issuer_choice import is_for
 from engine.callers.jwt.refusal import TokenRefused
+from engine.callers.jwt.rights import caller_of, meets
 from engine.config.callers import JwtIssuer
 from engine.offline.audit import AuditCase
 
@@ -18,9 +21,6 @@ def check(case: AuditCase) -> None:
 
 def _refusal(issuer: JwtIssuer, currency: str) -> str:
     """Why the sample would be refused, "" if it would not."""
-    from engine.callers.jwt.bearers import is_for, unverified  # PyJWT, for a few configs only
-    from engine.callers.jwt.rights import caller_of, meets
-
     assert issuer.sample is not None
     try:
         _, claims = unverified(issuer.sample.read_text("utf-8").strip())

@@ -330,3 +330,21 @@ def test_a_token_is_bounded():
     secret = "eyJ" + "a" * 8_200 + ".b.c"
     assert Bearers.is_signed(secret)
     assert "8192 characters" in refusal(secret)
+
+
+def test_two_requests_may_find_at_once_that_a_cached_token_has_ended():
+    now, time, secret = [0.0], [NOW], token()
+    keys = KeySet("i", lambda: gevent.sleep(0.01) or key_set(), lambda: now[0])
+    found = Bearers(issuers(ENTRY % ""), [keys], "USD", lambda: time[0])
+    found.caller(secret)
+    now[0] += MAX_AGE + STALE_AGE + 1
+    time[0] += 86_401
+    with pytest.MonkeyPatch.context() as patch:
+
+        def expired(*arguments, **options):
+            raise pyjwt.ExpiredSignatureError
+
+        patch.setattr(module.jwt, "decode", expired)
+        requests = [gevent.spawn(found.caller, secret) for _ in range(2)]
+        gevent.joinall(requests)
+    assert [type(each.exception) for each in requests] == [TokenRefused, TokenRefused]

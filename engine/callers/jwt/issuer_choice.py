@@ -1,0 +1,40 @@
+"""The entry of `callers.jwt` that decides about a token: the first whose issuer, audience and
+`require` its claims meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.callers.jwt.refusal import TokenRefused
+from engine.callers.jwt.rights import meets
+from engine.config.callers import JwtIssuer
+
+
+def choose_issuer(issuers: Sequence[JwtIssuer], claims: Mapping[str, Any]) -> JwtIssuer:
+    """The entry for these claims; one that they do not meet (see `meets`) if they meet none. Raises
+    TokenRefused for claims of no issuer, and of none for this audience."""
+    entries = [entry for entry in issuers if entry.issuer == claims.get("iss")]
+    if not entries:
+        raise TokenRefused("The issuer of the token is not accepted here.")
+    entries = [entry for entry in entries if is_for(claims, entry.audience)]
+    if not entries:
+        raise TokenRefused("The token was issued for another audience.")
+    return next((entry for entry in entries if meets(entry, claims)), entries[0])
+
+
+def check_claims(issuer: JwtIssuer, claims: Mapping[str, Any]) -> None:
+    """Raises TokenRefused for verified claims that do not meet the entry, and of a revoked
+    token."""
+    if not meets(issuer, claims):
+        raise TokenRefused("The token lacks a claim that is required here.", is_known=True)
+    token_id = claims.get("jti")
+    if isinstance(token_id, str) and token_id in issuer.revoked:
+        raise TokenRefused("The token was revoked.", is_known=True)
+
+
+def is_for(claims: Mapping[str, Any], audience: Sequence[str]) -> bool:
+    """Whether a token is for one of these (RFC 7519 4.1.3)."""
+    value = claims.get("aud")
+    names = value if isinstance(value, list) else [value]
+    return any(name in audience for name in names if isinstance(name, str))
