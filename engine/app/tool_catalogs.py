@@ -11,9 +11,9 @@ from cachetools import LRUCache
 from engine.app.remote_lists import RemoteLists
 from engine.config.mcp import McpServer, ToolServer
 from engine.plan.route import ToolUpstream
+from engine.tools.listed_tool import ListedTool
 from engine.tools.protocol.catalog import Catalog, MayUse
 from engine.tools.remote.listing import Listing, RemoteTool, remote_tools, unique
-from engine.tools.tool import ListedTool
 
 _MAX_CATALOGS = 16
 """Catalogs that are kept: one for all callers, unless their headers are passed on."""

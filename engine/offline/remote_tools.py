@@ -19,10 +19,11 @@ from engine.edge.inside_call import InsideCalls
 from engine.exchange.services import Services
 from engine.plan.route import Plan, ToolUpstream
 from engine.plan.tool_servers import tool_upstreams
+from engine.tools.listed_tool import ListedTool
 from engine.tools.models.model_tool import model_tools
 from engine.tools.remote.listing import Held, Listing, listing_of, pinned_listing
 from engine.tools.remote.replies import RemoteError
-from engine.tools.tool import ListedTool, tools_of
+from engine.tools.tool import tools_of
 from engine.upstream.client.client import Client
 from engine.values.errors import AbortConnection, GatewayError
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import orjson
+from typing import Any
 
 from engine.config.mcp import McpServer, ToolConfig
-from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.plan.route import NamedRoute, Plan, Route
 from engine.plan.tool_arguments import BODY, Argument, parameters_of
 from engine.spec.document.node import Node
@@ -22,44 +19,6 @@ from engine.tools.schemas import MAX_DESCRIPTION, Schema, Schemas, edit_members,
 from engine.tools.texts import plain_text
 from engine.values.caller import Caller
 from engine.values.media_types import is_json
-
-
-class ListedTool(Protocol):
-    """A tool of a server, whatever it leads to: `Tool`, `RemoteTool`, `ModelTool`. `operation` is
-    what tokens allow, `route` the one whose guards a call has."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def input_schema(self) -> Mapping[str, Any]: ...
-
-    @property
-    def output_schema(self) -> Mapping[str, Any] | None: ...
-
-    @property
-    def annotations(self) -> Mapping[str, bool]: ...
-
-    @property
-    def operation(self) -> str: ...
-
-    @property
-    def route(self) -> Route: ...
-
-    @property
-    def tokens(self) -> int: ...
-
-    def listed(self) -> dict[str, Any]: ...
-
-    def for_caller(self, caller: Caller | None, /) -> ListedTool:
-        """The tool as a caller sees it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +42,9 @@ class Tool:
         InvalidArguments with the place of a mistake."""
         return self.arguments.request_values(arguments)
 
-    def listed(self) -> dict[str, Any]:
-        """The tool as MCP lists it."""
-        entry: dict[str, Any] = {"name": self.name}
-        if self.title:
-            entry["title"] = self.title
-        entry |= {"description": self.description, "inputSchema": self.input_schema}
-        if self.output_schema is not None:
-            entry["outputSchema"] = self.output_schema
-        return entry | {"annotations": dict(self.annotations)}
-
     def for_caller(self, caller: Caller | None) -> Tool:
         """The tool as a caller sees it: as all do."""
         return self
-
-    @property
-    def tokens(self) -> int:
-        """About how many tokens its entry in a list takes of a model's context."""
-        return -(-len(orjson.dumps(self.listed())) // BYTES_PER_TOKEN)
 
 
 def tools_of(plan: Plan, server: McpServer) -> tuple[Tool, ...]:

@@ -25,9 +25,9 @@ from engine.offline.remote_tools import (
 from engine.offline.tool_calls import find_tool
 from engine.plan.route import Plan
 from engine.source.suggestion import did_you_mean
+from engine.tools.listed_tool import ListedTool, context_tokens, list_entry
 from engine.tools.remote.listing import Held
 from engine.tools.texts import plain_text
-from engine.tools.tool import ListedTool
 from engine.values.units import format_count
 
 _HEADINGS = ("TOOL", "OPERATION", "TOKENS", "EFFECT", "DESCRIPTION")
@@ -116,14 +116,14 @@ def _servers(plan: Plan, name: str) -> list[McpServer]:
 
 
 def _document(tool: ListedTool) -> Document:
-    return {**tool.listed(), "operation": tool.operation, "tokens": tool.tokens}
+    return {**list_entry(tool), "operation": tool.operation, "tokens": context_tokens(tool)}
 
 
 def _print(server: McpServer, tools: Sequence[ListedTool], *, is_first: bool) -> None:
     """The table of a server, and the size of its list."""
     if not is_first:
         click.echo()
-    total = sum(tool.tokens for tool in tools)
+    total = sum(context_tokens(tool) for tool in tools)
     click.echo(f"{server.name} at {server.path}: {format_count(len(tools), 'tool')}, about "
                f"{total:,} tokens")  # fmt: skip
     if len(tools) > server.search_above:
@@ -136,7 +136,7 @@ def _print(server: McpServer, tools: Sequence[ListedTool], *, is_first: bool) ->
         (
             tool.name,
             tool.operation,
-            f"{tool.tokens:,}",
+            f"{context_tokens(tool):,}",
             _effect(tool),
             plain_text(tool.description, _MAX_DESCRIPTION) if brief else tool.description,
         )

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.config.mcp import McpServer, ToolServer
-from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.plan.route import Route, ToolUpstream
 from engine.plan.tool_names import longest, shortened, tool_name
 from engine.plan.tool_pins import MEMBERS, digest_of
@@ -153,24 +152,9 @@ class RemoteTool:
     upstream: str
     remote: str
 
-    def listed(self) -> dict[str, Any]:
-        """The tool as MCP lists it."""
-        entry: dict[str, Any] = {"name": self.name}
-        if self.title:
-            entry["title"] = self.title
-        entry |= {"description": self.description, "inputSchema": self.input_schema}
-        if self.output_schema is not None:
-            entry["outputSchema"] = self.output_schema
-        return entry | {"annotations": dict(self.annotations)}
-
     def for_caller(self, caller: Caller | None) -> RemoteTool:
         """The tool as a caller sees it."""
         return self
-
-    @property
-    def tokens(self) -> int:
-        """About how many tokens its entry in a list takes of a model's context."""
-        return -(-len(orjson.dumps(self.listed())) // BYTES_PER_TOKEN)
 
 
 def remote_tools(
