@@ -15,7 +15,8 @@ from engine.spec.request_writer import RequestValues
 from engine.tools.body import BodyArgument, CannotBeTool, body_of, body_schema
 from engine.tools.descriptions import annotations_of, description_of, title_of
 from engine.tools.request_values import ToolArguments
-from engine.tools.schemas import MAX_DESCRIPTION, Schema, Schemas, edit_members, references
+from engine.tools.schema_keywords import MAX_DESCRIPTION
+from engine.tools.schemas import Schema, Schemas, edit_members, references
 from engine.tools.texts import plain_text
 from engine.values.caller import Caller
 from engine.values.media_types import is_json
