@@ -53,11 +53,11 @@ class ToolCatalogs:
         return catalog
 
     def _remote(self, listings: Sequence[Listing]) -> list[RemoteTool]:
-        found = [
+        entries = [
             (server, lists.server.upstream, listing)
             for (server, lists), listing in zip(self._lists, listings, strict=True)
         ]
-        return tools_of_servers(self._server, self._tools, found)
+        return tools_of_servers(self._server, self._tools, entries)
 
 
 def tools_of_servers(
@@ -67,7 +67,7 @@ def tools_of_servers(
 ) -> list[RemoteTool]:
     """The tools that an entry of mcp takes of other servers, with names that none of its `others`
     has."""
-    found: list[RemoteTool] = []
+    tools: list[RemoteTool] = []
     for server, upstream, listing in listings:
-        found += remote_tools(listing, server, upstream, entry)
-    return unique(found, [tool.name for tool in others], entry.name)
+        tools += remote_tools(listing, server, upstream, entry)
+    return unique(tools, [tool.name for tool in others], entry.name)

@@ -50,25 +50,25 @@ class Tool:
 
 def tools_of(plan: Plan, server: McpServer) -> tuple[Tool, ...]:
     """The tools of a server of a plan, in the order of their names."""
-    tools, _ = made_tools(plan, server)
+    tools, _ = tools_and_refusals(plan, server)
     return tools
 
 
-def tool_of(plan: Plan, server: McpServer, named: NamedRoute) -> Tool:
+def tool_of(plan: Plan, server: McpServer, named_route: NamedRoute) -> Tool:
     """One tool of a server. Raises CannotBeTool."""
-    return _Maker(plan, named.route.operation.spec).tool(named, server)
+    return _Maker(plan, named_route.route.operation.spec).tool(named_route, server)
 
 
-def made_tools(plan: Plan, server: McpServer) -> tuple[tuple[Tool, ...], dict[str, str]]:
+def tools_and_refusals(plan: Plan, server: McpServer) -> tuple[tuple[Tool, ...], dict[str, str]]:
     """The tools of a server, and why each operation of it that cannot be a tool is none."""
     makers: dict[str, _Maker] = {}
     tools, refusals = [], {}
-    for named in plan.tools.get(server.name, ()):
-        operation = named.route.operation
+    for named_route in plan.tools.get(server.name, ()):
+        operation = named_route.route.operation
         if operation.spec not in makers:
             makers[operation.spec] = _Maker(plan, operation.spec)
         try:
-            tools.append(makers[operation.spec].tool(named, server))
+            tools.append(makers[operation.spec].tool(named_route, server))
         except CannotBeTool as error:
             refusals[operation.id] = str(error)
     return tuple(tools), refusals
@@ -82,8 +82,8 @@ class _Maker:
         self._requests = Schemas(library)
         self._answers = Schemas(library, answers=True)
 
-    def tool(self, named: NamedRoute, server: McpServer) -> Tool:
-        route, changes = named.route, named.changes
+    def tool(self, named_route: NamedRoute, server: McpServer) -> Tool:
+        route, changes = named_route.route, named_route.changes
         item, node = _nodes(self._requests, route)
         arguments = {a.name: a for a in parameters_of(route, item, node)}
         body = body_of(route, node)
@@ -96,7 +96,7 @@ class _Maker:
             _, answer_node = _nodes(self._answers, route)
             output = output_schema(answer_node, self._answers)
         return Tool(
-            name=named.name,
+            name=named_route.name,
             title=changes.title or title_of(node),
             description=changes.description or description_of(node, route.operation),
             input_schema=self._input_schema(parts, node, changes),
@@ -146,19 +146,19 @@ class _Maker:
         assert parts.body is not None
         schema = body_schema(parts.body, node, self._requests)
         prefix = f"{BODY}."
-        unlisted = {*parts.members, *(n.removeprefix(prefix) for n in parts.hidden)}
-        described = {
+        hidden_members = {*parts.members, *(n.removeprefix(prefix) for n in parts.hidden)}
+        descriptions = {
             name.removeprefix(prefix): each.description
             for name, each in changes.arguments.items()
             if name.startswith(prefix) and each.description
         }
 
         def edit(name: str, member: Schema) -> Schema | None:
-            if name in unlisted:
+            if name in hidden_members:
                 return None
-            return {**member, "description": described[name]} if name in described else member
+            return {**member, "description": descriptions[name]} if name in descriptions else member
 
-        edits = unlisted or described
+        edits = hidden_members or descriptions
         return edit_members(schema, self._requests, edit) if edits else schema
 
 
@@ -175,12 +175,12 @@ def _with_changes(
     arguments: Mapping[str, Argument], body: BodyArgument | None, changes: ToolConfig
 ) -> ToolArguments:
     """The arguments with the values that the config fixes, and without those that it hides."""
-    known = {*arguments, *([BODY] if body is not None else [])}
-    known |= {f"{BODY}.{name}" for name in (body.members if body is not None else ())}
+    names = {*arguments, *([BODY] if body is not None else [])}
+    names |= {f"{BODY}.{name}" for name in (body.members if body is not None else ())}
     values, members, hidden = dict[str, Any](), dict[str, Any](), set[str]()
     for name, change in changes.arguments.items():
         is_member = name.startswith(f"{BODY}.")
-        if name not in known and not (is_member and body is not None and not body.members):
+        if name not in names and not (is_member and body is not None and not body.members):
             continue  # of a wildcard, for other tools
         if change.values and is_member:
             members[name.removeprefix(f"{BODY}.")] = change.values[0]

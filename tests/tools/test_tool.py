@@ -5,7 +5,7 @@ import json
 import jsonschema_rs
 
 from engine.tools.listed_tool import list_entry
-from engine.tools.tool import made_tools, tools_of
+from engine.tools.tool import tools_and_refusals, tools_of
 from tests.support.tool_plans import shop_plan, shop_tools
 
 
@@ -68,5 +68,5 @@ paths:
       responses: {"200": {description: ok}}
 """
     plan = shop_plan(tmp_path, document)
-    tools, refusals = made_tools(plan, plan.config.mcp["shop"])
+    tools, refusals = tools_and_refusals(plan, plan.config.mcp["shop"])
     assert (tools, refusals) == ((), {"shop.put": "the parts of multipart/mixed have no names"})
