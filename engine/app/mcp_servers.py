@@ -32,10 +32,11 @@ from engine.plan.route import Plan, Route
 from engine.plan.tool_servers import used_upstreams
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
+from engine.tools.listed_tool import ListedTool
 from engine.tools.models.model_tool import ModelTool, model_tools
 from engine.tools.protocol.messages import error_object
 from engine.tools.protocol.server import Server
-from engine.tools.tool import ListedTool, tools_of
+from engine.tools.tool import tools_of
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 

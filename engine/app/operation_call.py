@@ -70,13 +70,13 @@ class OperationCall:
         except ValueError as error:
             raise CannotCall(str(error)) from error
         path, _, query = written.target.partition("?")
-        found = self._routes.candidate(operation.id, written.method, path, query)
-        if found is None:
+        candidate = self._routes.candidate(operation.id, written.method, path, query)
+        if candidate is None:
             names = ", ".join(values.path)
             raise CannotCall(f"{names}: with this value the path is that of another operation")
         return OperationRequest(
             *(written.method, path, query, environ, written.body),
-            *(found.resource.mount, found.variables),
+            *(candidate.resource.mount, candidate.variables),
         )
 
     def send(

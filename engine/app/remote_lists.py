@@ -50,7 +50,7 @@ class RemoteLists:
         self.server, self._clock = server, clock
         self._entries: LRUCache[str, _Entry] = LRUCache(_MAX_LISTS)
         self._counts = {"received": 0, "failed": 0}
-        self._reported = ""
+        self._last_report = ""
         self._held = 0
 
     def listing(self, environ: Mapping[str, Any]) -> Listing:
@@ -98,13 +98,13 @@ class RemoteLists:
 
     def _report(self, listing: Listing) -> None:
         """Log what is held back, when that changes."""
-        self._held = len(listing.held)
-        if (reported := repr(listing.held)) == self._reported:
+        self._held = len(listing.held_tools)
+        if (report := repr(listing.held_tools)) == self._last_report:
             return
-        self._reported = reported
-        if listing.held:
+        self._last_report = report
+        if listing.held_tools:
             names = format_names(
-                [f"{held.name!r} ({held.reason})" for held in listing.held], _MAX_NAMED
+                [f"{held.name!r} ({held.reason})" for held in listing.held_tools], _MAX_NAMED
             )
             hint = "`modelway tools` shows them; review, then `modelway tools pin`"
             name = self.server.upstream.name

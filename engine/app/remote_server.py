@@ -82,11 +82,11 @@ class RemoteServer:
         """Call a tool as `caller`, who is at this IP address, for the message of an exchange.
         Raises AbortConnection where the connection of a caller would be cut, and if the caller
         disconnects."""
-        found: list[ToolResult] = []
+        results: list[ToolResult] = []
 
         def last(exchange: Exchange) -> Response:
-            found.append(self._result(exchange, tool, arguments))
-            body = orjson.dumps({"content": list(found[0].content)})
+            results.append(self._result(exchange, tool, arguments))
+            body = orjson.dumps({"content": list(results[0].content)})
             return Response(200, [("content-type", _JSON)], body)
 
         exchange = self._exchange(
@@ -103,8 +103,8 @@ class RemoteServer:
             exchange.record.bytes_out = len(response.body)
         finally:
             exchange.end()
-        if response.status == 200 and found:
-            return found[0]
+        if response.status == 200 and results:
+            return results[0]
         return result_of(Answer(response.status, response.headers, response.body), tool.name)
 
     def pages(self, environ: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -155,9 +155,9 @@ class RemoteServer:
 
     def _session_or_error(self, key: Hashable, exchange: Exchange) -> RemoteSession:
         """The session of a caller. Raises GatewayError if it cannot be begun."""
-        found = self._sessions.get(key, time.monotonic())
-        if found is not None:
-            return found
+        session = self._sessions.get(key, time.monotonic())
+        if session is not None:
+            return session
         with self._side(exchange.environ, exchange) as side:
             try:
                 return self._session(key, side)
@@ -178,8 +178,8 @@ class RemoteServer:
         )
         self._is_modern = session.is_modern
         if not session.is_modern:
-            for ended in self._sessions.put(key, session, time.monotonic()):
-                gevent.spawn(self._end, ended)
+            for old_session in self._sessions.put(key, session, time.monotonic()):
+                gevent.spawn(self._end, old_session)
         return session
 
     def _end(self, session: RemoteSession) -> None:
@@ -196,8 +196,8 @@ class RemoteServer:
 
     def _identity(self, environ: Mapping[str, Any]) -> str:
         """Equal for callers whose headers that are passed on are equal."""
-        passed = self.forwarded(environ)
-        return sha256(repr(passed).encode()).hexdigest() if passed else ""
+        headers = self.forwarded(environ)
+        return sha256(repr(headers).encode()).hexdigest() if headers else ""
 
     @contextmanager
     def _side(
@@ -268,8 +268,8 @@ def _read(
                 break
         result = reader.result()
     except RemoteError as error:
-        known = error if is_answer or error.code else None
-        return RemoteAnswer(status, error=known, session=session)
+        failure = error if is_answer or error.code else None
+        return RemoteAnswer(status, error=failure, session=session)
     return RemoteAnswer(status, result if is_answer else None, session=session)
 
 

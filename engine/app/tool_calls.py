@@ -94,7 +94,7 @@ class ToolCalls:
         if body.in_memory is None:
             exchange.on_end.append(body.close)
         address = caller_address(exchange.environ, self._proxies)
-        exchange.content = Content(_JSON, self._prepared(exchange, bytes(body.buffer), address))
+        exchange.content = Content(_JSON, self._prepare(exchange, bytes(body.buffer), address))
         return following(exchange)
 
     def handle(self, exchange: Exchange) -> Response:
@@ -112,22 +112,22 @@ class ToolCalls:
             return Response(reply.status, [])
         return Response(reply.status, [("content-type", _JSON)], reply.body)
 
-    def _prepared(self, exchange: Exchange, body: bytes, address: str) -> Reply | Prepared:
+    def _prepare(self, exchange: Exchange, body: bytes, address: str) -> Reply | Prepared:
         head, record = _head(exchange.environ), exchange.record
         try:
             request = self._server.read(head, body)
         except Refusal as refusal:
-            if (refused := refusal.request) is not None:
-                record.mcp = self._message(refused, "", exchange, address)
-            else:
+            if refusal.request is None:
                 record.mcp = McpMessage(self._name)
+            else:
+                record.mcp = self._message(refusal.request, "", exchange, address)
             return refusal.reply
         catalog = exchange.content.value
         catalog = catalog if isinstance(catalog, Catalog) else self._catalogs.fixed
         answer = self._server.answer(request, exchange.caller, catalog)
         if isinstance(answer, ToolCall):
             message = self._message(request, answer.tool.name, exchange, address)
-            prepared = self._prepared_call(answer, message, exchange, address)
+            prepared = self._prepare_call(answer, message, exchange, address)
             if not isinstance(prepared, Reply):
                 return prepared
             answer = prepared
@@ -138,7 +138,7 @@ class ToolCalls:
         record.mcp = message
         return answer
 
-    def _prepared_call(
+    def _prepare_call(
         self, call: ToolCall, message: McpMessage, exchange: Exchange, address: str
     ) -> Reply | Prepared:
         """The call with its request, or the error for arguments that are none."""
@@ -185,16 +185,16 @@ class ToolCalls:
         )
         tool, request = prepared.tool, prepared.call.request
         try:
-            called, response = prepared.operation.send(prepared.sent, caller, exchange.request_id)
+            inner, response = prepared.operation.send(prepared.sent, caller, exchange.request_id)
             try:
                 answer = self._answer(exchange, prepared, response)
             finally:
-                called.end()
+                inner.end()
         except AbortConnection as error:
             if error.reason is AbortReason.CALLER_LEFT:
                 raise
-            broken = text_result(f"The answer broke off: {error.strerror}", is_error=True)
-            return self._server.reply(request, broken)
+            error_result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
+            return self._server.reply(request, error_result)
         if isinstance(tool, ModelTool) and answer.status < 400:
             return self._server.reply(request, model_result(tool, answer))
         needs_structure = tool.output_schema is not None
@@ -225,17 +225,17 @@ class ToolCalls:
         most = tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
         body, broke_off = response.body, False
         if not isinstance(body, bytes):
-            body, broke_off = _received(body, most)
+            body, broke_off = _receive(body, most)
         if len(body) <= most:
             return Answer(response.status, response.headers, body, broke_off=broke_off)
         sent, link = prepared.sent, ""
         if sent.method == "GET":
             link = base_of(exchange, self._config) + sent.target
-        body, size = body[:most], _announced(response.headers)
+        body, size = body[:most], _content_length(response.headers)
         return Answer(response.status, response.headers, body, link, size, complete=False)
 
 
-def _received(pieces: Iterable[bytes], most: int) -> tuple[bytes, bool]:
+def _receive(pieces: Iterable[bytes], most: int) -> tuple[bytes, bool]:
     """The beginning of a body, a bit longer than `most` bytes if that is not all, and whether it
     broke off. Raises AbortConnection if the caller has left."""
     body = bytearray()
@@ -272,7 +272,7 @@ def _head(environ: Mapping[str, Any]) -> Head:
     )
 
 
-def _announced(headers: Sequence[tuple[str, str]]) -> int | None:
+def _content_length(headers: Sequence[tuple[str, str]]) -> int | None:
     """The size of a body by its Content-Length."""
     length = next((value for name, value in headers if name.lower() == "content-length"), "")
     return int(length) if length.isdecimal() and len(length) < 19 else None

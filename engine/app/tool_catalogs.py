@@ -11,9 +11,9 @@ from cachetools import LRUCache
 from engine.app.remote_lists import RemoteLists
 from engine.config.mcp import McpServer, ToolServer
 from engine.plan.route import ToolUpstream
+from engine.tools.listed_tool import ListedTool
 from engine.tools.protocol.catalog import Catalog, MayUse
 from engine.tools.remote.listing import Listing, RemoteTool, remote_tools, unique
-from engine.tools.tool import ListedTool
 
 _MAX_CATALOGS = 16
 """Catalogs that are kept: one for all callers, unless their headers are passed on."""
@@ -53,11 +53,11 @@ class ToolCatalogs:
         return catalog
 
     def _remote(self, listings: Sequence[Listing]) -> list[RemoteTool]:
-        found = [
+        entries = [
             (server, lists.server.upstream, listing)
             for (server, lists), listing in zip(self._lists, listings, strict=True)
         ]
-        return tools_of_servers(self._server, self._tools, found)
+        return tools_of_servers(self._server, self._tools, entries)
 
 
 def tools_of_servers(
@@ -67,7 +67,7 @@ def tools_of_servers(
 ) -> list[RemoteTool]:
     """The tools that an entry of mcp takes of other servers, with names that none of its `others`
     has."""
-    found: list[RemoteTool] = []
+    tools: list[RemoteTool] = []
     for server, upstream, listing in listings:
-        found += remote_tools(listing, server, upstream, entry)
-    return unique(found, [tool.name for tool in others], entry.name)
+        tools += remote_tools(listing, server, upstream, entry)
+    return unique(tools, [tool.name for tool in others], entry.name)

@@ -70,7 +70,7 @@ class ToolServer:
 
     def takes(self, tool: str) -> bool:
         """Whether a tool is taken, by the server's name for it."""
-        return not self.patterns or taken(tool, self.patterns)
+        return not self.patterns or selects(tool, self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class ModelTool:
     at: Path
 
 
-def taken(name: str, patterns: Sequence[str]) -> bool:
+def selects(name: str, patterns: Sequence[str]) -> bool:
     """Whether a list of patterns takes a name: the last that matches it decides."""
     for pattern in reversed(patterns):
         if matches(name, pattern.removeprefix(EXCEPT)):
@@ -109,14 +109,14 @@ class McpServer:
     def takes(self, operation: str) -> bool:
         """Whether an operation is a tool of this server, unless it is hidden: the last pattern that
         matches it decides."""
-        return taken(operation, [pattern for pattern, _ in self.operations])
+        return selects(operation, [pattern for pattern, _ in self.operations])
 
     def changes(self, operation: str) -> ToolConfig:
         """The changes of the tool of an operation: of all entries that match it, those with a
         longer name over those with a shorter one, and its own over all."""
-        found = [name for name in self.tools if matches(operation, name)]
+        patterns = [name for name in self.tools if matches(operation, name)]
         changes = NO_CHANGES
-        for name in sorted(found, key=lambda each: ("*" not in each, len(each))):
+        for name in sorted(patterns, key=lambda each: ("*" not in each, len(each))):
             entry = self.tools[name]
             if "*" in name:  # these are for one operation, which `plan` says
                 entry = replace(entry, name="", title="", description="")

@@ -19,23 +19,24 @@ from engine.edge.inside_call import InsideCalls
 from engine.exchange.services import Services
 from engine.plan.route import Plan, ToolUpstream
 from engine.plan.tool_servers import tool_upstreams
+from engine.tools.listed_tool import ListedTool
 from engine.tools.models.model_tool import model_tools
-from engine.tools.remote.listing import Held, Listing, listing_of, pinned_listing
+from engine.tools.remote.listing import HeldTool, Listing, listing_of, pinned_listing
 from engine.tools.remote.replies import RemoteError
-from engine.tools.tool import ListedTool, tools_of
+from engine.tools.tool import tools_of
 from engine.upstream.client.client import Client
 from engine.values.errors import AbortConnection, GatewayError
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ServerListing:
     """What a server lists; `problem` says why it did not, "" if it did."""
 
     listing: Listing
     problem: str = ""
 
 
-def fetch(config: Config, upstreams: Sequence[ToolUpstream]) -> dict[str, Listed]:
+def fetch(config: Config, upstreams: Sequence[ToolUpstream]) -> dict[str, ServerListing]:
     """What these servers of a config list, by the names of their upstreams. Each is asked for at
     most LIST_SECONDS."""
     services = Services()
@@ -51,47 +52,52 @@ def fetch(config: Config, upstreams: Sequence[ToolUpstream]) -> dict[str, Listed
     return {name: task.get() for name, task in tasks.items()}
 
 
-def _fetch(upstream: ToolUpstream, parts: Parts) -> Listed:
+def _fetch(upstream: ToolUpstream, parts: Parts) -> ServerListing:
     server = RemoteServer(upstream, parts)
     try:
         with gevent.Timeout(LIST_SECONDS):
             listing = listing_of(upstream, server.pages({}))
     except gevent.Timeout:
-        return Listed(pinned_listing(upstream), f"no answer within {LIST_SECONDS:g} s")
+        return ServerListing(pinned_listing(upstream), f"no answer within {LIST_SECONDS:g} s")
     except (RemoteError, GatewayError, AbortConnection) as error:
-        return Listed(pinned_listing(upstream), str(error))
+        return ServerListing(pinned_listing(upstream), str(error))
     finally:
         server.close()
-    return Listed(listing)
+    return ServerListing(listing)
 
 
 def unpinned(config: Config, names: Sequence[str]) -> list[ToolUpstream]:
     """The MCP servers of these names, as if their tools were not pinned."""
-    known = tool_upstreams(config)
-    return [replace(known[name], pins=None) for name in names]
+    upstreams = tool_upstreams(config)
+    return [replace(upstreams[name], pins=None) for name in names]
 
 
-def all_tools(plan: Plan, server: McpServer, listed: dict[str, Listed]) -> list[ListedTool]:
+def all_tools(
+    plan: Plan, server: McpServer, listings: dict[str, ServerListing]
+) -> list[ListedTool]:
     """The tools of a server of ours, in the order of their names."""
     fixed: list[ListedTool] = [*tools_of(plan, server), *model_tools(plan, server)]
     upstreams = plan.tool_upstreams
-    found = [
-        (each, upstreams[each.upstream], listed[each.upstream].listing) for each in server.servers
+    entries = [
+        (each, upstreams[each.upstream], listings[each.upstream].listing) for each in server.servers
     ]
-    return sorted([*fixed, *tools_of_servers(server, fixed, found)], key=lambda tool: tool.name)
+    return sorted([*fixed, *tools_of_servers(server, fixed, entries)], key=lambda tool: tool.name)
 
 
-def held_back(server: McpServer, listed: dict[str, Listed]) -> Iterator[tuple[str, Held]]:
+def held_back(
+    server: McpServer, listings: dict[str, ServerListing]
+) -> Iterator[tuple[str, HeldTool]]:
     """The tools that a server of ours does not list, each with the upstream of its server."""
     for each in server.servers:
-        for held in listed[each.upstream].listing.held:
+        for held in listings[each.upstream].listing.held_tools:
             if each.takes(held.name):
                 yield each.upstream, held
 
 
-def offline_listings(plan: Plan) -> dict[str, Listed]:
+def offline_listings(plan: Plan) -> dict[str, ServerListing]:
     """The pinned tools of all servers, of which none is asked."""
-    return {
-        name: Listed(pinned_listing(upstream), "" if upstream.pins else "its tools are not pinned")
-        for name, upstream in plan.tool_upstreams.items()
-    }
+    listings = {}
+    for name, upstream in plan.tool_upstreams.items():
+        problem = "" if upstream.pins else "its tools are not pinned"
+        listings[name] = ServerListing(pinned_listing(upstream), problem)
+    return listings

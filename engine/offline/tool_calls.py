@@ -20,26 +20,25 @@ CODE = "invalid_arguments"
 def find_tool(plan: Plan, name: str) -> Tool:
     """The tool of this name, `NAME` or, if several servers have it, `SERVER/NAME`. Raises
     ValueError for an unknown one."""
-    found = [
-        (s, named) for s, named in _all(plan) if name in (named.name, f"{s.name}/{named.name}")
-    ]
-    if len(found) == 1:
-        return tool_of(plan, *found[0])
-    if found:
-        names = " or ".join(f"{server.name}/{named.name}" for server, named in found)
+    tools = [*_all(plan)]
+    matches = [(s, tool) for s, tool in tools if name in (tool.name, f"{s.name}/{tool.name}")]
+    if len(matches) == 1:
+        return tool_of(plan, *matches[0])
+    if matches:
+        names = " or ".join(f"{server.name}/{tool.name}" for server, tool in matches)
         raise ValueError(f"several servers have a tool '{name}': write {names}")
-    known = [named.name for _, named in _all(plan)]
-    if not known:
+    if not tools:
         none = "the config has no tools of operations; write them under mcp:"
         raise ValueError(f"unknown tool '{name}'" if plan.config.mcp else none)
-    by_operation = [n.name for _, n in _all(plan) if n.route.operation.id == name]
-    hint = f"did you mean '{by_operation[0]}'?" if by_operation else did_you_mean(name, known)
+    by_operation = [tool.name for _, tool in tools if tool.route.operation.id == name]
+    hint = f"did you mean '{by_operation[0]}'?" if by_operation else ""
+    hint = hint or did_you_mean(name, [tool.name for _, tool in tools])
     raise ValueError(f"unknown tool '{name}'; {hint or '`modelway tools` lists them'}")
 
 
 def _all(plan: Plan) -> Iterator[tuple[McpServer, NamedRoute]]:
     for server in plan.config.mcp.values():
-        yield from ((server, named) for named in plan.tools.get(server.name, ()))
+        yield from ((server, tool) for tool in plan.tools.get(server.name, ()))
 
 
 def request_of(plan: Plan, tool: Tool, arguments: Mapping[str, Any], address: str) -> Request:

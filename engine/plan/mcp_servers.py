@@ -84,10 +84,10 @@ def _name(
     operation, most = candidate.route.operation, longest(server.name)
     name = tool_name(operation.name, most)
     if (first := names.get(name.lower())) is not None:
-        wanted, name = name, tool_name(operation.id, most)
+        plain, name = name, tool_name(operation.id, most)
         if name.lower() in names:
             name = shortened(f"{name}_", operation.id, most)
-        message = f"{operation.id} is the tool '{name}': {first.route.operation.id} is '{wanted}'"
+        message = f"{operation.id} is the tool '{name}': {first.route.operation.id} is '{plain}'"
         hint = f"write `tools: {{{operation.id}: {{name: ...}}}}` for a name of your choice"
         at = (*server.at, "operations")
         findings.note(config.source, at, Level.WARNING, "MW337", message, hint, key=True)
@@ -109,9 +109,9 @@ def _check_path(
     if path.endswith("/sse"):
         hint = "write another path, for example /mcp; clients speak the transport of 2024 there"
         findings.error(config.source, at, "MW338", f"'{server.path}' ends in /sse", hint)
-    taken = config.console.page_at(path)
-    if taken or path in config.telemetry.public_pages:
-        message = f"{path} is the path of the gateway's {taken or 'own page'}"
+    page = config.console.page_at(path)
+    if page or path in config.telemetry.public_pages:
+        message = f"{path} is the path of the gateway's {page or 'own page'}"
         findings.error(config.source, at, "MW338", message, "write another path")
     for route in routes:
         if any(template == path for template, _ in route.templates):
@@ -156,11 +156,11 @@ def _check_pattern(
     """Note a name or wildcard that matches no served operation."""
     is_excluded = pattern.startswith(EXCEPT)
     pattern = pattern.removeprefix(EXCEPT)
-    found = [operations[name] for name in served if matches(name, pattern)]
-    if found and found[0].websocket and "*" not in pattern and not is_excluded:
+    candidates = [operations[name] for name in served if matches(name, pattern)]
+    if candidates and candidates[0].websocket and "*" not in pattern and not is_excluded:
         message = f"{pattern} is a WebSocket, which is no tool"
         findings.error(config.source, at, "MW335", message, "remove it")
-    if found:
+    if candidates:
         return
     if any(matches(name, pattern) for name in operations):
         message, hint = f"no route serves '{pattern}'", "add it to a route"

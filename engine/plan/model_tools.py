@@ -43,10 +43,10 @@ def check_models(
     """Note models that a tool cannot ask, and kinds of tools that no route serves."""
     for server in config.mcp.values():
         for tool in server.models:
-            for named in tools.get(server.name, ()):
-                if named.name.lower() == tool.name:
+            for named_route in tools.get(server.name, ()):
+                if named_route.name.lower() == tool.name:
                     message = f"two tools named '{tool.name}'"
-                    hint = f"give {named.route.operation.id} another name under `tools`"
+                    hint = f"give {named_route.route.operation.id} another name under `tools`"
                     findings.error(config.source, tool.at, "MW336", message, hint, key=True)
             route = route_of(tool.name, routes)
             if route is None:

@@ -28,16 +28,18 @@ def check_changes(
     findings: Findings,
 ) -> None:
     """Note each change of an argument that has no effect or makes no call possible."""
-    for server, listed in tools.items():
+    for server, named_routes in tools.items():
         for pattern, entry in config.mcp[server].tools.items():
             if entry.arguments:
-                routes = [named.route for named in listed if _is_of(named, entry)]
+                routes = [
+                    named_route.route for named_route in named_routes if _is_of(named_route, entry)
+                ]
                 _Checks(config, specifications, findings).check(pattern, entry, routes)
 
 
-def _is_of(named: NamedRoute, entry: ToolConfig) -> bool:
+def _is_of(named_route: NamedRoute, entry: ToolConfig) -> bool:
     """Whether an entry changes a tool."""
-    arguments = named.changes.arguments
+    arguments = named_route.changes.arguments
     return all(name in arguments for name in entry.arguments) and any(
         arguments[name] is change for name, change in entry.arguments.items()
     )
@@ -52,15 +54,15 @@ class _Checks:
     def check(self, pattern: str, entry: ToolConfig, routes: Sequence[Route]) -> None:
         tools = [_Tool(route, self._specifications[route.operation.spec]) for route in routes]
         for name, change in entry.arguments.items():
-            having = [tool for tool in tools if tool.has(name)]
-            if tools and not having:
+            tools_with_name = [tool for tool in tools if tool.has(name)]
+            if tools and not tools_with_name:
                 names = [*tools[0].names()]
-                listed = ", ".join(names[:_MAX_NAMED]) or "none"
-                hint = did_you_mean(name, names) or f"it has {listed}"
+                text = ", ".join(names[:_MAX_NAMED]) or "none"
+                hint = did_you_mean(name, names) or f"it has {text}"
                 of = pattern if "*" in pattern else tools[0].route.operation.id
                 message = f"'{name}' is no argument of {of}"
                 self._error(change, message, hint, key=True)
-            for tool in having:
+            for tool in tools_with_name:
                 if change.hide and not change.values and tool.is_required(name):
                     message = f"'{name}' of {tool.route.operation.id} is required"
                     self._error(change, message, "write `value: ...`, which is always sent")

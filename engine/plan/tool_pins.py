@@ -26,12 +26,12 @@ class InvalidPins(ValueError):
 
 def digest_of(tool: Definition) -> str:
     """The digest of a tool as a server lists it: of its name and of MEMBERS, as canonical JSON."""
-    pinned = {"name": tool.get("name"), **{key: tool[key] for key in MEMBERS if key in tool}}
-    text = orjson.dumps(pinned, option=orjson.OPT_SORT_KEYS)
+    members = {"name": tool.get("name"), **{key: tool[key] for key in MEMBERS if key in tool}}
+    text = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
     return f"sha256:{sha256(text).hexdigest()}"
 
 
-def written(server: str, tools: Iterable[Definition]) -> str:
+def pins_text(server: str, tools: Iterable[Definition]) -> str:
     """The text of the file for tools as a server lists them; `server` is its
     name."""
     entries = {}

@@ -95,22 +95,22 @@ def read(
 
 def tool_upstreams(config: Config) -> dict[str, ToolUpstream]:
     """The upstreams of a config without errors that are MCP servers."""
-    found = {}
+    upstreams = {}
     for upstream in config.upstreams.values():
         if upstream.mcp:
             pins = read(upstream, config, Findings())
             route, url = _route(upstream, config), urlsplit(upstream.mcp)
-            found[upstream.name] = ToolUpstream(
+            upstreams[upstream.name] = ToolUpstream(
                 *(upstream.name, route, url.path or "/", url.query),
                 *(upstream.forward_headers, pins),
             )
-    return found
+    return upstreams
 
 
 def used_upstreams(plan: Plan) -> list[ToolUpstream]:
     """Those whose tools are listed by a server of a plan."""
-    used = {each.upstream for server in plan.config.mcp.values() for each in server.servers}
-    return [plan.tool_upstreams[name] for name in plan.tool_upstreams if name in used]
+    names = {each.upstream for server in plan.config.mcp.values() for each in server.servers}
+    return [plan.tool_upstreams[name] for name in plan.tool_upstreams if name in names]
 
 
 def _route(upstream: UpstreamConfig, config: Config) -> Route:

@@ -141,8 +141,8 @@ class RequestWriter:
         for name, value in values.items():
             if value is None:
                 continue
-            known = self._writers.get((location, _folded(name, location)))
-            text = (known or parameter_writer(name, location)).write(value)
+            writer = self._writers.get((location, _folded(name, location)))
+            text = (writer or parameter_writer(name, location)).write(value)
             if text is not None:
                 yield name, text
 

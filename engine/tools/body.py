@@ -96,7 +96,7 @@ class BodyArgument:
 
     def _bytes(self, value: Any) -> tuple[bytes, str]:
         if len(self.media_types) == 1:
-            return decoded(value, BODY), self.media_type
+            return base64_bytes(value, BODY), self.media_type
         if not isinstance(value, Mapping):
             raise InvalidArguments(BODY, "expected an object with 'data' and 'media_type'")
         file = read_file(value, BODY)
@@ -166,10 +166,10 @@ def _bytes_schema(body: BodyArgument) -> Schema:
     description = body.description or f"The bytes of the body, {' or '.join(body.media_types)}."
     if len(body.media_types) == 1 and "*" not in body.media_type:
         return {**_BASE64, "description": description}
-    named = [name for name in body.media_types if "*" not in name]
+    names = [name for name in body.media_types if "*" not in name]
     kind: Schema = {"type": "string"}
-    if len(named) == len(body.media_types):
-        kind["enum"] = named
+    if len(names) == len(body.media_types):
+        kind["enum"] = names
     return {
         "type": "object",
         "description": description,
@@ -240,7 +240,7 @@ def _rule(route: Route, media_type: str, kind: str) -> BodyRule | None:
     return bodies.rules.get(media_type)
 
 
-def decoded(value: object, place: str) -> bytes:
+def base64_bytes(value: object, place: str) -> bytes:
     """The bytes of base64. Raises InvalidArguments."""
     if not isinstance(value, str):
         raise InvalidArguments(place, "expected a text in base64")
@@ -254,7 +254,7 @@ def read_file(value: object, place: str) -> File:
     """A file of `{data, filename, media_type}`, or of its base64 alone. Raises
     InvalidArguments."""
     if isinstance(value, str):
-        return File(decoded(value, place))
+        return File(base64_bytes(value, place))
     if not isinstance(value, Mapping) or "data" not in value:
         raise InvalidArguments(place, "expected an object with 'data', the content in base64")
     for name, text in value.items():
@@ -262,7 +262,7 @@ def read_file(value: object, place: str) -> File:
             raise InvalidArguments(f"{place}.{name}", "a file has no such member")
         if not isinstance(text, str):
             raise InvalidArguments(f"{place}.{name}", "expected a text")
-    content = decoded(value["data"], f"{place}.data")
+    content = base64_bytes(value["data"], f"{place}.data")
     return File(content, value.get("filename", ""), value.get("media_type", ""))
 
 

@@ -12,7 +12,7 @@ from engine.plan.tool_names import MAX_NAME, prefix
 from engine.source.problem import Findings, Level
 from engine.spec.operation import Operation
 from engine.tools.suspicions import ADDRESS, HIDDEN, INSTRUCTION, descriptions, suspicions
-from engine.tools.tool import Tool, made_tools
+from engine.tools.tool import Tool, tools_and_refusals
 from engine.values.units import format_count, format_names
 
 _MAX_NAMED = 4
@@ -20,14 +20,14 @@ _MAX_NAMED = 4
 
 def note_findings(plan: Plan, server: McpServer, findings: Findings) -> None:
     """Note the findings of the tools of a server."""
-    tools, refusals = made_tools(plan, server)
+    tools, refusals = tools_and_refusals(plan, server)
     _note_names(server, tools, plan, findings)
     for operation, reason in refusals.items():
         route = next(r for r in plan.routes if r.operation.id == operation)
         message = f"{operation} is left out of the tools of '{server.name}': {reason}"
         _note(route.operation, Level.WARNING, "MW480", message, "", findings)
     _note_websockets(server, plan, findings)
-    _note_adapted(server, tools, plan, findings)
+    _note_adaptations(server, tools, plan, findings)
     _note_suspicions(tools, plan, findings)
 
 
@@ -56,35 +56,37 @@ def _note_websockets(server: McpServer, plan: Plan, findings: Findings) -> None:
     operations = [route.operation for route in plan.routes if route.operation.websocket]
     names = [operation.id for operation in operations if server.takes(operation.id)]
     if names:
-        listed = format_names(names, _MAX_NAMED)
-        message = f"{format_count(len(names), 'WebSocket')} of these cannot be tools: {listed}"
+        text = format_names(names, _MAX_NAMED)
+        message = f"{format_count(len(names), 'WebSocket')} of these cannot be tools: {text}"
         at = (*server.at, "operations")
         findings.note(plan.config.source, at, Level.INFO, "MW480", message, key=True)
 
 
-def _note_adapted(server: McpServer, tools: Iterable[Tool], plan: Plan, findings: Findings) -> None:
+def _note_adaptations(
+    server: McpServer, tools: Iterable[Tool], plan: Plan, findings: Findings
+) -> None:
     """Note what was adapted or left out because known clients refuse it."""
-    renamed, lists = list[str](), list[str]()
+    renames, without_schema = list[str](), list[str]()
     for tool in tools:
         changes = server.changes(tool.operation)
         wants_output = server.output_schemas if changes.output_schema is None else True
         if wants_output and changes.output_schema is not False and tool.output_schema is None:
-            lists.append(tool.operation)
+            without_schema.append(tool.operation)
         for argument in tool.arguments.arguments.values():
             if argument.parameter != usable_name(argument.parameter):
-                renamed.append(f"{argument.parameter} of {tool.operation}")
+                renames.append(f"{argument.parameter} of {tool.operation}")
     at = server.at
-    if renamed:
-        message = f"arguments with characters that model vendors refuse: {_listed(renamed)}"
+    if renames:
+        message = f"arguments with characters that model vendors refuse: {_names_text(renames)}"
         hint = "they have _ in place of these, and the request has the name of the document"
         findings.note(plan.config.source, at, Level.INFO, "MW481", message, hint, key=True)
-    if lists:
-        message = f"no schema of the answer is listed for {_listed(lists)}"
+    if without_schema:
+        message = f"no schema of the answer is listed for {_names_text(without_schema)}"
         hint = "clients take only objects there, and a tool without a JSON object has none"
         findings.note(plan.config.source, at, Level.INFO, "MW481", message, hint, key=True)
 
 
-def _listed(names: list[str]) -> str:
+def _names_text(names: list[str]) -> str:
     return format_names(names, _MAX_NAMED)
 
 
@@ -96,20 +98,20 @@ def _note_suspicions(tools: Iterable[Tool], plan: Plan, findings: Findings) -> N
         node = plan.specifications[operation.spec].node(operation)
         source_texts = (node.text("summary"), node.text("description"))
         texts = dict.fromkeys([*source_texts, *descriptions(tool.input_schema)])
-        seen: set[str] = set()
+        kinds: set[str] = set()
         for text in texts:
             for kind, part in suspicions(text):
-                if kind in seen:
+                if kind in kinds:
                     continue
-                seen.add(kind)
+                kinds.add(kind)
                 if kind == ADDRESS:
                     if text not in source_texts or part in tool.description:
                         addresses.setdefault(operation.spec, []).append((operation, part))
                     continue
                 _note_suspicion(operation, kind, part, findings)
-    for found in addresses.values():
-        operation, part = found[0]
-        names = _listed([each.id for each, _ in found])
+    for entries in addresses.values():
+        operation, part = entries[0]
+        names = _names_text([each.id for each, _ in entries])
         message = f"descriptions that models read have URLs, as '{part}': {names}"
         hint = "a model may open them; write `description` under `tools:` where that is no use"
         _note(operation, Level.WARNING, "MW484", message, hint, findings)

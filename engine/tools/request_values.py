@@ -42,10 +42,10 @@ class ToolArguments:
         if not isinstance(arguments, Mapping):
             raise InvalidArguments("", "the arguments must be an object")
         self._refuse_unknown(arguments)
-        given = {**arguments, **self.values}
+        values = {**arguments, **self.values}
         parts: dict[str, dict[str, Any]] = {key: {} for key in _KEYS.values()}
         for argument in self.arguments.values():
-            value = given.get(argument.name)
+            value = values.get(argument.name)
             if value is None:
                 if argument.required:
                     raise InvalidArguments(argument.name, "it is required")
@@ -55,7 +55,7 @@ class ToolArguments:
                 parts["query"].update(_whole_query(argument, value))
             else:
                 parts[_KEYS[argument.location]][argument.parameter] = value
-        body, media_type = self._body(given)
+        body, media_type = self._body(values)
         return RequestValues(**parts, body=body, media_type=media_type)
 
     def _refuse_unknown(self, arguments: Mapping[str, Any]) -> None:
@@ -68,10 +68,10 @@ class ToolArguments:
             hint = hint or f"it has {', '.join(names) or 'none'}"
             raise InvalidArguments(str(name), f"the tool has no such argument; {hint}")
 
-    def _body(self, given: Mapping[str, Any]) -> tuple[Any, str]:
+    def _body(self, values: Mapping[str, Any]) -> tuple[Any, str]:
         if self.body is None:
             return MISSING, ""
-        value = given.get(BODY, MISSING)
+        value = values.get(BODY, MISSING)
         if isinstance(value, Mapping):
             for name in self._unlisted_members():
                 if name in value:

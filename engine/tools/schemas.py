@@ -3,8 +3,8 @@ than they must be.
 
 The law: what a schema accepts stays the same, but for what agents must not send (read-only
 members). References lead to `$defs`, cycles too; a small target stands in place of its reference.
-Keywords that clients do not know, or that only documents have, are left out. Names of `$defs`
-depend on nothing but the document.
+Keywords that clients do not know, or that only documents have, are left out
+(`schema_keywords.py`). Names of `$defs` depend on nothing but the document.
 """
 
 from __future__ import annotations
@@ -17,41 +17,27 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from engine.source.problem import Path
-from engine.spec.document import discriminators, patterns
+from engine.spec.document import discriminators
 from engine.spec.document.node import Library, Node
 from engine.spec.document.schema_keywords import (
-    SOURCE_PATTERN,
     SUBSCHEMA_LISTS,
     SUBSCHEMAS,
 )
 from engine.spec.document.schema_types import is_marked
-from engine.tools.texts import plain_text
+from engine.tools.schema_keywords import adapt_bounds, adapt_format, copy_keyword
 from engine.values.trees import Json
 
 Schema = Json
 _Place = tuple[FilePath, Path]
 
 REF = "#/$defs/"
-MAX_DESCRIPTION = 400
-"""Characters of the description of an argument or of one of its members."""
 _MAX_INLINE = 160
 """Characters of the JSON of a target that stands in place of its reference."""
-_MAX_LITERAL = 200
 _MAX_LEVELS = 32
 """References within references that `edit_members` follows, as all readers of members do."""
 _PLAIN = ("enum", "type", "default", "example", "examples")
 """Keywords of a target without schemas in it, whose values may be lists."""
 
-_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
-_FORMATS = frozenset(
-    {"date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"}
-)
-"""Formats of JSON Schema; Gemini's API refuses others in the schemas of some clients."""
-_BOUNDS = frozenset(
-    {"minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"}
-    | {"minProperties", "maxProperties", "minContains", "maxContains", "uniqueItems"}
-    | {"exclusiveMinimum", "exclusiveMaximum"}
-)
 _MAPPINGS = ("properties", "patternProperties", "dependentSchemas")
 _LIST_OF_SCHEMAS = frozenset(SUBSCHEMA_LISTS)
 _ONE_SCHEMA = frozenset(SUBSCHEMAS) - {"additionalItems", "contentSchema"}
@@ -87,14 +73,14 @@ class Schemas:
 
     def definitions(self, names: Iterable[str]) -> dict[str, Schema]:
         """The `$defs` of these names and of all that they refer to, in the order of names."""
-        queue, found = [*names], dict[str, Schema]()
+        queue, schemas = [*names], dict[str, Schema]()
         while queue:
             name = queue.pop()
-            if name not in found:
+            if name not in schemas:
                 definition = self._definition(name)
-                found[name] = definition.schema
+                schemas[name] = definition.schema
                 queue += definition.names
-        return dict(sorted(found.items()))
+        return dict(sorted(schemas.items()))
 
     def _definition(self, name: str) -> _Definition:
         """The converted target of this name. Raises KeyError for one that `name` has not given."""
@@ -202,7 +188,7 @@ class _Conversion:
                 if isinstance(each, Mapping):
                     schema[key] = self._members(each)
             else:
-                _keep(schema, key, each)
+                copy_keyword(schema, key, each)
         self._adapt(value, schema)
         return schema
 
@@ -221,14 +207,14 @@ class _Conversion:
                 allowed = discriminators.values_of(branch, name, node.follow)
                 if not texts or (allowed is not None and not allowed & others):
                     continue
-                own = (discriminators.reference_of(branch) or "").rpartition("/")[2]
-                texts = [text for text in texts if text != own] or texts
-                named = {"properties": {name: {"enum": texts}}}
-                converted = schema[keyword][index]
+                component = (discriminators.reference_of(branch) or "").rpartition("/")[2]
+                texts = [text for text in texts if text != component] or texts
+                choice = {"properties": {name: {"enum": texts}}}
+                branch_schema = schema[keyword][index]
                 schema[keyword][index] = (
-                    {"allOf": [converted, named]}
-                    if "properties" in converted
-                    else {**converted, **named}
+                    {"allOf": [branch_schema, choice]}
+                    if "properties" in branch_schema
+                    else {**branch_schema, **choice}
                 )
 
     def _members(self, members: Mapping[str, object]) -> Schema:
@@ -241,17 +227,14 @@ class _Conversion:
 
     def _adapt(self, value: Mapping[str, Any], schema: Schema) -> None:
         """What 3.0 writes otherwise, and what agents must not send."""
-        _adapt_bounds(value, schema)
+        adapt_bounds(value, schema)
         if "discriminator" in value:
             self._name_branches(value, schema)
         if value.get("nullable") is True and isinstance(schema.get("type"), str):
             schema["type"] = [schema["type"], "null"]
             if "enum" in schema and None not in schema["enum"]:
                 schema["enum"] = [*schema["enum"], None]
-        if schema.get("format") == "byte":
-            schema["contentEncoding"] = "base64"
-        if schema.get("format") not in _FORMATS:
-            schema.pop("format", None)
+        adapt_format(schema)
         required, properties = value.get("required"), value.get("properties")
         if isinstance(required, list):
             members = properties if isinstance(properties, Mapping) else {}
@@ -263,53 +246,6 @@ class _Conversion:
             ]
             if names:
                 schema["required"] = [*dict.fromkeys(names)]
-
-
-def _keep(schema: Schema, key: str, value: Any) -> None:
-    """Keep a keyword without schemas, if agents need it."""
-    if key in _BOUNDS and isinstance(value, int | float):
-        schema[key] = value
-    elif key == "type":
-        names = [name for name in (value if isinstance(value, list) else [value]) if name in _TYPES]
-        if names:
-            schema[key] = names[0] if len(names) == 1 else names
-    elif key == "enum" and isinstance(value, list) and value:
-        schema[key] = [*value]
-    elif key == "const" or (key == "deprecated" and value is True):
-        schema[key] = value
-    elif key == "default":
-        if len(json.dumps(value, default=str)) <= _MAX_LITERAL:
-            schema[key] = value
-    elif key == "example":
-        if isinstance(value, str | int | float) and len(str(value)) <= _MAX_LITERAL // 2:
-            schema["examples"] = [value]
-    elif key == "examples" and isinstance(value, list):
-        if value and len(json.dumps(value, default=str)) <= _MAX_LITERAL:
-            schema[key] = value
-    elif key == "description" and isinstance(value, str):
-        if text := plain_text(value, MAX_DESCRIPTION):
-            schema[key] = text
-    elif key == "title" and isinstance(value, str) and value:
-        schema[key] = plain_text(value, _MAX_LITERAL)
-    elif key == "pattern" and isinstance(value, str):
-        schema.setdefault(key, value)
-    elif key == SOURCE_PATTERN and isinstance(value, str):
-        schema["pattern"] = value
-    elif key in ("format", "contentEncoding", "contentMediaType") and isinstance(value, str):
-        schema[key] = value
-    elif key == "dependentRequired" and isinstance(value, Mapping):
-        schema[key] = dict(value)
-
-
-def _adapt_bounds(value: Mapping[str, Any], schema: Schema) -> None:
-    """Numbers as exclusive bounds, and patterns of ECMA-262."""
-    for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(schema.get(word), bool):
-            del schema[word]
-            if value[word] and bound in schema:
-                schema[word] = schema.pop(bound)
-    if "pattern" in schema and not patterns.read(schema["pattern"]).is_standard:
-        del schema["pattern"]
 
 
 def edit_members(

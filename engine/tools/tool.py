@@ -5,12 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import orjson
+from typing import Any
 
 from engine.config.mcp import McpServer, ToolConfig
-from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.plan.route import NamedRoute, Plan, Route
 from engine.plan.tool_arguments import BODY, Argument, parameters_of
 from engine.spec.document.node import Node
@@ -18,48 +15,11 @@ from engine.spec.request_writer import RequestValues
 from engine.tools.body import BodyArgument, CannotBeTool, body_of, body_schema
 from engine.tools.descriptions import annotations_of, description_of, title_of
 from engine.tools.request_values import ToolArguments
-from engine.tools.schemas import MAX_DESCRIPTION, Schema, Schemas, edit_members, references
+from engine.tools.schema_keywords import MAX_DESCRIPTION
+from engine.tools.schemas import Schema, Schemas, edit_members, references
 from engine.tools.texts import plain_text
 from engine.values.caller import Caller
 from engine.values.media_types import is_json
-
-
-class ListedTool(Protocol):
-    """A tool of a server, whatever it leads to: `Tool`, `RemoteTool`, `ModelTool`. `operation` is
-    what tokens allow, `route` the one whose guards a call has."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def input_schema(self) -> Mapping[str, Any]: ...
-
-    @property
-    def output_schema(self) -> Mapping[str, Any] | None: ...
-
-    @property
-    def annotations(self) -> Mapping[str, bool]: ...
-
-    @property
-    def operation(self) -> str: ...
-
-    @property
-    def route(self) -> Route: ...
-
-    @property
-    def tokens(self) -> int: ...
-
-    def listed(self) -> dict[str, Any]: ...
-
-    def for_caller(self, caller: Caller | None, /) -> ListedTool:
-        """The tool as a caller sees it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,47 +43,32 @@ class Tool:
         InvalidArguments with the place of a mistake."""
         return self.arguments.request_values(arguments)
 
-    def listed(self) -> dict[str, Any]:
-        """The tool as MCP lists it."""
-        entry: dict[str, Any] = {"name": self.name}
-        if self.title:
-            entry["title"] = self.title
-        entry |= {"description": self.description, "inputSchema": self.input_schema}
-        if self.output_schema is not None:
-            entry["outputSchema"] = self.output_schema
-        return entry | {"annotations": dict(self.annotations)}
-
     def for_caller(self, caller: Caller | None) -> Tool:
         """The tool as a caller sees it: as all do."""
         return self
 
-    @property
-    def tokens(self) -> int:
-        """About how many tokens its entry in a list takes of a model's context."""
-        return -(-len(orjson.dumps(self.listed())) // BYTES_PER_TOKEN)
-
 
 def tools_of(plan: Plan, server: McpServer) -> tuple[Tool, ...]:
     """The tools of a server of a plan, in the order of their names."""
-    tools, _ = made_tools(plan, server)
+    tools, _ = tools_and_refusals(plan, server)
     return tools
 
 
-def tool_of(plan: Plan, server: McpServer, named: NamedRoute) -> Tool:
+def tool_of(plan: Plan, server: McpServer, named_route: NamedRoute) -> Tool:
     """One tool of a server. Raises CannotBeTool."""
-    return _Maker(plan, named.route.operation.spec).tool(named, server)
+    return _Maker(plan, named_route.route.operation.spec).tool(named_route, server)
 
 
-def made_tools(plan: Plan, server: McpServer) -> tuple[tuple[Tool, ...], dict[str, str]]:
+def tools_and_refusals(plan: Plan, server: McpServer) -> tuple[tuple[Tool, ...], dict[str, str]]:
     """The tools of a server, and why each operation of it that cannot be a tool is none."""
     makers: dict[str, _Maker] = {}
     tools, refusals = [], {}
-    for named in plan.tools.get(server.name, ()):
-        operation = named.route.operation
+    for named_route in plan.tools.get(server.name, ()):
+        operation = named_route.route.operation
         if operation.spec not in makers:
             makers[operation.spec] = _Maker(plan, operation.spec)
         try:
-            tools.append(makers[operation.spec].tool(named, server))
+            tools.append(makers[operation.spec].tool(named_route, server))
         except CannotBeTool as error:
             refusals[operation.id] = str(error)
     return tuple(tools), refusals
@@ -137,8 +82,8 @@ class _Maker:
         self._requests = Schemas(library)
         self._answers = Schemas(library, answers=True)
 
-    def tool(self, named: NamedRoute, server: McpServer) -> Tool:
-        route, changes = named.route, named.changes
+    def tool(self, named_route: NamedRoute, server: McpServer) -> Tool:
+        route, changes = named_route.route, named_route.changes
         item, node = _nodes(self._requests, route)
         arguments = {a.name: a for a in parameters_of(route, item, node)}
         body = body_of(route, node)
@@ -151,7 +96,7 @@ class _Maker:
             _, answer_node = _nodes(self._answers, route)
             output = output_schema(answer_node, self._answers)
         return Tool(
-            name=named.name,
+            name=named_route.name,
             title=changes.title or title_of(node),
             description=changes.description or description_of(node, route.operation),
             input_schema=self._input_schema(parts, node, changes),
@@ -201,19 +146,19 @@ class _Maker:
         assert parts.body is not None
         schema = body_schema(parts.body, node, self._requests)
         prefix = f"{BODY}."
-        unlisted = {*parts.members, *(n.removeprefix(prefix) for n in parts.hidden)}
-        described = {
+        hidden_members = {*parts.members, *(n.removeprefix(prefix) for n in parts.hidden)}
+        descriptions = {
             name.removeprefix(prefix): each.description
             for name, each in changes.arguments.items()
             if name.startswith(prefix) and each.description
         }
 
         def edit(name: str, member: Schema) -> Schema | None:
-            if name in unlisted:
+            if name in hidden_members:
                 return None
-            return {**member, "description": described[name]} if name in described else member
+            return {**member, "description": descriptions[name]} if name in descriptions else member
 
-        edits = unlisted or described
+        edits = hidden_members or descriptions
         return edit_members(schema, self._requests, edit) if edits else schema
 
 
@@ -230,12 +175,12 @@ def _with_changes(
     arguments: Mapping[str, Argument], body: BodyArgument | None, changes: ToolConfig
 ) -> ToolArguments:
     """The arguments with the values that the config fixes, and without those that it hides."""
-    known = {*arguments, *([BODY] if body is not None else [])}
-    known |= {f"{BODY}.{name}" for name in (body.members if body is not None else ())}
+    names = {*arguments, *([BODY] if body is not None else [])}
+    names |= {f"{BODY}.{name}" for name in (body.members if body is not None else ())}
     values, members, hidden = dict[str, Any](), dict[str, Any](), set[str]()
     for name, change in changes.arguments.items():
         is_member = name.startswith(f"{BODY}.")
-        if name not in known and not (is_member and body is not None and not body.members):
+        if name not in names and not (is_member and body is not None and not body.members):
             continue  # of a wildcard, for other tools
         if change.values and is_member:
             members[name.removeprefix(f"{BODY}.")] = change.values[0]

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from engine.app import remote_lists
-from engine.plan.tool_pins import written
+from engine.plan.tool_pins import pins_text
 from tests.app.test_remote_server import names
 from tests.support.each import each
 from tests.support.mcp_messages import modern
@@ -18,7 +18,7 @@ def pinned(far, script, tools):
     def edit(text):
         return text.replace('proxy: ""', 'proxy: "", pins: far.json')
 
-    return far(script, edit, {"far.json": written("far", tools)})
+    return far(script, edit, {"far.json": pins_text("far", tools)})
 
 
 def test_a_list_is_kept_for_as_long_as_its_server_says(far):

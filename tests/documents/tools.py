@@ -24,7 +24,7 @@ import jsonschema_rs
 from engine.plan.make_plan import make_plan
 from engine.plan.route import Plan
 from engine.tools.invalid_arguments import InvalidArguments
-from engine.tools.tool import Tool, made_tools
+from engine.tools.tool import Tool, tools_and_refusals
 from tests.documents.document import Document, NotJudged, Operation, Part
 from tests.documents.packages import corpus
 from tests.documents.values import near_misses, values
@@ -75,7 +75,7 @@ def tool_trial(file: Path, most: int = 10**6) -> Result:
     result = Result()
     with tempfile.TemporaryDirectory() as name:
         plan = plan_of(file, Path(name))
-    tools, refusals = made_tools(plan, plan.config.mcp["x"])
+    tools, refusals = tools_and_refusals(plan, plan.config.mcp["x"])
     result.tools = len(tools)
     for operation, reason in refusals.items():
         result.fail("no tool", f"{operation}: {reason}")

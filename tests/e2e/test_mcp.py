@@ -4,24 +4,21 @@ official conformance suite."""
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
 from tests.support.agents import FOLDER, PROGRAMS, missing_node
+from tests.support.mcp_programs import CASES, post, run, scrape
 from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
 from tests.support.running import ALL, LIMITED, TOKENS, Running, gateway
-from tests.support.waiting import PATIENCE, under_load, until
+from tests.support.waiting import PATIENCE, until
 
-CASES = Path(__file__).parent.parent / "cases" / "mcp"
 CONFIG = f"""version: 1
 server: {{listen: "{{listen}}", workers: 1, heavy: {{processes: 1, above: 100KB}}}}
 specs:
@@ -127,17 +124,6 @@ def front(
         upstream.speak = shop
         with gateway(folder, CONFIG.replace("URL", upstream.url)) as running:
             yield running, upstream, folder
-
-
-def run(*command: str | Path, cwd: Path | None = None) -> str:
-    """What a program prints."""
-    path = f"{PROGRAMS}:{os.environ['PATH']}"
-    environ = {"PATH": path, "HOME": str(FOLDER), "MODULES": str(FOLDER / "node_modules")}
-    done = subprocess.run(
-        command, env=environ, cwd=cwd, capture_output=True, text=True, timeout=under_load(100)
-    )
-    assert done.stdout, done.stderr[-2000:]
-    return done.stdout
 
 
 def node() -> str:
@@ -269,31 +255,6 @@ def test_a_call_is_cancelled_by_its_client_alone(front, shop):
     assert (status, document["result"]["isError"]) == (200, True)
     assert "cancelled" in document["result"]["content"][0]["text"]
     until(lambda: shop.left > left, "the upstream's request to be left")
-
-
-def post(
-    running: Running,
-    message: object,
-    *,
-    token: str = ALL,
-    agent: str = "tests",
-    path: str = "/mcp/shop",
-    revision: str = "",
-) -> tuple[int, Any]:
-    request = Request(f"{running.url}{path}", json.dumps(message).encode())
-    request.add_header("content-type", "application/json")
-    request.add_header("authorization", f"Bearer {token}")
-    request.add_header("user-agent", agent)
-    if revision:
-        request.add_header("mcp-protocol-version", revision)
-    with urlopen(request, timeout=PATIENCE) as response:
-        body = response.read()
-        return response.status, json.loads(body) if body else None
-
-
-def scrape(running: Running) -> str:
-    with urlopen(f"http://127.0.0.1:{running.telemetry}/metrics", timeout=PATIENCE) as response:
-        return str(response.read().decode())
 
 
 def test_messages_are_in_the_metrics(front):

@@ -1,4 +1,5 @@
-"""Coding agents call a tool of the gateway's: a scripted model asks for it, and gets its answer."""
+"""Coding agents, set up as docs/how-to/tools.md says, call a tool of the gateway's: a scripted
+model asks for it, and gets its answer."""
 
 from __future__ import annotations
 
@@ -14,8 +15,10 @@ import pytest
 
 from tests.support.agent_model import AgentModel, tool_results
 from tests.support.agents import CLAUDE, CODEX, GEMINI, OPENCODE, TIMEOUT, Agent, end
+from tests.support.blocks import blocks_of
+from tests.support.paths import ROOT
 from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
-from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.running import TOKENS, Running, gateway
 from tests.support.translating import SPECS
 from tests.support.waiting import under_load
 
@@ -55,6 +58,8 @@ paths:
       responses: {"200": {description: ok}}
 components: {securitySchemes: {bearer: {type: http, scheme: bearer}}}
 """
+PAGE = ROOT / "docs/how-to/tools.md"
+_ADDRESS = "http://127.0.0.1:8080/mcp/orders"
 _CLAUDE = replace(CLAUDE, quiet={**CLAUDE.quiet, "ENABLE_TOOL_SEARCH": "false"})
 """Claude Code declares all tools at once, not those that the model has found first."""
 _ANSWER = {"id": "teapot", "price": 4711}
@@ -79,39 +84,40 @@ class Upstream:
         AgentModel({0: steps})(received, sock)
 
 
+def block(name: str, url: str) -> str:
+    """The page's settings in a file of this name, for the server `shop` at an address."""
+    [text] = [block.text for block in blocks_of(PAGE.name, PAGE.read_text()) if block.name == name]
+    assert text.count(_ADDRESS) == 1
+    return text.replace(_ADDRESS, url).replace("orders", "shop")
+
+
 def claude(url: str, home: Path) -> Sequence[str]:
-    headers = {"Authorization": f"Bearer {ALL}"}
-    servers = {"mcpServers": {"shop": {"type": "http", "url": url, "headers": headers}}}
-    return f"--mcp-config={json.dumps(servers)}", "--allowedTools=mcp__shop__show", "--print"
+    settings = block(".mcp.json", url)
+    return f"--mcp-config={settings}", "--allowedTools=mcp__shop__show", "--print"
 
 
 def codex(url: str, home: Path) -> Sequence[str]:
-    return (
-        *CODEX.options,
-        f'--config=mcp_servers.shop.url="{url}"',
-        '--config=mcp_servers.shop.bearer_token_env_var="MODELWAY_TOKEN"',
-    )
+    file = home / ".codex" / "config.toml"
+    file.write_text(f"{file.read_text()}\n{block('~/.codex/config.toml', url)}")
+    return CODEX.options
 
 
 def gemini(url: str, home: Path) -> Sequence[str]:
-    server = {"httpUrl": url, "headers": {"Authorization": f"Bearer {ALL}"}, "trust": True}
-    edit(home / ".gemini" / "settings.json", {"mcpServers": {"shop": server}})
+    settings = json.loads(block("~/.gemini/settings.json", url))
+    settings["mcpServers"]["shop"]["trust"] = True
+    add_members(home / ".gemini" / "settings.json", settings)
     return GEMINI.options
 
 
 def opencode(url: str, home: Path) -> Sequence[str]:
-    headers = {"Authorization": f"Bearer {ALL}"}
-    server = {"type": "remote", "url": url, "headers": headers, "enabled": True}
-    (file,) = home.rglob("opencode.json*")
-    edit(file, {"mcp": {"shop": server}})
+    name = "~/.config/opencode/opencode.json"
+    add_members(home / name.removeprefix("~/"), json.loads(block(name, url)))
     return OPENCODE.options
 
 
-def edit(file: Path, members: dict[str, Any]) -> None:
+def add_members(file: Path, members: dict[str, Any]) -> None:
     """Add members to a file of JSON."""
-    document = json.loads(file.read_text()) if file.exists() else {}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(document | members))
+    file.write_text(json.dumps(json.loads(file.read_text()) | members))
 
 
 @pytest.fixture(scope="module")

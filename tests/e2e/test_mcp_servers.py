@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_mcp import CASES, post, run, scrape
 from tests.support.agents import FOLDER, missing_node
+from tests.support.mcp_programs import CASES, post, run, scrape
 from tests.support.ports import free_port
 from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.waiting import until

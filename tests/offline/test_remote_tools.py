@@ -3,7 +3,7 @@
 import pytest
 
 from engine.offline.remote_tools import all_tools, fetch, held_back, offline_listings, unpinned
-from engine.plan.tool_pins import written
+from engine.plan.tool_pins import pins_text
 from tests.plan.test_tool_servers import CONFIG, planned
 from tests.support.mcp_upstreams import Script, tool
 from tests.support.recording import answer, recorder
@@ -18,7 +18,7 @@ def upstream():
 def plan_of(folder, upstream, tools):
     text = CONFIG.replace("https://far.example.com/mcp/?team=1", f"{upstream.url}/mcp")
     text = text.replace("/mcp}", '/mcp, proxy: "", pins: far.json}', 1)
-    return planned(folder, text, **{"far.json": written("far", tools)}).plan
+    return planned(folder, text, **{"far.json": pins_text("far", tools)}).plan
 
 
 def test_a_server_is_asked_as_the_gateway_asks_it(tmp_path, upstream):

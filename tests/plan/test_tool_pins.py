@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from engine.plan.tool_pins import InvalidPins, digest_of, read_pins, written
+from engine.plan.tool_pins import InvalidPins, digest_of, pins_text, read_pins
 from tests.support.each import each
 from tests.support.mcp_upstreams import tool
 
 
 def test_what_is_written_is_read_again_in_the_order_of_names():
     tools = [tool("b", annotations={"readOnlyHint": True}), tool("a", title="A")]
-    text = written("far", tools)
+    text = pins_text("far", tools)
     assert [*json.loads(text)["tools"]] == ["a", "b"]
     assert read_pins(text) == {"a": tools[1], "b": tools[0]}
 
@@ -46,4 +46,4 @@ def test_what_is_not_passed_on_is_not_in_the_digest():
 )
 def test_a_file_that_was_edited_is_refused(edit, reason):
     with pytest.raises(InvalidPins, match=reason):
-        read_pins(edit(written("far", [tool("a")])))
+        read_pins(edit(pins_text("far", [tool("a")])))

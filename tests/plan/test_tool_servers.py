@@ -1,7 +1,7 @@
 """Other MCP servers in the plan."""
 
 from engine.plan.make_plan import make_plan
-from engine.plan.tool_pins import written
+from engine.plan.tool_pins import pins_text
 from engine.plan.tool_servers import used_upstreams
 from tests.support.each import each
 from tests.support.mcp_upstreams import tool
@@ -34,7 +34,7 @@ def test_a_server_has_a_route_of_its_own_to_its_address(tmp_path):
 
 def test_pins_are_read_from_their_file(tmp_path):
     text = CONFIG.replace("team=1}", "team=1, pins: far.json}")
-    result = planned(tmp_path, text, **{"far.json": written("far", [tool("show")])})
+    result = planned(tmp_path, text, **{"far.json": pins_text("far", [tool("show")])})
     assert [*result.plan.tool_upstreams["far"].pins] == ["show"]
     assert any(path.name == "far.json" for path in result.files)
 

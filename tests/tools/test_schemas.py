@@ -3,6 +3,7 @@
 import jsonschema_rs
 import pytest
 
+from engine.tools.listed_tool import list_entry
 from tests.support.each import each
 from tests.support.tool_plans import shop_plan, shop_tools
 
@@ -115,4 +116,4 @@ def test_schemas_of_answers_have_what_is_read_only(tmp_path):
 @pytest.mark.parametrize("text", ["x-mcp-header", "nullable", "#/components", "'readOnly'", "<b>"])
 def test_nothing_that_clients_stumble_over_is_listed(tmp_path, text):
     tools = shop_tools(shop_plan(tmp_path, output_schemas=True))
-    assert text not in str([tool.listed() for tool in tools.values()])
+    assert text not in str([list_entry(tool) for tool in tools.values()])

@@ -4,7 +4,8 @@ import json
 
 import jsonschema_rs
 
-from engine.tools.tool import made_tools, tools_of
+from engine.tools.listed_tool import list_entry
+from engine.tools.tool import tools_and_refusals, tools_of
 from tests.support.tool_plans import shop_plan, shop_tools
 
 
@@ -14,11 +15,10 @@ def test_every_operation_is_a_tool_whose_schemas_are_objects_and_valid(tmp_path)
         *("bytes", "createOrder", "deleteOrder", "form", "getOrder", "images", "note", "upload")
     ]
     for tool in tools.values():
-        listed = tool.listed()
-        assert listed["inputSchema"]["type"] == "object"
-        assert listed["inputSchema"]["additionalProperties"] is False
-        jsonschema_rs.Draft202012Validator(listed["inputSchema"])
-        assert len(json.dumps(listed)) / 5 < tool.tokens < len(json.dumps(listed)) / 3
+        entry = list_entry(tool)
+        assert entry["inputSchema"]["type"] == "object"
+        assert entry["inputSchema"]["additionalProperties"] is False
+        jsonschema_rs.Draft202012Validator(entry["inputSchema"])
 
 
 def test_schemas_of_answers_are_listed_if_they_are_wanted_and_objects(tmp_path):
@@ -31,7 +31,7 @@ def test_schemas_of_answers_are_listed_if_they_are_wanted_and_objects(tmp_path):
 def test_lists_are_equal_in_every_process(tmp_path):
     plan = shop_plan(tmp_path, output_schemas=True)
     server = plan.config.mcp["shop"]
-    first, second = ([t.listed() for t in tools_of(plan, server)] for _ in range(2))
+    first, second = ([list_entry(t) for t in tools_of(plan, server)] for _ in range(2))
     assert json.dumps(first) == json.dumps(second)
 
 
@@ -68,5 +68,5 @@ paths:
       responses: {"200": {description: ok}}
 """
     plan = shop_plan(tmp_path, document)
-    tools, refusals = made_tools(plan, plan.config.mcp["shop"])
+    tools, refusals = tools_and_refusals(plan, plan.config.mcp["shop"])
     assert (tools, refusals) == ((), {"shop.put": "the parts of multipart/mixed have no names"})

@@ -11,7 +11,7 @@ from engine.cli.config_file import config_option, errors_exit, read_config
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.offline.remote_tools import fetch, unpinned
-from engine.plan.tool_pins import Definition, InvalidPins, digest_of, read_pins, written
+from engine.plan.tool_pins import Definition, InvalidPins, digest_of, pins_text, read_pins
 from engine.source.files import is_file
 from engine.source.problem import Findings
 from engine.source.suggestion import did_you_mean
@@ -38,22 +38,22 @@ def command(config: ConfigFiles, names: tuple[str, ...], check: bool) -> None:
     if read is None or findings.errors:
         errors_exit(findings.errors, findings.texts, "nothing is pinned")
     upstreams = unpinned(read, _names(read, names))
-    listed = fetch(read, upstreams)
+    listings = fetch(read, upstreams)
     is_clean = True
     for upstream in upstreams:
-        found, name = listed[upstream.name], upstream.name
-        if found.problem:
-            click.echo(f"{name}: not pinned: {found.problem}", err=True)
+        answer, name = listings[upstream.name], upstream.name
+        if answer.problem:
+            click.echo(f"{name}: not pinned: {answer.problem}", err=True)
             is_clean = False
             continue
-        for held in found.listing.held:
+        for held in answer.listing.held_tools:
             click.echo(f"{name}: {held.name!r} is left out: {held.reason}", err=True)
         file = Path(read.upstreams[name].pins)
-        text = written(name, found.listing.tools)
-        changes = _changes(file, found.listing.tools)
-        click.echo(f"{name}: {format_count(len(found.listing.tools), 'tool')} in {file.name}; "
+        text = pins_text(name, answer.listing.tools)
+        changes = _changes(file, answer.listing.tools)
+        click.echo(f"{name}: {format_count(len(answer.listing.tools), 'tool')} in {file.name}; "
                    f"{changes or 'no changes'}")  # fmt: skip
-        _warn(name, found.listing.tools)
+        _warn(name, answer.listing.tools)
         if check:
             is_clean = is_clean and not changes
         else:
@@ -88,7 +88,7 @@ def _changes(file: Path, tools: Sequence[Definition]) -> str:
         "changed": [name for name in both if digest_of(before[name]) != digest_of(after[name])],
         "gone": [name for name in before if name not in after],
     }
-    return "; ".join(f"{word}: {format_names(found, 8)}" for word, found in groups.items() if found)
+    return "; ".join(f"{word}: {format_names(group, 8)}" for word, group in groups.items() if group)
 
 
 def _warn(upstream: str, tools: Sequence[Definition]) -> None:

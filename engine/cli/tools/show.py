@@ -16,7 +16,7 @@ from engine.cli.text_table import Table, print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.mcp import McpServer
 from engine.offline.remote_tools import (
-    Listed,
+    ServerListing,
     all_tools,
     fetch,
     held_back,
@@ -25,9 +25,9 @@ from engine.offline.remote_tools import (
 from engine.offline.tool_calls import find_tool
 from engine.plan.route import Plan
 from engine.source.suggestion import did_you_mean
-from engine.tools.remote.listing import Held
+from engine.tools.listed_tool import ListedTool, context_tokens, list_entry
+from engine.tools.remote.listing import HeldTool
 from engine.tools.texts import plain_text
-from engine.tools.tool import ListedTool
 from engine.values.units import format_count
 
 _HEADINGS = ("TOOL", "OPERATION", "TOKENS", "EFFECT", "DESCRIPTION")
@@ -62,30 +62,32 @@ def command(
         click.echo(json.dumps(_document(tool), indent=2, ensure_ascii=False))
         return
     servers = _servers(plan, server)
-    listed = _listed(plan, servers, offline=offline)
-    tools = {each.name: all_tools(plan, each, listed) for each in servers}
+    listings = _listings(plan, servers, offline=offline)
+    tools = {each.name: all_tools(plan, each, listings) for each in servers}
     if output_format == "json":
         documents = {name: [_document(tool) for tool in each] for name, each in tools.items()}
-        unlisted = {s.name: [_held(u, h) for u, h in held_back(s, listed)] for s in servers}
-        document = {"servers": documents, **({"held": unlisted} if any(unlisted.values()) else {})}
+        reasons = {s.name: [_held(u, h) for u, h in held_back(s, listings)] for s in servers}
+        document = {"servers": documents, **({"held": reasons} if any(reasons.values()) else {})}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     for number, each in enumerate(servers):
         _print(each, tools[each.name], is_first=number == 0)
-        for upstream, held in held_back(each, listed):
+        for upstream, held in held_back(each, listings):
             click.echo(f"held back of {upstream}: {held.name!r}: {held.reason}")
 
 
-def _listed(plan: Plan, servers: Sequence[McpServer], *, offline: bool) -> dict[str, Listed]:
+def _listings(
+    plan: Plan, servers: Sequence[McpServer], *, offline: bool
+) -> dict[str, ServerListing]:
     """What the other servers list. Problems are printed to standard error."""
     names = {each.upstream for server in servers for each in server.servers}
-    listed = offline_listings(plan)
+    listings = offline_listings(plan)
     if names and not offline:
-        listed |= fetch(plan.config, [plan.tool_upstreams[name] for name in sorted(names)])
+        listings |= fetch(plan.config, [plan.tool_upstreams[name] for name in sorted(names)])
     for name in sorted(names):
-        if listed[name].problem:
-            click.echo(f"{name}: {listed[name].problem}", err=True)
-    return listed
+        if listings[name].problem:
+            click.echo(f"{name}: {listings[name].problem}", err=True)
+    return listings
 
 
 def _find(plan: Plan, name: str, *, offline: bool) -> ListedTool:
@@ -94,15 +96,15 @@ def _find(plan: Plan, name: str, *, offline: bool) -> ListedTool:
         return find_tool(plan, name)
     except ValueError as error:
         servers = [*plan.config.mcp.values()]
-        listed = _listed(plan, servers, offline=offline)
-        every = [(s.name, tool) for s in servers for tool in all_tools(plan, s, listed)]
-        found = [tool for server, tool in every if name in (tool.name, f"{server}/{tool.name}")]
-        if len(found) == 1:
-            return found[0]
+        listings = _listings(plan, servers, offline=offline)
+        every = [(s.name, tool) for s in servers for tool in all_tools(plan, s, listings)]
+        matches = [tool for server, tool in every if name in (tool.name, f"{server}/{tool.name}")]
+        if len(matches) == 1:
+            return matches[0]
         raise click.UsageError(str(error)) from error
 
 
-def _held(upstream: str, held: Held) -> Document:
+def _held(upstream: str, held: HeldTool) -> Document:
     return {"upstream": upstream, "tool": held.name, "reason": held.reason}
 
 
@@ -116,14 +118,14 @@ def _servers(plan: Plan, name: str) -> list[McpServer]:
 
 
 def _document(tool: ListedTool) -> Document:
-    return {**tool.listed(), "operation": tool.operation, "tokens": tool.tokens}
+    return {**list_entry(tool), "operation": tool.operation, "tokens": context_tokens(tool)}
 
 
 def _print(server: McpServer, tools: Sequence[ListedTool], *, is_first: bool) -> None:
     """The table of a server, and the size of its list."""
     if not is_first:
         click.echo()
-    total = sum(tool.tokens for tool in tools)
+    total = sum(context_tokens(tool) for tool in tools)
     click.echo(f"{server.name} at {server.path}: {format_count(len(tools), 'tool')}, about "
                f"{total:,} tokens")  # fmt: skip
     if len(tools) > server.search_above:
@@ -136,7 +138,7 @@ def _print(server: McpServer, tools: Sequence[ListedTool], *, is_first: bool) ->
         (
             tool.name,
             tool.operation,
-            f"{tool.tokens:,}",
+            f"{context_tokens(tool):,}",
             _effect(tool),
             plain_text(tool.description, _MAX_DESCRIPTION) if brief else tool.description,
         )

@@ -9,11 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-import orjson
-
 from engine.config.mcp import NO_CHANGES, McpServer
 from engine.config.schema_check import Validator
-from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.plan.model_tools import route_of
 from engine.plan.route import NamedRoute, Plan, Route
 from engine.plan.tool_arguments import BODY
@@ -77,20 +74,6 @@ class ModelTool:
             "required": [*kind.required],
             "additionalProperties": False,
         }
-
-    def listed(self) -> dict[str, Any]:
-        """The tool as MCP lists it."""
-        entry = {"name": self.name, "title": self.title, "description": self.description}
-        return {
-            **entry,
-            "inputSchema": self.input_schema,
-            "annotations": dict(self.annotations),
-        }
-
-    @property
-    def tokens(self) -> int:
-        """About how many tokens its entry in a list takes of a model's context."""
-        return -(-len(orjson.dumps(self.listed())) // BYTES_PER_TOKEN)
 
     def for_caller(self, caller: Caller | None) -> ModelTool:
         """The tool with the models that a caller may use."""

@@ -15,16 +15,16 @@ _LINE = re.compile(rb"\r\n|\n|\r")
 def event_data(stream: bytes) -> list[bytes]:
     """The data of the events of a stream (WHATWG, "Server-sent events"), without the end mark that
     vendors of models send."""
-    found = []
+    events = []
     for block in _END.split(stream.removeprefix(b"\xef\xbb\xbf")):
         lines = [line[5:] for line in _LINE.split(block) if line.startswith(b"data:")]
         data = b"\n".join(line.removeprefix(b" ") for line in lines)
         if lines and data != b"[DONE]":
-            found.append(data)
-    return found
+            events.append(data)
+    return events
 
 
-def joined(stream: bytes) -> str:
+def stream_text(stream: bytes) -> str:
     """The text of a stream of a chat, joined; of any other stream the data of its events, each on a
     line."""
     data = event_data(stream)

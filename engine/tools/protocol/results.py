@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from engine.tools.protocol.event_text import joined
+from engine.tools.protocol.event_text import stream_text
 from engine.values.media_types import essence, is_json
 
 MAX_RESULT = 1_000_000
@@ -90,7 +90,7 @@ def _content(answer: Answer, name: str) -> ToolResult:
     if is_json(media_type):
         return _json(body)
     if media_type == "text/event-stream":
-        return text_result(joined(body))
+        return text_result(stream_text(body))
     if media_type.startswith(("image/", "audio/")) and media_type != "image/svg+xml":
         kind = media_type.partition("/")[0]
         data = base64.b64encode(body).decode()
@@ -161,8 +161,8 @@ def _reason(body: bytes) -> tuple[str, str]:
     error = document.get("error") if isinstance(document, dict) else None
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
         return "", ""
-    known = {"message", "code", "type", "param", "status", "request_id"}
-    if not known.issuperset(error):
+    members = {"message", "code", "type", "param", "status", "request_id"}
+    if not members.issuperset(error):
         return "", ""  # shown as it is
     place = error.get("param")
     return place if isinstance(place, str) else "", error["message"]

@@ -64,13 +64,13 @@ def check_modern(head: Head, message: Message) -> None:
         name = message.params.get("name")
         if not isinstance(name, str):
             raise _invalid("params.name is not a string.")
-        _check("Mcp-Name", None if head.name is None else decoded("Mcp-Name", head.name), name)
+        _check("Mcp-Name", None if head.name is None else header_value("Mcp-Name", head.name), name)
 
 
 def negotiated(message: Message) -> str:
     """The revision that answers `initialize`: the client's, if it is served."""
-    wanted = message.params.get("protocolVersion")
-    return wanted if wanted in LEGACY else LEGACY[0]
+    version = message.params.get("protocolVersion")
+    return version if version in LEGACY else LEGACY[0]
 
 
 def legacy_revision(head: Head, message: Message) -> str:
@@ -93,7 +93,7 @@ def client_of(head: Head, message: Message) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
-def decoded(header: str, text: str) -> str:
+def header_value(header: str, text: str) -> str:
     """The value of a header that may be encoded. Raises ProtocolError."""
     prefix, suffix = _ENCODED
     if not (text.startswith(prefix) and text.endswith(suffix) and len(text) > len(prefix) + 1):

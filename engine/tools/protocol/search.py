@@ -13,7 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
-from engine.tools.tool import ListedTool
+from engine.tools.listed_tool import ListedTool
 
 _NAME, _TITLE = 4, 2
 _K1, _B = 1.2, 0.75

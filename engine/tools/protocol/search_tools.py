@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from engine.tools.tool import ListedTool
+from engine.tools.listed_tool import ListedTool
 
 SEARCH, CALL = "search_tools", "call_tool"
 DEFAULT_LIMIT, MAX_LIMIT = 5, 20

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from engine.tools.listed_tool import ListedTool
 from engine.tools.protocol import search_tools
 from engine.tools.protocol.catalog import Catalog, Visible
 from engine.tools.protocol.messages import (
@@ -33,7 +34,6 @@ from engine.tools.protocol.revisions import (
     legacy_revision,
     negotiated,
 )
-from engine.tools.tool import ListedTool
 from engine.values.caller import Caller
 
 LIST_SECONDS = 60

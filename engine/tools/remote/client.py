@@ -108,15 +108,15 @@ class RemoteClient:
 
     def tools(self, session: RemoteSession, send: Send) -> Iterator[Mapping[str, Any]]:
         """The pages of the list of a server's tools, as it answers. Raises RemoteError."""
-        cursor, seen = "", set[str]()
+        cursor, cursors = "", set[str]()
         for _ in range(MAX_PAGES):
             params = {"cursor": cursor} if cursor else {}
             answer = send(self.message(session, "tools/list", params))
             yield self.result_of(session, answer)
             following = (answer.result or {}).get("nextCursor")
-            if not isinstance(following, str) or not following or following in seen:
+            if not isinstance(following, str) or not following or following in cursors:
                 return
-            seen.add(following)
+            cursors.add(following)
             cursor = following
 
     def call(

@@ -25,8 +25,8 @@ def note_servers(plan: Plan, findings: Findings) -> None:
 def _note_suspicions(upstream: ToolUpstream, plan: Plan, findings: Findings) -> None:
     at = (*plan.config.upstreams[upstream.name].at, "pins")
     for name, tool in (upstream.pins or {}).items():
-        found = {kind: part for text in descriptions(tool) for kind, part in suspicions(text)}
-        for kind, part in found.items():
+        parts = {kind: part for text in descriptions(tool) for kind, part in suspicions(text)}
+        for kind, part in parts.items():
             code = "MW484" if kind == ADDRESS else "MW483"
             message = f"the tool '{name}' of '{upstream.name}' has an {kind}: '{part}'"
             hint = 'read it; leave the tool out with `tools: ["!NAME"]` if it is no mistake'

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.config.mcp import McpServer, ToolServer
-from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.plan.route import Route, ToolUpstream
 from engine.plan.tool_names import longest, shortened, tool_name
 from engine.plan.tool_pins import MEMBERS, digest_of
@@ -40,7 +39,7 @@ _VALUES = frozenset({"enum", "const", "default", "examples", "example"})
 Definition = Mapping[str, Any]
 
 
-class Held(NamedTuple):
+class HeldTool(NamedTuple):
     """A tool that is not listed, by the server's name, and why."""
 
     name: str
@@ -53,7 +52,7 @@ class Listing:
     names, and those that are held back. `digest` is equal for equal ones."""
 
     tools: Sequence[Definition] = ()
-    held: Sequence[Held] = ()
+    held_tools: Sequence[HeldTool] = ()
     digest: str = ""
     seconds: float = 0.0
     """How long it may be kept, as the server says."""
@@ -62,14 +61,14 @@ class Listing:
 def listing_of(upstream: ToolUpstream, pages: Iterable[Mapping[str, Any]]) -> Listing:
     """The listing of a server whose list has these pages."""
     tools: dict[str, Definition] = {}
-    held: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     seconds, total = 0.0, 0
     for page in pages:
         ttl = page.get("ttlMs")
         seconds = ttl / 1000 if type(ttl) is int and 0 < ttl < 10**9 else seconds
         entries = page.get("tools")
         for entry in entries if isinstance(entries, list) else ():
-            name, reason = _judged(entry)
+            name, reason = _judge(entry)
             total += 0 if reason else len(orjson.dumps(entry))
             if not name or name in tools:
                 continue
@@ -78,12 +77,12 @@ def listing_of(upstream: ToolUpstream, pages: Iterable[Mapping[str, Any]]) -> Li
             reason = reason or _difference(upstream, name, entry)
             if not reason:
                 tools[name] = entry
-            elif len(held) < MAX_TOOLS:
-                held[name] = reason
-    found = [tools[name] for name in sorted(tools)]
-    reasons = [Held(name, held[name]) for name in sorted(held)]
-    digest = "".join(map(digest_of, found)) + repr(reasons)
-    return Listing(found, reasons, digest_of({"name": digest}), seconds)
+            elif len(reasons) < MAX_TOOLS:
+                reasons[name] = reason
+    definitions = [tools[name] for name in sorted(tools)]
+    held_tools = [HeldTool(name, reasons[name]) for name in sorted(reasons)]
+    digest = "".join(map(digest_of, definitions)) + repr(held_tools)
+    return Listing(definitions, held_tools, digest_of({"name": digest}), seconds)
 
 
 def pinned_listing(upstream: ToolUpstream) -> Listing:
@@ -92,7 +91,7 @@ def pinned_listing(upstream: ToolUpstream) -> Listing:
     return listing_of(upstream, [{"tools": [dict(tool) for tool in pins.values()]}])
 
 
-def _judged(entry: object) -> tuple[str, str]:
+def _judge(entry: object) -> tuple[str, str]:
     """The name of a listed tool, "" if it has none, and why it cannot be listed."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str) or not 0 < len(name) <= _MAX_NAME or not name.isprintable():
@@ -153,24 +152,9 @@ class RemoteTool:
     upstream: str
     remote: str
 
-    def listed(self) -> dict[str, Any]:
-        """The tool as MCP lists it."""
-        entry: dict[str, Any] = {"name": self.name}
-        if self.title:
-            entry["title"] = self.title
-        entry |= {"description": self.description, "inputSchema": self.input_schema}
-        if self.output_schema is not None:
-            entry["outputSchema"] = self.output_schema
-        return entry | {"annotations": dict(self.annotations)}
-
     def for_caller(self, caller: Caller | None) -> RemoteTool:
         """The tool as a caller sees it."""
         return self
-
-    @property
-    def tokens(self) -> int:
-        """About how many tokens its entry in a list takes of a model's context."""
-        return -(-len(orjson.dumps(self.listed())) // BYTES_PER_TOKEN)
 
 
 def remote_tools(
@@ -185,19 +169,19 @@ def remote_tools(
     ]
 
 
-def unique(tools: Iterable[RemoteTool], taken: Iterable[str], entry: str) -> list[RemoteTool]:
+def unique(tools: Iterable[RemoteTool], other_names: Iterable[str], entry: str) -> list[RemoteTool]:
     """The tools with names that no other has: of two with one name the later gets a digest of its
-    operation. `taken` are the names of other tools of the server `entry`."""
-    names = {name.lower() for name in (*taken, SEARCH, CALL)}
-    most, found = longest(entry), []
+    operation. `other_names` are the names of other tools of the server `entry`."""
+    names = {name.lower() for name in (*other_names, SEARCH, CALL)}
+    most, result = longest(entry), []
     for tool in tools:
         name = tool.name
         if name.lower() in names:
             name = shortened(f"{name}_", tool.operation, most)
         if name.lower() not in names:
             names.add(name.lower())
-            found.append(replace(tool, name=name))
-    return found
+            result.append(replace(tool, name=name))
+    return result
 
 
 def _tool(
@@ -224,30 +208,30 @@ def _tool(
 
 
 def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    cleaned = _cleaned(schema)
-    assert isinstance(cleaned, dict)
-    return {"type": "object", **cleaned}
+    result = _clean(schema)
+    assert isinstance(result, dict)
+    return {"type": "object", **result}
 
 
-def _cleaned(schema: object) -> Any:
+def _clean(schema: object) -> Any:
     """A schema without what known clients refuse: booleans in place of schemas, references to other
     documents, `x-mcp-header`. Texts are cleaned as well."""
     if isinstance(schema, bool):
         return {} if schema else {"not": {}}
     if not isinstance(schema, dict):
         return schema
-    cleaned: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in schema.items():
         if key in _DROPPED or (key == "$ref" and not str(value).startswith("#")):
             continue
         if key in _VALUES:
-            cleaned[key] = value
+            result[key] = value
         elif key in _SCHEMAS_BY_NAME and isinstance(value, dict):
-            cleaned[key] = {name: _cleaned(each) for name, each in value.items()}
+            result[key] = {name: _clean(each) for name, each in value.items()}
         elif key in ("description", "title") and isinstance(value, str):
-            cleaned[key] = plain_text(value, _MAX_ARGUMENT)
+            result[key] = plain_text(value, _MAX_ARGUMENT)
         elif isinstance(value, list):
-            cleaned[key] = [_cleaned(each) if isinstance(each, dict) else each for each in value]
+            result[key] = [_clean(each) if isinstance(each, dict) else each for each in value]
         else:
-            cleaned[key] = _cleaned(value) if isinstance(value, dict) else value
-    return cleaned
+            result[key] = _clean(value) if isinstance(value, dict) else value
+    return result

@@ -36,8 +36,8 @@ class ReplyReader:
     def __init__(self, message_id: int, media_type: str, most: int) -> None:
         self._id, self._most = message_id, most
         self._is_stream = media_type == "text/event-stream"
-        self._buffer, self._size, self._searched = bytearray(), 0, 0
-        self._found: Mapping[str, Any] | None = None
+        self._buffer, self._size, self._search_start = bytearray(), 0, 0
+        self._answer: Mapping[str, Any] | None = None
 
     def feed(self, data: bytes) -> bool:
         """Take the next bytes. Returns whether that is all. Raises RemoteError for more than
@@ -48,34 +48,34 @@ class ReplyReader:
         self._buffer += data
         if self._is_stream:
             self._read_events()
-        return self._found is not None
+        return self._answer is not None
 
     def result(self) -> Mapping[str, Any]:
         """The result, at the end of the answer. Raises RemoteError."""
-        if self._is_stream and self._found is None:
+        if self._is_stream and self._answer is None:
             self._buffer += b"\n\n"
             self._read_events()
         elif not self._is_stream:
             self._take(bytes(self._buffer))
-        if self._found is None:
+        if self._answer is None:
             raise RemoteError("The server's answer has no result for this request.")
-        error = self._found.get("error")
+        error = self._answer.get("error")
         if error is not None:
             raise _error_of(error)
-        result = self._found.get("result")
+        result = self._answer.get("result")
         if not isinstance(result, dict):
             raise RemoteError("The server's result is not a JSON object.")
         return result
 
     def _read_events(self) -> None:
-        while self._found is None:
-            match = _END.search(self._buffer, max(0, self._searched - 3))
+        while self._answer is None:
+            match = _END.search(self._buffer, max(0, self._search_start - 3))
             if match is None:
-                self._searched = len(self._buffer)
+                self._search_start = len(self._buffer)
                 return
             event = bytes(self._buffer[: match.end()])
             del self._buffer[: match.end()]
-            self._searched = 0
+            self._search_start = 0
             for data in event_data(event):
                 self._take(data)
 
@@ -100,7 +100,7 @@ class ReplyReader:
             return
         is_answer = message.get("id") == self._id and type(message.get("id")) is int
         if is_answer or (message.get("id") is None and "error" in message):
-            self._found = message
+            self._answer = message
 
 
 def _error_of(error: object) -> RemoteError:

@@ -27,9 +27,9 @@ def remote_result(document: Mapping[str, Any]) -> ToolResult:
     content = document.get("content")
     parts = content if isinstance(content, list) else []
     valid = [part for each in parts[:MAX_PARTS] if (part := _part(each)) is not None]
-    dropped = len(parts) - len(valid)
-    if dropped:
-        text = f"{dropped} parts of the server's result are left out: clients cannot read them."
+    count = len(parts) - len(valid)
+    if count:
+        text = f"{count} parts of the server's result are left out: clients cannot read them."
         valid.append({"type": "text", "text": text})
     structured = document.get("structuredContent")
     body = b"" if structured is None else orjson.dumps(structured)
@@ -60,19 +60,19 @@ def _part(part: object) -> dict[str, Any] | None:
 
 
 def _media(kind: str, part: Mapping[str, Any]) -> dict[str, Any] | None:
-    known = dict(_texts(part, "data", "mimeType"))
-    is_valid = len(known) == 2 and _is_base64(known["data"])
-    return {"type": kind, **known} if is_valid else None
+    members = dict(_texts(part, "data", "mimeType"))
+    is_valid = len(members) == 2 and _is_base64(members["data"])
+    return {"type": kind, **members} if is_valid else None
 
 
 def _resource(resource: object) -> dict[str, Any] | None:
     if not isinstance(resource, dict):
         return None
-    known = dict(_texts(resource, "uri", "mimeType", "text", "blob"))
-    has_content = "text" in known or ("blob" in known and _is_base64(known["blob"]))
-    if "uri" not in known or not has_content or len(known["uri"]) > _MAX_URI:
+    members = dict(_texts(resource, "uri", "mimeType", "text", "blob"))
+    has_content = "text" in members or ("blob" in members and _is_base64(members["blob"]))
+    if "uri" not in members or not has_content or len(members["uri"]) > _MAX_URI:
         return None
-    return {"type": "resource", "resource": known}
+    return {"type": "resource", "resource": members}
 
 
 def _texts(part: Mapping[str, Any], *names: str) -> Iterator[tuple[str, str]]:

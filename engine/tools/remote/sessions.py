@@ -24,24 +24,24 @@ class RemoteSessions:
 
     def get(self, key: Hashable, now: float) -> RemoteSession | None:
         """The session of a caller, None for none."""
-        found = self._sessions.get(key)
-        if found is None or now - found[1] > IDLE_SECONDS:
+        entry = self._sessions.get(key)
+        if entry is None or now - entry[1] > IDLE_SECONDS:
             return None
-        self._sessions[key] = found[0], now
+        self._sessions[key] = entry[0], now
         self._sessions.move_to_end(key)
-        return found[0]
+        return entry[0]
 
     def put(self, key: Hashable, session: RemoteSession, now: float) -> list[RemoteSession]:
         """Keep the session of a caller. Returns those that are kept no longer: end them."""
-        ended = []
+        old_sessions = []
         self._sessions.pop(key, None)  # one that others of this caller may still use
         while self._sessions:
             first = next(iter(self._sessions.values()))
             if len(self._sessions) < MAX_SESSIONS and now - first[1] <= IDLE_SECONDS:
                 break
-            ended.append(self._sessions.popitem(last=False)[1][0])
+            old_sessions.append(self._sessions.popitem(last=False)[1][0])
         self._sessions[key] = session, now
-        return ended
+        return old_sessions
 
     def drop(self, key: Hashable) -> None:
         """Forget the session of a caller, which its server has ended."""

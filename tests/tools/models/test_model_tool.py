@@ -3,6 +3,7 @@
 import pytest
 
 from engine.tools.invalid_arguments import InvalidArguments
+from engine.tools.listed_tool import context_tokens, list_entry
 from engine.tools.models.model_tool import MAX_IMAGE, model_tools
 from engine.tools.protocol.results import MAX_RESULT
 from engine.values.caller import Caller
@@ -18,10 +19,10 @@ def chat(tmp_path_factory):
 
 
 def test_it_is_listed_with_its_models(chat):
-    listed = chat.listed()
+    listed = list_entry(chat)
     assert listed["inputSchema"]["properties"]["model"]["enum"] == ["talk", "any"]
     assert listed["inputSchema"]["required"] == ["prompt"]
-    assert chat.tokens > 50
+    assert context_tokens(chat) > 50
 
 
 def test_a_caller_sees_the_models_that_it_may_use(chat):

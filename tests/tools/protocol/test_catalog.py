@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from engine.tools.listed_tool import list_entry
 from engine.tools.protocol import catalog as module
 from engine.tools.protocol.catalog import MAX_PAGE_TOOLS, Catalog
 from engine.tools.protocol.messages import Code, ProtocolError
@@ -50,7 +51,7 @@ def test_tokens_with_the_same_scope_share_a_page():
 
 
 def test_a_tool_is_listed_as_it_lists_itself():
-    assert page_of(catalog_of())["tools"][1] == TOOLS[1].listed()
+    assert page_of(catalog_of())["tools"][1] == list_entry(TOOLS[1])
 
 
 def test_of_too_many_tools_two_are_listed():

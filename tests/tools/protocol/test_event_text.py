@@ -1,6 +1,6 @@
 """A stream as the text of a tool's result."""
 
-from engine.tools.protocol.event_text import event_data, joined
+from engine.tools.protocol.event_text import event_data, stream_text
 from tests.support.each import each
 
 
@@ -44,7 +44,7 @@ def events(*data):
     ],
 )
 def test_the_text_of_a_chat_is_joined_and_other_events_are_lines(stream, text):
-    assert joined(stream) == text
+    assert stream_text(stream) == text
 
 
 def test_the_data_of_an_event_may_have_several_lines():

@@ -11,7 +11,7 @@ from engine.tools.protocol.revisions import (
     Head,
     check_modern,
     client_of,
-    decoded,
+    header_value,
     is_modern,
     legacy_revision,
     negotiated,
@@ -64,8 +64,8 @@ def test_a_complete_head_is_accepted(head, message):
 def test_a_name_may_be_encoded():
     name = "=?base64?" + base64.b64encode("größe".encode()).decode() + "?="
     check_modern(CALL_HEAD._replace(name=name), calling("größe"))
-    assert decoded("Mcp-Name", "=?base64??=") == ""
-    assert decoded("Mcp-Name", "=?base64?") == "=?base64?"
+    assert header_value("Mcp-Name", "=?base64??=") == ""
+    assert header_value("Mcp-Name", "=?base64?") == "=?base64?"
 
 
 @each(

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from engine.tools.listed_tool import list_entry
 from engine.tools.protocol.catalog import Catalog
 from engine.tools.protocol.results import ToolResult, text_result
 from engine.tools.protocol.revisions import MODERN, Head
@@ -74,7 +75,7 @@ def test_initialize_negotiates_a_revision():
 
 
 def test_lists_have_the_members_of_their_era():
-    tools = [tool.listed() for tool in TOOLS]
+    tools = [list_entry(tool) for tool in TOOLS]
     assert result("tools/list") == {"tools": tools, **MARKS}
     assert result("tools/list", modern=False) == {"tools": tools}
     few = Caller("few", operations=("shop.show",))

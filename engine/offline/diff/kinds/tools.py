@@ -57,9 +57,9 @@ def _of_server(was: McpServer, now: McpServer, old: Side, new: Side) -> Iterator
         else:
             message = f"is no longer the tool '{name}' of '{now.name}'"
             yield _tool(Effect.BREAKING, "tool-removed", tool, now, new, message)
-    known = {tool.operation for tool in before.values()}
+    operations = {tool.operation for tool in before.values()}
     for name, tool in after.items():
-        if tool.operation not in known:
+        if tool.operation not in operations:
             message = f"is the tool '{name}' of '{now.name}' now"
             yield _tool(Effect.ADDED, "tool-added", tool, now, new, message)
 
