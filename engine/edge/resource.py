@@ -78,8 +78,10 @@ class Resource:
 
     def speaks_another(self, other: Resource) -> bool:
         """Whether the documents of both have different dialects, and a request tells which."""
-        one, another = self.dialect, other.dialect
-        return one is not None and another is not None and one.differs_by_request(another)
+        dialect, other_dialect = self.dialect, other.dialect
+        if dialect is None or other_dialect is None:
+            return False
+        return dialect.differs_by_request(other_dialect)
 
     def candidates(
         self, path: str, query: str, spans: Spans, environ: Mapping[str, Any]
@@ -92,11 +94,11 @@ class Resource:
         """How a request of the dialect of this operation reaches it; None if another one is
         first."""
         matches = self._matches(path, query, spans)
-        named = next((c for c in matches if c.resource.operation == operation), None)
-        if named is None:
+        candidate = next((c for c in matches if c.resource.operation == operation), None)
+        if candidate is None:
             return None
-        same = [c for c in matches if c.resource.dialect is named.resource.dialect]
-        return named if named in self._best(same) else None
+        rivals = [c for c in matches if c.resource.dialect is candidate.resource.dialect]
+        return candidate if candidate in self._best(rivals) else None
 
     def _matches(self, path: str, query: str, spans: Spans) -> list[Candidate]:
         """The operations of this path whose parameters the query has."""

@@ -3,7 +3,6 @@ an error object of the gateway."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,10 +13,9 @@ from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
 from engine.edge.resource import Candidate, Choose, Resource, first_responder
+from engine.edge.unmatched import MAX_SHOWN, fail, miss, refuse_address, unsafe_address
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
-from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
-from engine.source.suggestion import near
 from engine.spec.document.path_templates import (
     PathMatch,
     PathMiss,
@@ -29,11 +27,6 @@ from engine.spec.document.path_templates import (
 from engine.spec.query_string import unsafe_query
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.listen_address import ListenAddress
-
-log = logging.getLogger("modelway")
-
-_SHOWN = 200
-"""Characters of a path that an error shows."""
 
 _MOUNTS = 50
 """Mounts that are looked through for the path of a 404."""
@@ -88,7 +81,7 @@ class Router:
             return plain
         reason = unsafe(path) or unsafe_query(query)
         if reason is not None:
-            responder = self._unmatched(partial(_refuse, reason))
+            responder = self._unmatched(partial(refuse_address, reason))
             return self, {req.method: responder}, {"path": path, "query": query}, uri
         match = self._tree.find(path, req.method)
         if isinstance(match, PathMatch):
@@ -114,7 +107,7 @@ class Router:
         page = self._pages.get(path)
         if page is not None and req.method in ("GET", "HEAD"):
             return self, {req.method: page}, {"path": path, "query": query}, uri
-        responder = self._unmatched(partial(_miss, match, self._cors, self._miss_hint))
+        responder = self._unmatched(partial(miss, match, self._cors, self._miss_hint))
         return self, {req.method: responder}, {"path": path, "query": query}, uri
 
     def candidate(self, operation: str, method: str, path: str, query: str) -> Candidate | None:
@@ -128,8 +121,8 @@ class Router:
             return None
         resource: Resource = match.value
         if not (resource.variants or resource.query):
-            found = Candidate(resource, match.variables)
-            return found if resource.operation == operation else None
+            is_it = resource.operation == operation
+            return Candidate(resource, match.variables) if is_it else None
         return resource.candidate(operation, path, query, match.variables)
 
     def _find_candidate(
@@ -166,7 +159,7 @@ class Router:
                 if other != path and isinstance(self._tree.find(other, method), PathMatch):
                     end = "with" if len(other) > len(path) else "without"
                     advice = f"Write the client's base address {end} '{mount}' at its end."
-                    return f" Did you mean {other[:_SHOWN]}? {advice}"
+                    return f" Did you mean {other[:MAX_SHOWN]}? {advice}"
         return self._hint
 
     def _remember(
@@ -279,7 +272,7 @@ def application(
             # A new exception, because the traceback of the first keeps Falcon's frames alive.
             raise AbortConnection(error.reason, detail) from None
         path, _, query = raw_target(req.env).partition("?")
-        unmatched(partial(_fail, error))(req, resp, path, query)
+        unmatched(partial(fail, error))(req, resp, path, query)
 
     routes = Router(unmatched, pages=pages, cors=cors, hint=hint, choose=choose)
     router: Any = routes  # Falcon wants its own type
@@ -288,59 +281,3 @@ def application(
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app
-
-
-def _fail(error: Exception, exchange: Exchange) -> Response:
-    """Raise the error for a request that Falcon refused, or on which the application failed."""
-    if isinstance(error, falcon.HTTPError) and error.status_code != 500:
-        raise GatewayError(error.status_code, "bad_request", "The request is not valid.")
-    log.error("request %s failed", exchange.request_id, exc_info=error)
-    raise GatewayError(500, "internal_error", "The gateway failed on this request.")
-
-
-def unsafe_address(reason: str) -> GatewayError:
-    """400: the path or the query must not reach an upstream."""
-    return GatewayError(400, "invalid_path", f"The request's address cannot be served: {reason}.")
-
-
-def _refuse(reason: str, exchange: Exchange) -> Response:
-    """Raise 400 for an unsafe path or query."""
-    raise unsafe_address(reason)
-
-
-def _miss(
-    miss: PathMiss, cors: Cors, hint_of: Callable[[str, str], str], exchange: Exchange
-) -> Response:
-    """Raise 404 for an unknown path, 405 for a path with other methods, 426 for a WebSocket
-    handshake on another operation; return the response to a CORS preflight."""
-    if miss.allowed and not miss.verbs:
-        if cors.is_preflight(exchange):
-            return cors.preflight_response(exchange, miss.allowed)
-        if wants_websocket(exchange.environ):
-            raise _no_websocket(miss.allowed)
-        raise GatewayError(
-            405,
-            "method_not_allowed",
-            f"{exchange.method} is not allowed here; use {' or '.join(miss.allowed)}.",
-            headers=[("allow", ", ".join(miss.allowed))],
-        )
-    path = exchange.path[:_SHOWN]
-    verb = ":" + exchange.path.rpartition(":")[2]
-    suggestion = near(verb, miss.verbs) if miss.verbs else None
-    if suggestion:
-        hint = f" Did you mean '{suggestion}'?"
-    else:
-        hint = hint_of(exchange.path, exchange.method)
-    raise GatewayError(404, "not_found", f"There is no {exchange.method} {path}.{hint}")
-
-
-def _no_websocket(allowed: Sequence[str]) -> GatewayError:
-    """426: clients that try a WebSocket first then send an ordinary request at once; after a 405
-    they would retry the WebSocket. `Upgrade` names the protocol to use (RFC 9110 15.5.22)."""
-    message = f"There is no WebSocket here; send {' or '.join(allowed)} over HTTP/1.1."
-    headers = [
-        ("upgrade", "HTTP/1.1"),
-        ("connection", "Upgrade"),
-        ("allow", ", ".join(allowed)),
-    ]
-    return GatewayError(426, "upgrade_required", message, headers=headers)

@@ -32,10 +32,10 @@ class FileView(mmap):
         at = start
         while at < end:
             window = at - at % _WINDOW
-            found = super().find(sub, at, min(window + _WINDOW + len(sub) - 1, end))
+            position = super().find(sub, at, min(window + _WINDOW + len(sub) - 1, end))
             self.madvise(MADV_DONTNEED, window, min(_WINDOW, len(self) - window))
-            if found >= 0:
-                return found
+            if position >= 0:
+                return position
             at = window + _WINDOW
         return -1
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from engine.exchange.exchange import Exchange
+from engine.values.redaction import redact_tokens
 
 
 class ClientProgram(NamedTuple):
@@ -49,16 +50,18 @@ _MAX_HEADER, _MAX_NAME, _MAX_VERSION = 200, 40, 32
 
 
 def client_of(exchange: Exchange) -> ClientProgram:
-    """The program of an exchange, by the first 200 characters of its User-Agent."""
+    """The program of an exchange, by the first 200 characters of its User-Agent; of a token of the
+    gateway there, only that it is one."""
     return _client_of(exchange.environ.get("HTTP_USER_AGENT", "")[:_MAX_HEADER])
 
 
 @lru_cache(maxsize=1024)
 def _client_of(header: str) -> ClientProgram:
+    header = redact_tokens(header.strip())
     for pattern, name in _PATTERNS:
         if match := pattern.match(header):
             return _program(name, match["version"])
-    product = _PRODUCT.match(header.strip())
+    product = _PRODUCT.match(header)
     if product is None:
         return ClientProgram()
     return _program(product["name"].lower(), product["version"] or "")

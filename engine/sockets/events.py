@@ -95,8 +95,10 @@ class EventMessages:
         if not isinstance(document, dict) or not isinstance(response, dict):
             return
         if not response.get("output") and self._items:
-            done = map(event_json, self._items)
-            items = [event["item"] for event in done if isinstance(event, dict) and "item" in event]
+            events = map(event_json, self._items)
+            items = [
+                event["item"] for event in events if isinstance(event, dict) and "item" in event
+            ]
             document = {**document, "response": {**response, "output": items}}
         self._on_end(document)
 
@@ -106,6 +108,6 @@ class EventMessages:
             return error_message(read.status, read.document["error"])
         error = document.get("error")
         details = error if isinstance(error, dict) else document
-        nested = {"type": "server_error", "code": None, "message": "", "param": None}
-        nested |= {name: details[name] for name in nested if name in details and name != "type"}
-        return error_message(502, nested)
+        members = {"type": "server_error", "code": None, "message": "", "param": None}
+        members |= {name: details[name] for name in members if name in details and name != "type"}
+        return error_message(502, members)

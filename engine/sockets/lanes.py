@@ -94,11 +94,11 @@ class Lanes:
 
     def drop_waiting(self) -> list[Create]:
         """The requests that wait, which are not answered."""
-        dropped = [request.create for lane in self._waiting.values() for request in lane]
+        creates = [request.create for lane in self._waiting.values() for request in lane]
         for lane in self._waiting.values():
             lane.clear()
         self._count = self._bytes = 0
-        return dropped
+        return creates
 
     def join(self, seconds: float) -> None:
         """Wait for the requests under way, at most so long."""

@@ -43,10 +43,10 @@ class LargeMessage(NamedTuple):
 def read_large_message(data: bytes) -> LargeMessage | None:
     """The members of a message; None if it is no object. Raises orjson.JSONDecodeError for JSON
     that is wrong outside of what it nests."""
-    skeleton, end, nested = bytearray(), 0, list[bytes]()
+    skeleton, end, values = bytearray(), 0, list[bytes]()
     for start, stop in _spans(data):
-        skeleton += b"%b[%d]" % (data[end:start], len(nested))  # its only arrays, so each is known
-        nested.append(data[start:stop])
+        skeleton += b"%b[%d]" % (data[end:start], len(values))  # its only arrays, so each is known
+        values.append(data[start:stop])
         end = stop
     members = orjson.loads(skeleton + data[end:])
     if not isinstance(members, dict):
@@ -54,7 +54,7 @@ def read_large_message(data: bytes) -> LargeMessage | None:
     items = None
     for name, value in members.items():
         if isinstance(value, list):
-            text = nested[value[0]]
+            text = values[value[0]]
             members[name] = orjson.Fragment(text)
             if name == "input" and text.startswith(b"["):
                 items = text[1:-1].strip()

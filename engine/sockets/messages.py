@@ -24,7 +24,7 @@ _OF_THE_SOCKET = ("type", "stream_id", "generate", "client_metadata", "previous_
 and unknown to other servers; it says the same in headers."""
 _MAX_DEPTH = 250
 """Levels of JSON that orjson surely writes, which reads up to 1,024."""
-_SHOWN = 100
+_MAX_SHOWN = 100
 """Characters of a client's value that an error shows."""
 
 
@@ -76,8 +76,7 @@ def read_message(data: bytes, above: float = math.inf) -> Create | Steer:
     if kind == _STEER:
         return Steer(message.get("previous_response_id"), message.get("input"))
     if kind != _CREATE:
-        shown = str(kind)[:_SHOWN]
-        text = f"'{shown}' is not the type of a message here; send '{_CREATE}'."
+        text = f"'{str(kind)[:_MAX_SHOWN]}' is not the type of a message here; send '{_CREATE}'."
         raise _invalid("unknown_event_type", text, "type", stream_id)
     return _create(message, stream_id, items)
 
@@ -148,10 +147,10 @@ def steering_failed(steer: Steer) -> bytes:
         "code": "steering_not_supported",
         "message": "This gateway does not steer responses; send a 'response.create' afterwards.",
     }
-    described = {"previous_response_id": steer.previous, "input": steer.input}
+    steering = {"previous_response_id": steer.previous, "input": steer.input}
     event = {"type": "response.steer.failed", "sequence_number": 0, "error": error}
     try:
-        return orjson.dumps({**event, "steer": described})
+        return orjson.dumps({**event, "steer": steering})
     except orjson.JSONEncodeError:
         raise InvalidMessage(nested_too_deep()) from None
 
@@ -169,7 +168,7 @@ def response_not_found(previous: str) -> GatewayError:
     return GatewayError(
         400,
         "previous_response_not_found",
-        f"Previous response with id '{previous[:_SHOWN]}' not found on this connection. "
+        f"Previous response with id '{previous[:_MAX_SHOWN]}' not found on this connection. "
         "Send the whole conversation in 'input' without 'previous_response_id'.",
         param="previous_response_id",
     )

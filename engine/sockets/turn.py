@@ -99,14 +99,14 @@ class Turn:
         if self._new is None:
             self._new = items_of(create.request.get("input"))
         if create.previous:
-            known = memory.get(create.previous)
-            self._before = None if known is None else known.items
+            response = memory.get(create.previous)
+            self._before = None if response is None else response.items
 
     def run(self, call: Call, caller: InternalCaller) -> None:
         """Send the request, and its answer. Raises GatewayError for one that is not sent."""
         create = self._create
-        stored = create.request.get("store") is not False
-        if self._before is None and (not stored or not create.generate):
+        is_stored = create.request.get("store") is not False
+        if self._before is None and (not is_stored or not create.generate):
             raise response_not_found(create.previous)
         if not create.generate:
             self._prepare()
@@ -164,8 +164,8 @@ class Turn:
 
     def _forget_previous(self) -> None:
         """A request that fails takes the response that it continues with it, in its lane."""
-        known = self._memory.get(self._create.previous)
-        if known is not None and known.stream_id == self._create.stream_id:
+        response = self._memory.get(self._create.previous)
+        if response is not None and response.stream_id == self._create.stream_id:
             self._memory.forget(self._create.previous)
 
     def _fail(self, answer: Answer) -> None:

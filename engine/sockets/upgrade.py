@@ -22,7 +22,7 @@ from engine.relay.websocket.session import SessionLimits, Sessions
 from engine.sockets.lanes import Run
 from engine.sockets.memory import MemoryBudget, ResponseMemory
 from engine.sockets.session import ClientOutlet, ResponsesSession
-from engine.sockets.turn import Turns
+from engine.sockets.turn import Call, Turns
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, token_ended
 
@@ -30,7 +30,7 @@ log = logging.getLogger("modelway")
 
 _NOT_OF_A_REQUEST = frozenset(
     {
-        *("HTTP_UPGRADE", "HTTP_CONNECTION", "wsgi.input"),
+        *("HTTP_UPGRADE", "HTTP_CONNECTION", "HTTP_IDEMPOTENCY_KEY", "wsgi.input"),
         *("HTTP_TRANSFER_ENCODING", "HTTP_CONTENT_ENCODING", "HTTP_EXPECT"),
     }
 )
@@ -96,53 +96,62 @@ class ResponsesSockets:
         the session."""
         max_message = min(settings.limits.max_message, settings.max_request)
         limits = settings.limits._replace(max_message=max_message)
+        settings = settings._replace(limits=limits)
 
         def handle(exchange: Exchange) -> Response:
             request = parse_request(exchange.environ)
             header, extensions = negotiate_deflate(request.extensions, limits.compression)
             require_take_over(exchange.connection)
-            headers = [
-                (_MAX_MESSAGE, str(max_message)),
-                *common_headers(exchange).items(),
-            ]
+            headers = [(_MAX_MESSAGE, str(max_message)), *common_headers(exchange).items()]
             head = switching_protocols(request.key, "", header, headers)
-            heavy = exchange.connection.heavy_calls
             sock, early = exchange.connection.take_over()
             send_head(sock, head)
-            traffic = exchange.record.traffic = Traffic()
-            memory = ResponseMemory(2 * max_message, self._budget)
-            environ, caller = request_environ(exchange), _current_caller(exchange, self._services)
-            lanes = LaneSockets(self._open_sockets)
-
-            def turns(outlet: ClientOutlet) -> Run:
-                def call(body: bytes, internal: InternalCaller, send: TrySend) -> Answer:
-                    of_body = {**environ, "CONTENT_LENGTH": str(len(body))}
-                    if heavy is not None and len(body) > heavy.above:
-                        answer = heavy(of_body, body, internal)
-                        if answer is not None:
-                            return answer
-                    return self._call(of_body, body, internal, send)
-
-                def caller_in(lane: str) -> InternalCaller:
-                    return replace(caller(), sockets=lanes.of(lane))
-
-                return Turns(call, caller_in, settings.dialect, memory, outlet).run
-
             channel = Channel(
                 sock, client=True, limit=max_message, extensions=extensions, first=early
             )
-            try:
-                large = math.inf if heavy is None else heavy.above
-                self._sessions.run(ResponsesSession(channel, limits, traffic, turns, large))
-            except Exception as error:
-                log.exception("request %s failed in its session", exchange.request_id)
-                raise AbortConnection(AbortReason.SESSION_ENDED, "the session failed") from error
-            finally:
-                memory.clear()
-                lanes.close()
+            self._converse(exchange, channel, settings)
             raise AbortConnection(AbortReason.SESSION_ENDED)
 
         return handle
+
+    def _converse(self, exchange: Exchange, channel: Channel, settings: SocketSettings) -> None:
+        """Run the session of an upgraded socket. Raises AbortConnection if it fails."""
+        limits, heavy = settings.limits, exchange.connection.heavy_calls
+        memory = ResponseMemory(2 * limits.max_message, self._budget)
+        lanes = LaneSockets(self._open_sockets)
+        call, caller = self._calls(exchange), _current_caller(exchange, self._services)
+
+        def caller_in(lane: str) -> InternalCaller:
+            return replace(caller(), sockets=lanes.of(lane))
+
+        def turns(outlet: ClientOutlet) -> Run:
+            return Turns(call, caller_in, settings.dialect, memory, outlet).run
+
+        traffic = exchange.record.traffic = Traffic()
+        large = math.inf if heavy is None else heavy.above
+        try:
+            self._sessions.run(ResponsesSession(channel, limits, traffic, turns, large))
+        except Exception as error:
+            log.exception("request %s failed in its session", exchange.request_id)
+            raise AbortConnection(AbortReason.SESSION_ENDED, "the session failed") from error
+        finally:
+            memory.clear()
+            lanes.close()
+
+    def _calls(self, exchange: Exchange) -> Call:
+        """Calls the operation for a request of a socket; a large one in a heavy worker, if there
+        is one."""
+        environ, heavy = request_environ(exchange), exchange.connection.heavy_calls
+
+        def call(body: bytes, internal: InternalCaller, send: TrySend) -> Answer:
+            of_body = {**environ, "CONTENT_LENGTH": str(len(body))}
+            if heavy is not None and len(body) > heavy.above:
+                answer = heavy(of_body, body, internal)
+                if answer is not None:
+                    return answer
+            return self._call(of_body, body, internal, send)
+
+        return call
 
 
 def request_environ(exchange: Exchange) -> Environ:

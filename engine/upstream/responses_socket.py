@@ -118,14 +118,14 @@ class UpstreamSocket:
         self._client, self._timeouts = client, timeouts
         self._stream: MessageStream | None = None
         self._conversation: _Conversation | None = None
-        self._is_opening = self._is_asked = False
+        self._is_opening = self._is_answering = False
         self.has_no_websocket = False
 
     @property
     def is_busy(self) -> bool:
         """Whether it answers a request."""
         is_open = self._stream is not None and not self._stream.has_ended
-        return self._is_opening or (is_open and self._is_asked)
+        return self._is_opening or (is_open and self._is_answering)
 
     def send(
         self, request: UpstreamRequest, content: Json, timeout: float
@@ -144,13 +144,11 @@ class UpstreamSocket:
             self.close()
         self._is_opening = True
         try:
-            opened = self._open(request, timeout)
+            stream = self._open(request, timeout)
         finally:
             self._is_opening = False
-        if opened is None:
-            return None
-        self._stream = opened
-        return self._ask(opened, content, deadlines)
+        self._stream = stream
+        return None if stream is None else self._ask(stream, content, deadlines)
 
     def close(self) -> None:
         """Close the socket."""
@@ -163,28 +161,29 @@ class UpstreamSocket:
         items = items_of(content.get("input")) or None
         message = self._message(content, items)
 
-        def ended(response: Json | None) -> None:
-            self._is_asked = False
+        def end(response: Json | None) -> None:
+            self._is_answering = False
             self._conversation = None if response is None else _after(response, items)
 
-        self._conversation, self._is_asked = None, True
+        self._conversation, self._is_answering = None, True
         stream.send(message)
-        return SocketResponse(stream, deadlines, ended).begin()
+        return SocketResponse(stream, deadlines, end).begin()
 
     def _message(self, content: Json, items: bytes | None) -> bytes:
         """The message of a request: without the items that the upstream has, if it has any."""
         message = {name: value for name, value in content.items() if name != "stream"}
-        known = self._conversation
-        if known is None or items is None or "previous_response_id" in content:
+        conversation = self._conversation
+        if conversation is None or items is None or "previous_response_id" in content:
             return orjson.dumps({"type": "response.create", **message})
-        begin = known.items + b","
+        begin = conversation.items + b","
         if not items.startswith(begin):
             return orjson.dumps({"type": "response.create", **message})
         del message["input"]
-        head = orjson.dumps({"type": "response.create", "previous_response_id": known.response})
-        rest = orjson.dumps(message)[1:-1]
-        comma = b"," if rest else b""
-        return b'%b,"input":[%b]%b%b}' % (head[:-1], items[len(begin) :], comma, rest)
+        previous = {"previous_response_id": conversation.response}
+        head = orjson.dumps({"type": "response.create", **previous})
+        members = orjson.dumps(message)[1:-1]
+        comma = b"," if members else b""
+        return b'%b,"input":[%b]%b%b}' % (head[:-1], items[len(begin) :], comma, members)
 
     def _open(self, request: UpstreamRequest, timeout: float) -> MessageStream | None:
         """Open the socket; None if the upstream refuses that. Raises UpstreamFailure."""

@@ -87,8 +87,8 @@ class SocketResponse:
         error = error if isinstance(error, dict) else document
         self.error_code = str(error.get("code") or "")
         self.status = status if isinstance(status, int) and 400 <= status <= 599 else 502
-        sent = document.get("headers")
-        fields = sent.items() if isinstance(sent, dict) else ()
+        headers = document.get("headers")
+        fields = headers.items() if isinstance(headers, dict) else ()
         self.headers = [_JSON, *((k, str(v)) for k, v in fields if k.lower() in _HEADERS)]
         self._data.append(orjson.dumps({"error": error}))
         self._end(None)
@@ -161,8 +161,10 @@ class SocketResponse:
             self._end(None)
             return
         if not response.get("output"):
-            done = map(json_or_none, self._items)
-            items = [event["item"] for event in done if isinstance(event, dict) and "item" in event]
+            events = map(json_or_none, self._items)
+            items = [
+                event["item"] for event in events if isinstance(event, dict) and "item" in event
+            ]
             response = {**response, "output": items}
         self._end(response)
 

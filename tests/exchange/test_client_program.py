@@ -46,6 +46,8 @@ def client(header: str) -> ClientProgram:
         ("evil/1.0\x1b[31m", "evil/1.031m"),
         ("a" * 500 + "/1", "a" * 40),
         ("a/" + "9" * 500, "a/" + "9" * 32),
+        ("mw-" + "Ab1" * 12, "mw-"),
+        ("OpenAI/Python mw-" + "Ab1" * 12, "openai-python/mw-"),
     ],
 )
 def test_the_table_names_programs_and_others_name_themselves(header: str, program: str) -> None:
@@ -57,8 +59,8 @@ def test_a_request_may_have_no_program() -> None:
 
 
 def test_an_agent_has_the_name_that_connects_it() -> None:
-    named = {"claude", "codex", "gemini", "opencode", "qwen", "kimi", "ai-sdk", "litellm"}
-    assert named <= {name for _, name in CLIENTS} & set(agents.names())
+    programs = {"claude", "codex", "gemini", "opencode", "qwen", "kimi", "ai-sdk", "litellm"}
+    assert programs <= {name for _, name in CLIENTS} & set(agents.names())
 
 
 @given(st.text(max_size=400))

@@ -97,13 +97,13 @@ def _model(
     if not name:
         message = "Missing required parameter: 'session.model'. It names the model to use."
         raise GatewayError(400, "missing_required_parameter", message, param="session.model")
-    shown = name[:_MAX_SHOWN]
+    excerpt = name[:_MAX_SHOWN]
     if not caller.may_use(name):
-        message = f"This token may not use the model '{shown}'."
+        message = f"This token may not use the model '{excerpt}'."
         raise GatewayError(403, "model_not_allowed", message, param="session.model")
     served = {operation.id for operation in sources.visible_models.operations_of(name) or ()}
     if served.isdisjoint(route.operation for route in routes):
-        message = f"The model '{shown}' does not exist here, or has no realtime sessions."
+        message = f"The model '{excerpt}' does not exist here, or has no realtime sessions."
         raise GatewayError(404, "model_not_found", message, param="session.model")
     return name
 

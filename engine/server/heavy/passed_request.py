@@ -43,14 +43,20 @@ class Report(NamedTuple):
 
 
 def await_heavy_worker(sock: GeventSocket, seconds: float) -> bool:
-    """Whether a heavy worker has got the other end within that time."""
+    """Whether a heavy worker has got the other end within that time. Raises EOFError if it has
+    died, or has no room for it: then it has read nothing of the request."""
     sock.settimeout(seconds)
     try:
-        return sock.recv(len(_READY)) == _READY
-    except OSError:
+        data = sock.recv(len(_READY))
+    except TimeoutError:
         return False
+    except OSError as error:
+        raise EOFError from error
     finally:
         sock.settimeout(None)
+    if not data:
+        raise EOFError
+    return True
 
 
 def send_request(sock: GeventSocket, request: PassedRequest) -> None:

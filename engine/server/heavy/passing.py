@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import gevent.socket
 
@@ -13,7 +14,6 @@ from engine.server.heavy.passed_request import (
     PassedRequest,
     Report,
     await_heavy_worker,
-    heavy_worker_failure,
     receive_report,
     send_request,
 )
@@ -22,6 +22,8 @@ from engine.values.errors import too_many_large_requests
 
 START_SECONDS = 60.0
 """How long a request may wait for a heavy worker, which may have to start first."""
+_ATTEMPTS = 2
+"""A heavy worker that dies before it has read a request costs it nothing: another one gets it."""
 
 
 class Passing:
@@ -39,6 +41,13 @@ class Passing:
         other may become large), or no descriptor is left."""
         if request.head.content_length is None and _has_arrived(request.buffered):
             return None
+        for _ in range(_ATTEMPTS):
+            with suppress(EOFError):
+                return self._attempt(client, request)
+        return Report(too_many_large_requests())
+
+    def _attempt(self, client: GeventSocket, request: PassedRequest) -> Report | None:
+        """As `pass_on`. Raises EOFError if no heavy worker has read the request."""
         try:
             near, far = gevent.socket.socketpair()
         except OSError:
@@ -54,8 +63,8 @@ class Passing:
                 return Report(too_many_large_requests())
             try:
                 send_request(near, request)
-            except OSError:
-                return Report(heavy_worker_failure())
+            except OSError as error:
+                raise EOFError from error
             return receive_report(near)
 
 

@@ -105,12 +105,12 @@ def rows_by(
         .group_by(*names)
         .order_by(literal_column("requests").desc(), *names)
     )
-    others = groups.offset(most).subquery()
-    rest = select(others.c.currency, *(func.sum(others.c[name]) for name in SUMS))
-    listed = connection.execute(groups.limit(most)).all()
-    if len(listed) < most:
-        return listed, ()
-    return listed, connection.execute(rest.group_by(others.c.currency)).all()
+    first_rows = connection.execute(groups.limit(most)).all()
+    if len(first_rows) < most:
+        return first_rows, ()
+    of_others = groups.offset(most).subquery().c
+    remainder = select(of_others.currency, *(func.sum(of_others[name]) for name in SUMS))
+    return first_rows, connection.execute(remainder.group_by(of_others.currency)).all()
 
 
 def hours_of(connection: Connection, where: UsageFilter, longest: int = HOUR) -> Pieces:

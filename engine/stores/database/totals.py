@@ -156,10 +156,10 @@ def _by_value(connection: Connection, by: str, where: UsageFilter) -> list[Total
 
 def _by_rows(connection: Connection, by: str, where: UsageFilter, most: int) -> list[Total]:
     columns = ROW_KINDS[by]
-    listed, others = rows_by(connection, columns, where, most)
+    rows, remainder = rows_by(connection, columns, where, most)
     return [
-        *(_of_group(by, row[: len(columns)], row[len(columns) :]) for row in listed),
-        *(_total(OTHERS, row[0], row[1:]) for row in others),
+        *(_of_group(by, row[: len(columns)], row[len(columns) :]) for row in rows),
+        *(_total(OTHERS, row[0], row[1:]) for row in remainder),
     ]
 
 

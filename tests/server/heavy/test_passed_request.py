@@ -87,7 +87,8 @@ def test_a_worker_waits_for_a_heavy_worker(pair: Pair, is_ready: bool) -> None:
 
 def test_a_heavy_worker_that_dies_first_is_not_awaited(pair: Pair) -> None:
     pair.heavy.close()
-    assert not await_heavy_worker(pair.worker, PATIENCE)
+    with pytest.raises(EOFError):
+        await_heavy_worker(pair.worker, PATIENCE)
 
 
 @pytest.mark.parametrize(

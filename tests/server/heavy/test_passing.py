@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 
 import gevent
+import gevent.socket
 import pytest
 
+from engine.server.heavy.passed_request import receive_request
 from tests.support.heavy_pair import CHUNKED, LARGE, LAST, SMALL, Processes
 
 
@@ -62,6 +65,41 @@ def test_a_heavy_worker_that_does_not_begin_in_time(
     monkeypatch.setattr("engine.server.heavy.passing.START_SECONDS", 0.05)
     processes.listener.connections.kill()
     assert processes.answers(LARGE) == ["503"]
+
+
+@pytest.mark.parametrize(("deaths", "answer"), [(1, "heavy /large 10.0.0.1 20"), (2, "503")])
+def test_a_heavy_worker_that_dies_before_it_has_read_the_request(
+    processes: Processes, deaths: int, answer: str
+) -> None:
+    processes.listener.connections.kill()
+
+    def die() -> None:
+        for _ in range(deaths):
+            for descriptor in processes.channel.receive() or ():
+                os.close(descriptor)
+        processes.listener.start()
+
+    gevent.spawn(die)
+    assert processes.answers(LARGE) == [answer]
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_heavy_worker_that_dies_with_the_request(processes: Processes, is_read: bool) -> None:
+    """One that it has read may have gone to an upstream."""
+    processes.listener.connections.kill()
+
+    def die() -> None:
+        caller, report = processes.channel.receive() or ()
+        os.close(caller)
+        with gevent.socket.socket(fileno=report) as worker:
+            if is_read:
+                receive_request(worker)
+            else:
+                worker.sendall(b"y")
+        processes.listener.start()
+
+    gevent.spawn(die)
+    assert processes.answers(LARGE) == ["500" if is_read else "heavy /large 10.0.0.1 20"]
 
 
 def test_without_descriptors_the_worker_serves_it_itself(

@@ -1,11 +1,8 @@
 """`modelway usage`: what it adds up, for people and programs, and what it says to bad input."""
 
-import contextlib
-import cProfile
 import csv
 import io
 import json
-import pstats
 import time
 from datetime import UTC, datetime
 
@@ -13,11 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from engine import cli
-from engine.cli.usage import UsageReport, print_table
 from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
-from engine.stores.database.sums import UsageFilter
-from engine.stores.database.totals import Total
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger_entry import Entry, decode, encode
@@ -287,32 +281,3 @@ def test_a_database_alone_needs_no_config(folder):
     (folder / "gateway.yaml").unlink()
     result = run("--database", f"sqlite:///{folder}/usage.db", "--by", "token", "--format", "json")
     assert [total["token"] for total in json.loads(result.stdout)["totals"]] == ["lab", "shop"]
-
-
-def test_a_large_table_is_rendered_with_few_calls():
-    totals = [Total(f"token-{n}", requests=n, cost={"USD": n}) for n in range(2000)]
-    profile = cProfile.Profile()
-    with contextlib.redirect_stdout(io.StringIO()) as output:
-        profile.runcall(print_table, UsageReport("token", UsageFilter(0, 1), totals, 0))
-    assert len(output.getvalue().splitlines()) == 2002
-    assert pstats.Stats(profile).total_calls / len(totals) < 200
-
-
-def test_a_long_key_has_a_line_of_its_own_on_a_terminal(capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("NO_COLOR", "1")
-    totals = [Total("m" * 200, requests=1234), Total("short", requests=1)]
-    print_table(UsageReport("model", UsageFilter(0, 1), totals, 0))
-    head, key, long, short, total = capsys.readouterr().out.splitlines()
-    assert key == "m" * 200
-    assert long.split()[0] == "1,234"
-    width = head.index("REQUESTS") + len("REQUESTS")
-    assert (long[:width].split(), short[:width].split()) == (["1,234"], ["short", "1"])
-    assert total[:width].split() == ["total", "1,235"]
-
-
-def test_a_long_key_is_in_its_row_where_standard_output_is_no_terminal(capsys):
-    totals = [Total("m" * 200, requests=1234), Total("short", requests=1)]
-    print_table(UsageReport("model", UsageFilter(0, 1), totals, 0))
-    _, long, _, _ = capsys.readouterr().out.splitlines()
-    assert long.split()[:2] == ["m" * 200, "1,234"]
