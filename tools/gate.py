@@ -30,13 +30,13 @@ def main(arguments: Sequence[str]) -> int:
     checks.start()
     if not arguments and not are_compiled(TESTS):
         subprocess.run([*PYTEST, "--collect-only", "-qq"], capture_output=True, check=False)
-    passed = checks.passes_first()
-    if passed:
+    success = checks.passes_first()
+    if success:
         tests = [*PYTEST, "-n", "4", "--dist", "worksteal", *arguments]
-        passed = subprocess.run(tests, check=False).returncode == 0
+        success = subprocess.run(tests, check=False).returncode == 0
     checks.join()
     print(checks.report(), flush=True)
-    return 0 if passed and not checks.failures else 1
+    return 0 if success and not checks.failures else 1
 
 
 class Checks(Thread):
@@ -71,7 +71,12 @@ class Checks(Thread):
         name = " ".join(command[-2:])
         try:
             result = subprocess.run(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
             )
         except OSError as error:
             self._output.append(f"{name}: {error}")
@@ -86,8 +91,8 @@ def are_compiled(tests: Path) -> bool:
     """Whether most test modules below a folder have bytecode of this Python and pytest."""
     ending = f".{sys.implementation.cache_tag}-pytest-{pytest.__version__}.pyc"
     modules = [*tests.rglob("test_*.py")]
-    compiled = [m for m in modules if (m.parent / "__pycache__" / f"{m.stem}{ending}").exists()]
-    return 2 * len(compiled) > len(modules)
+    caches = [m.parent / "__pycache__" / f"{m.stem}{ending}" for m in modules]
+    return 2 * sum(cache.exists() for cache in caches) > len(modules)
 
 
 if __name__ == "__main__":

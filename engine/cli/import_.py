@@ -35,7 +35,7 @@ _HEAD = "# yaml-language-server: $schema=schemas/gateway.schema.json\nversion: 1
     "--output",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write a project: gateway.yaml, openapi/, schemas/. Without it gateway.yaml is printed.",
+    help="Write a project: gateway.yaml, documents, schemas. Without it gateway.yaml is printed.",
 )
 @click.option("--upstream", help="openapi: the URL of the API. Default: the document's server.")
 @click.option("--tag", "tags", multiple=True, help="openapi: only operations with this tag.")

@@ -26,7 +26,7 @@ from engine.source.suggestion import did_you_mean
     help="Serve the models of this provider; may be repeated. `modelway providers` lists them.",
 )
 def command(folder: Path, names: tuple[str, ...]) -> None:
-    """Write a starter project to FOLDER: gateway.yaml, openapi/, schemas/.
+    """Write a starter project to FOLDER: gateway.yaml, objects.yaml, openapi/, schemas/.
 
     These are the files shipped with this program, ready for `modelway check`. Existing files are
     never overwritten. With --provider, gateway.yaml serves the models of that provider; with
@@ -44,7 +44,7 @@ def command(folder: Path, names: tuple[str, ...]) -> None:
     except OSError as error:
         raise unwritable(error, folder) from error
     click.echo(
-        f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
+        f"Wrote {folder}: gateway.yaml, objects.yaml, openapi/, schemas/\n\n"
         f"{next_steps(folder, _variables(chosen_providers), with_token=True)}"
     )
 

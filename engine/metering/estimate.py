@@ -8,6 +8,7 @@ bytes.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -62,8 +63,9 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
 
 def _input(exchange: Exchange, fields: dict[str, Any]) -> int:
     size = exchange.body.size
-    if exchange.model.count_tokens is not None and (counted := _counted(exchange)) is not None:
-        return min(counted, MAX_COUNT)
+    counter = exchange.model.count_tokens
+    if counter is not None and (tokens := _count_json(exchange, counter)) is not None:
+        return min(tokens, MAX_COUNT)
     if exchange.content.parts:
         tokens = _form_tokens(exchange, fields)
     elif exchange.content.value is MISSING and exchange.body.buffer[:1] not in (b"", b"{", b"["):
@@ -75,10 +77,10 @@ def _input(exchange: Exchange, fields: dict[str, Any]) -> int:
     return min(tokens, MAX_COUNT)
 
 
-def _counted(exchange: Exchange) -> int | None:
+def _count_json(exchange: Exchange, counter: Callable[[Exchange], int | None]) -> int | None:
     """The tokens that the model's tokenizer counts in JSON; None for anything else."""
-    count, content = exchange.model.count_tokens, exchange.content
-    return None if count is None or content.parts or content.value is MISSING else count(exchange)
+    content = exchange.content
+    return None if content.parts or content.value is MISSING else counter(exchange)
 
 
 def input_tokens(buffer: Buffer) -> int:

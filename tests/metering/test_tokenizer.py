@@ -3,6 +3,7 @@
 import json
 import threading
 
+import gevent
 import pytest
 
 from engine.metering import tokenizer
@@ -55,15 +56,28 @@ def test_a_long_text_is_counted_in_pieces():
 
 
 @pytest.mark.keeps("the thread of the process's event loop")
-def test_what_is_over_the_limit_is_counted_by_the_rest():
-    seen = []
+def test_a_text_does_not_wait_for_the_whole_of_a_longer_one():
+    letters = []
 
     def encode(texts):
-        seen.extend(map(len, texts))
+        letters.extend(text[0] for text in texts)
+        return texts
+
+    counts = [gevent.spawn(Tokenizer(encode).count, [text * 9 * PIECE]) for text in "xy"]
+    gevent.joinall(counts, raise_error=True)
+    assert "".join(letters).index("y") < 9
+
+
+@pytest.mark.keeps("the thread of the process's event loop")
+def test_what_is_over_the_limit_is_counted_by_the_rest():
+    lengths = []
+
+    def encode(texts):
+        lengths.extend(map(len, texts))
         return [text[::2] for text in texts]
 
     assert Tokenizer(encode).count(["x" * MAX_TEXT * 3]) == MAX_TEXT * 3 // 2
-    assert sum(seen) == MAX_TEXT
+    assert sum(lengths) == MAX_TEXT
 
 
 def test_a_file_in_use_is_loaded_once(words):

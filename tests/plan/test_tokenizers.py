@@ -32,9 +32,9 @@ def test_models_of_one_file_share_its_tokenizer_which_a_reload_watches(tmp_path)
     file, findings = tmp_path / "tokenizer.json", Findings()
     file.write_bytes(tokenizer_file())
     with record_reads() as files:
-        loaded = load_tokenizers(config(file, file), findings)
+        by_file = load_tokenizers(config(file, file), findings)
     assert not findings.problems
-    assert [*loaded] == [str(file)]
+    assert [*by_file] == [str(file)]
     assert files == {file: hashlib.sha256(tokenizer_file()).hexdigest()}
 
 
@@ -55,10 +55,10 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_a_file_that_is_no_tokenizer_is_a_problem_of_each_model(tmp_path):
     file = tmp_path / "tokenizer.json"
     file.write_text("{}")
-    found = problems(file, file)
-    assert [each.line for each in found] == [6, 7]
-    assert {each.code for each in found} == {"MW104"}
-    assert "'tokenizer.json' is no tokenizer that can be used" in found[0].message
+    first, second = problems(file, file)
+    assert (first.line, second.line) == (6, 7)
+    assert first.code == second.code == "MW104"
+    assert "'tokenizer.json' is no tokenizer that can be used" in first.message
 
 
 def test_a_missing_library(tmp_path, monkeypatch):

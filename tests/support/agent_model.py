@@ -82,8 +82,8 @@ class AgentModel:
 
 
 def _wants_compaction(body: Json) -> bool:
-    given = body.get("input")
-    return isinstance(given, list) and given[-1].get("type") == "compaction_trigger"
+    items = body.get("input")
+    return isinstance(items, list) and items[-1].get("type") == "compaction_trigger"
 
 
 def _hold(data: bytes, sock: socket.socket) -> None:

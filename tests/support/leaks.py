@@ -75,10 +75,10 @@ def _children() -> Iterator[int]:
             for pid in map(int, Path(f"/proc/self/task/{task}/children").read_text().split()):
                 yield pid
                 if _WARM in _command(pid):  # what it forks is a child of the test, too
-                    yield from _forked(pid)
+                    yield from _children_of(pid)
 
 
-def _forked(pid: int) -> Iterator[int]:
+def _children_of(pid: int) -> Iterator[int]:
     with suppress(FileNotFoundError, ProcessLookupError):
         yield from map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
 

@@ -65,14 +65,15 @@ class Warm:
     """The process that forks; it ends with the one that made it."""
 
     def __init__(self) -> None:
-        self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        CONNECTIONS.add(os.fstat(self._sock.fileno()).st_ino)
+        self._sock, sock = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._inode = os.fstat(self._sock.fileno()).st_ino
+        CONNECTIONS.add(self._inode)
         self._lock = threading.Lock()
-        with theirs:
-            program = [sys.executable, "-P", __file__, str(theirs.fileno())]
+        with sock:
+            program = [sys.executable, "-P", __file__, str(sock.fileno())]
             environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
             self._process = subprocess.Popen(
-                program, env=environ, cwd="/", pass_fds=[theirs.fileno()]
+                program, env=environ, cwd="/", pass_fds=[sock.fileno()]
             )
 
     def start(
@@ -89,6 +90,7 @@ class Warm:
         return self._ask({"poll": pid})
 
     def stop(self) -> None:
+        CONNECTIONS.discard(self._inode)
         self._sock.close()
         self._process.wait()
 

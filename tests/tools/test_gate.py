@@ -13,6 +13,7 @@ def python(code: str) -> tuple[str, ...]:
 
 
 GOOD, BAD = python("print('good')"), python("print('bad'); raise SystemExit(2)")
+NOT_TEXT = python("import sys; sys.stdout.buffer.write(bytes([255])); raise SystemExit(2)")
 
 
 @pytest.fixture
@@ -36,8 +37,18 @@ def parts(monkeypatch, tmp_path):
         (GOOD, BAD, GOOD, 1),
         (GOOD, GOOD, BAD, 1),
         (GOOD, ("/no/such/program",), GOOD, 1),
+        (GOOD, NOT_TEXT, GOOD, 1),
+        (NOT_TEXT, GOOD, GOOD, 1),
     ],
-    ids=["all good", "types", "beside the tests", "tests", "no program"],
+    ids=[
+        "all good",
+        "types",
+        "beside the tests",
+        "tests",
+        "no program",
+        "no text",
+        "no text first",
+    ],
 )
 def test_each_part_can_fail(parts, first, beside, tests, status):
     parts(first, beside, tests)

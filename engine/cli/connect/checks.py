@@ -129,7 +129,7 @@ def choose_model(names: Sequence[str], model: str) -> str:
 
 
 def _is_name(name: object) -> bool:
-    """Whether it can be a name of a model, and be safe_address."""
+    """Whether it can be the name of a model, and be printed."""
     return isinstance(name, str) and 0 < len(name) <= _MAX_NAME and name.isprintable()
 
 
