@@ -72,6 +72,12 @@ def test_the_query_for_a_vendor(cursor, backward, expected):
     assert page_query("x=1&limit=3&after=sealed", IDS, cursor, 50, backward=backward) == expected
 
 
+def test_a_vendor_gets_one_cursor_alone():
+    assert page_query("before=x&after=y", IDS, "f7", 50, backward=False) == "limit=50&after=f7"
+    assert page_query("before=x&after=y", IDS, "f7", 50, backward=True) == "limit=50&before=f7"
+    assert page_query("before=x&after=y", IDS, "", 50, backward=False) == "limit=50"
+
+
 ROWS = [{"id": "a"}, {"id": "b"}]
 
 

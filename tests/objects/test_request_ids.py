@@ -241,3 +241,11 @@ def test_otherwise_an_id_is_its_owners(facts, owner):
 def test_a_forged_id_bears_nothing():
     exchange = new_exchange(query=f"id={UPLOAD[:-2]}AA")
     assert refusal(BEARER, exchange, owner=NOBODY).status == 404
+
+
+def test_a_slash_of_an_id_that_was_coded_stays_coded():
+    """Else the vendor would see one segment more, at another path."""
+    coded = sealed("files/abc").replace("/", "%2F")
+    exchange = new_exchange(path=f"/v1/{coded}", variables={"f": (4, 4 + len(coded))})
+    opened({"names": {"file": "path.f"}}, exchange)
+    assert exchange.path == "/v1/files%2Fabc"

@@ -1,11 +1,14 @@
 """Ids in responses: sealed where the document has them, and nowhere else."""
 
 import orjson
+import pytest
 
 from engine.exchange.opened_ids import Holder
+from engine.objects import response_ids
 from engine.objects.facts import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names
 from engine.objects.sealed_ids import MAX_VENDOR_ID, Identity, Sealer
+from engine.values.errors import EventTooLarge
 from tests.support.each import each
 
 SEALER = Sealer(["a key for tests " * 4], ["alpha"])
@@ -124,6 +127,20 @@ def test_lines_arrive_in_any_pieces():
         lines = SealedLines(response)
         pieces = [lines.feed(text[at : at + size]) for at in range(0, len(text), size)]
         assert b"".join([*pieces, lines.finish()]) == expected
+
+
+def test_a_line_that_comes_in_pieces_is_bounded(monkeypatch):
+    monkeypatch.setattr(response_ids, "MAX_LINE", 100)
+    lines = SealedLines(sealer({"creates": {"file": "lines#/id"}}))
+    assert lines.feed(b"x" * 60) == b""
+    with pytest.raises(EventTooLarge):
+        lines.feed(b"x" * 60)
+
+
+def test_one_text_is_sealed_as_each_kind_that_it_has():
+    places = {"file": "body#/a", "batch": "body#/b"}
+    expected = {"a": sealed("id-1"), "b": sealed("id-1", "batch")}
+    assert body(places, {"a": "id-1", "b": "id-1"}) == expected
 
 
 def test_errors_have_the_callers_ids():

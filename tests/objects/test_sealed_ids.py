@@ -89,6 +89,13 @@ def test_keys_behind_the_first_open_and_do_not_seal():
     assert Sealer([NEW], ["alpha"]).open(old, "file") is None
 
 
+def test_values_of_the_records_are_encrypted_by_the_first_key():
+    data = SEALER.encrypt(b"value", b"key")
+    assert Sealer([NEW], []).decrypt(data, b"key") == b"value"
+    assert Sealer([OLD], []).decrypt(data, b"key") is None
+    assert SEALER.decrypt(data, b"other") is None
+
+
 def test_an_id_of_a_removed_upstream_does_not_open():
     assert Sealer([NEW], ["beta"]).open(sealed(), "file") is None
 
