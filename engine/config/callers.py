@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -166,12 +167,12 @@ class JwtReader:
             self._error(at, message, "write https://, or a file with the keys")
 
     def _check_file(self, file: FilePath | None, at: Path) -> None:
-        if file is not None and not file.is_file():
+        if file is not None and not isfile(file):
             self._error(at, f"there is no file '{file.name}'", code="MW106")
 
     def _check_keys(self, file: FilePath | None, at: Path) -> None:
         """The keys of a file are those of every token: without any, nobody comes in."""
-        if file is None or not file.is_file():
+        if file is None or not isfile(file):
             return
         try:
             value = orjson.loads(file.read_bytes())

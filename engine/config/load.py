@@ -41,7 +41,7 @@ from engine.source.reader import SourceDocument, read, read_file
 from engine.values.price import CONFIG, price_of
 from engine.values.trees import Json
 
-_NAMED_SECTIONS = ("specs", "upstreams", "models")
+_NAMED_SECTIONS = ("specs", "upstreams", "models", "teams")
 
 
 def load(

@@ -8,6 +8,7 @@ of gcloud, or the metadata server of the machine.
 from __future__ import annotations
 
 import json
+from os.path import isfile
 from pathlib import Path
 
 from engine.credentials.interface.context import Context
@@ -60,7 +61,7 @@ def _read(section: Section, context: Context) -> FetchedCredential:
         path = context.file(options["file"], ("google", "file"))
         label = f"google file {path.name}"
         options["file"] = str(path)
-        if path.is_file() and (problem := _problem_of(path)):
+        if isfile(path) and (problem := _problem_of(path)):
             context.error(("google", "file"), f"'{path.name}' {problem}", code="MW104")
     project = options.pop("quota_project", "")
     headers = (("x-goog-user-project", project),) if project else ()

@@ -32,10 +32,7 @@ from engine.exchange.opened_ids import Holder
 
 MARKER = "mw"
 MAX_LENGTH = 2_048
-"""Characters of a text that may be a sealed id."""
-
-MAX_VENDOR_ID = 1_024
-"""Bytes of a vendor's id that can be sealed: about 1,500 characters then."""
+"""Characters of a sealed id: a vendor's id of about 1,500 bytes, of 990 behind a slash."""
 
 _HEAD = 13
 _VERSION = b"modelway object 1"
@@ -53,7 +50,7 @@ class Identity(NamedTuple):
 
 
 class TooLong(ValueError):
-    """A vendor's id has more than MAX_VENDOR_ID bytes."""
+    """A vendor's id that sealed would have more than MAX_LENGTH characters."""
 
 
 RECORDS = ""
@@ -74,12 +71,15 @@ class Sealer:
     def seal(self, identity: Identity, kind: str) -> str:
         """The sealed id of an object. Raises TooLong."""
         holder, raw = identity.holder, identity.vendor_id.encode()
-        if len(raw) > MAX_VENDOR_ID:
+        if len(raw) > MAX_LENGTH:
             raise TooLong(f"an id of {len(raw)} bytes")
         plain = b"".join((identity.owner, tag(holder.upstream), bytes((holder.credential,)), raw))
         data = self._keys[0].encrypt(plain, _associated(kind))
         prefix = prefix_of(identity.vendor_id)
-        return prefix + MARKER + _encode(data, prefix)
+        text = prefix + MARKER + _encode(data, prefix)
+        if len(text) > MAX_LENGTH:
+            raise TooLong(f"an id of {len(raw)} bytes")
+        return text
 
     def open(self, text: str, kind: str) -> Identity | None:
         """What a sealed id of this kind says; None for any other text, and for one whose upstream

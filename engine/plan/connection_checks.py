@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
+from os.path import isfile
 from pathlib import Path as FilePath
 
 from engine.config.config import Config
@@ -142,7 +143,7 @@ def _store_problems(stores: Stores) -> list[tuple[Path, str]]:
         problems.append((("stores", "records"), message))
     if stores.counters != "memory" and (message := _counters_problem(stores.counters)):
         problems.append((("stores", "counters"), message))
-    if stores.records is not None and stores.journal.is_file():
+    if stores.records is not None and isfile(stores.journal):
         problems.append((("stores", "journal"), "'journal' must be a folder, not a file"))
     return problems
 

@@ -26,3 +26,8 @@ def test_a_token_is_a_member_of_the_team_that_it_names():
 
 def test_a_budget_is_in_the_currency_of_the_file():
     assert read_errors("teams: {a: {budget: 5 EUR/month}}\n")
+
+
+def test_a_team_of_a_file_that_cannot_be_read_is_not_called_unknown():
+    text = "include: [missing.yaml]\nteams: {a: {in: b}}\n"
+    assert [code for *_, code in read_errors(text)] == ["MW108"]

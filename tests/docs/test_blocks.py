@@ -61,7 +61,7 @@ ELSEWHERE = {
     ("docs/how-to/tools.md", "mcp:"): "tests/app/test_model_tools.py",
     ("docs/how-to/objects.md", "specs:"): "tests/plan/test_object_checks.py",
     ("docs/how-to/tools.md", "$ modelway tools pin"): "tests/cli/tools/test_pin.py",
-    ("docs/reference/ledger.md", "$ modelway usage --by session"): "tests/cli/test_usage.py",
+    ("docs/reference/ledger.md", "$ modelway usage --by session"): "tests/cli/usage/test_usage.py",
     ("docs/reference/operations.md", "curl https"): "tests/e2e/test_client_secrets.py",
     ("docs/reference/operations.md", '{"value": "ek_'): "tests/e2e/test_client_secrets.py",
     ("docs/reference/responses-websocket.md", "routes:"): "tests/e2e/test_responses_websocket.py",

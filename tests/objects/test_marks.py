@@ -121,3 +121,14 @@ def test_responses_lose_the_mark(form, value, expected):
     changes = unmarked(value, marks(form)[0], None)
     after = apply_edits(text, edits(text, changes)) if changes else text
     assert orjson.loads(after) == expected
+
+
+def test_file_names_of_other_parts_stay():
+    other = b'filename="other.txt"'
+    body = multipart(('name="y"; filename="other.txt"', b"{}"), ('name="x"; filename="d"', b"{}"))
+    changes = Marker(marks("filename"), SEALER).multipart_edits(
+        body, parse(body, b"--edge"), b"--edge", OWNER
+    )
+    after = Body(body).with_edits(*changes).in_memory
+    assert after.count(other) == 1
+    assert after.count(MARK.encode()) == 1

@@ -59,7 +59,7 @@ def test_a_cursor_is_an_id_of_the_caller():
 
 def test_a_vendors_cursor_that_cannot_be_sealed_is_the_upstreams_fault():
     with pytest.raises(GatewayError) as raised:
-        cursor_text(Position(ALPHA, "t" * 900), TOKENS, OPENER, OWNER)
+        cursor_text(Position(ALPHA, "t" * 1_200), TOKENS, OPENER, OWNER)
     assert raised.value.status == 502
 
 
@@ -83,6 +83,12 @@ def test_a_vendors_cursor_is_sealed_with_its_account_and_the_rows_to_skip(token)
 )
 def test_the_query_for_a_vendor(cursor, backward, expected):
     assert page_query("x=1&limit=3&after=sealed", IDS, cursor, 50, backward=backward) == expected
+
+
+def test_a_vendor_gets_one_cursor_alone():
+    assert page_query("before=x&after=y", IDS, "f7", 50, backward=False) == "limit=50&after=f7"
+    assert page_query("before=x&after=y", IDS, "f7", 50, backward=True) == "limit=50&before=f7"
+    assert page_query("before=x&after=y", IDS, "", 50, backward=False) == "limit=50"
 
 
 ROWS = [{"id": "a"}, {"id": "b"}]

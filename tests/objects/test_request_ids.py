@@ -175,6 +175,25 @@ def test_whoever_bears_an_id_without_a_token_asks_for_its_owner():
     assert ids.owner == OWNER
 
 
-def test_otherwise_an_id_is_its_owners():
-    facts = {"names": {"upload": "query.id"}}
-    assert refusal(facts, new_exchange(query=f"id={UPLOAD}"), owner=NOBODY).status == 404
+@each(
+    ("facts", "owner"),
+    [
+        (BEARER, OTHER),  # a token of its own stands for nobody else
+        ({"names": {"upload": "query.id"}}, NOBODY),
+    ],
+)
+def test_otherwise_an_id_is_its_owners(facts, owner):
+    assert refusal(facts, new_exchange(query=f"id={UPLOAD}"), owner=owner).status == 404
+
+
+def test_a_forged_id_bears_nothing():
+    exchange = new_exchange(query=f"id={UPLOAD[:-2]}AA")
+    assert refusal(BEARER, exchange, owner=NOBODY).status == 404
+
+
+def test_a_slash_of_an_id_that_was_coded_stays_coded():
+    """Else the vendor would see one segment more, at another path."""
+    coded = sealed("files/abc").replace("/", "%2F")
+    exchange = new_exchange(path=f"/v1/{coded}", variables={"f": (4, 4 + len(coded))})
+    opened({"names": {"file": "path.f"}}, exchange)
+    assert exchange.path == "/v1/files%2Fabc"

@@ -7,7 +7,7 @@ from engine.exchange.opened_ids import Holder
 from engine.objects import response_ids
 from engine.objects.facts import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names
-from engine.objects.sealed_ids import MAX_VENDOR_ID, Identity, Sealer
+from engine.objects.sealed_ids import MAX_LENGTH, Identity, Sealer
 from engine.values.errors import EventTooLarge
 from tests.support.each import each
 
@@ -57,7 +57,7 @@ ADDRESS = {**IN_URL, "address": True}
         (ADDRESS, {"u": "https://v/f/a/x"}, {"u": f"https://here/f/{sealed('a')}/x"}),
         (ADDRESS, {"u": "https://w/f/a/x"}, {"u": None}),
         (IN_URL, {"u": "https://w/g/a"}, {"u": "https://w/g/a"}),
-        ("body#/id", {"id": "x" * (MAX_VENDOR_ID + 1)}, {"id": None}),
+        ("body#/id", {"id": "x" * (MAX_LENGTH + 1)}, {"id": None}),
     ],
 )
 def test_the_ids_of_a_body_are_sealed(place, value, expected):
@@ -142,6 +142,12 @@ def test_a_line_of_an_object_is_bounded(monkeypatch):
     assert lines.feed(b'{"id":' + b" " * 90) == b""
     with pytest.raises(EventTooLarge):
         lines.feed(b" " * 10)
+
+
+def test_one_text_is_sealed_as_each_kind_that_it_has():
+    places = {"file": "body#/a", "batch": "body#/b"}
+    expected = {"a": sealed("id-1"), "b": sealed("id-1", "batch")}
+    assert body(places, {"a": "id-1", "b": "id-1"}) == expected
 
 
 def test_errors_have_the_callers_ids():

@@ -5,7 +5,7 @@ import time
 
 from engine.exchange.opened_ids import Holder
 from engine.objects.sealed_ids import (
-    MAX_VENDOR_ID,
+    MAX_LENGTH,
     Identity,
     Sealer,
     TooLong,
@@ -59,15 +59,27 @@ def test_behind_a_slash_stand_lower_case_letters_and_digits_only():
     assert rest == rest.lower()
 
 
-def test_its_length_is_bounded():
-    assert len(sealed("resp_" + "a" * 48)) <= 120
-    longest = sealed("x" * MAX_VENDOR_ID)
-    assert SEALER.open(longest, "file") is not None
+@each("prefix", ["", "files/"])
+def test_what_can_be_sealed_can_be_opened(prefix):
+    """So no object is lost by an id that comes back and is too long."""
+    lengths = [900, 1_000, 1_400, 1_500, 1_600, 3_000]
+    ids = {length: _sealed_or_none(prefix + "x" * length) for length in lengths}
+    assert ids[900] is not None
+    assert ids[1_600] is ids[3_000] is None
+    for text in filter(None, ids.values()):
+        assert len(text) <= MAX_LENGTH
+        assert SEALER.open(text, "file") is not None
+
+
+def _sealed_or_none(vendor_id):
     try:
-        sealed("x" * (MAX_VENDOR_ID + 1))
+        return sealed(vendor_id)
     except TooLong:
-        return
-    raise AssertionError("it was sealed")
+        return None
+
+
+def test_an_id_grows_little():
+    assert len(sealed("resp_" + "a" * 48)) <= 120
 
 
 @each(
@@ -87,6 +99,13 @@ def test_keys_behind_the_first_open_and_do_not_seal():
     assert SEALER.open(old, "file") == Identity("file-1", Holder("alpha"), OWNER)
     assert SEALER.seal(Identity("file-1", Holder("alpha"), OWNER), "file") != old
     assert Sealer([NEW], ["alpha"]).open(old, "file") is None
+
+
+def test_values_of_the_records_are_encrypted_by_the_first_key():
+    data = SEALER.encrypt(b"value", b"key")
+    assert Sealer([NEW], []).decrypt(data, b"key") == b"value"
+    assert Sealer([OLD], []).decrypt(data, b"key") is None
+    assert SEALER.decrypt(data, b"other") is None
 
 
 def test_an_id_of_a_removed_upstream_does_not_open():

@@ -78,3 +78,9 @@ def test_a_removed_response_is_gone():
     keeper(store).keep(b"1", response(), "req_1")
     keeper(store).remove(IDENTITY)
     assert keeper(store).find(IDENTITY) is None
+
+
+def test_another_account_of_the_upstream_finds_nothing():
+    store = ResponseRows()
+    keeper(store).keep(b"1", response(), "req_1")
+    assert keeper(store).find(IDENTITY._replace(holder=Holder(RECORDS, 1))) is None

@@ -445,6 +445,16 @@ def test_a_token_in_a_call_from_inside_is_removed_and_of_no_account():
         call_inside(InternalCaller(None), **authorization)
 
 
+def test_a_call_from_inside_has_the_rights_of_its_caller():
+    for caller, code in (
+        (Caller("inside", operations=("other.*",)), "operation_not_allowed"),
+        (Caller("inside", ips=("10.0.0.0/8",)), "address_not_allowed"),
+    ):
+        with pytest.raises(GatewayError) as excinfo:
+            call_inside(InternalCaller(caller), REMOTE_ADDR="192.0.2.1")
+        assert (excinfo.value.status, excinfo.value.code) == (403, code)
+
+
 def test_a_call_from_inside_to_a_public_operation_has_no_caller():
     assert call_inside(InternalCaller(Caller("inside")), anonymous=True).caller is None
 
@@ -508,3 +518,19 @@ def test_an_issuer_without_keys_is_no_fault_of_the_caller():
         signed("eyJ.away")
     assert (raised.value.status, raised.value.code) == (503, "keys_unavailable")
     assert "address" not in raised.value.message
+
+
+def test_a_refused_token_of_another_issuer_hides_none_behind_it():
+    environ = {"HTTP_AUTHORIZATION": "Bearer eyJ.odd", "HTTP_X_API_KEY": OTHER}
+    exchange = new_exchange("GET", "/", "", environ, operation="spec.chat")
+    services = replace(SERVICES, signed_tokens=Signed())
+    authenticate([BEARER, HEADER], False, services)(exchange, lambda _: Response(200, []))
+    assert exchange.caller.name == "bob"
+
+
+def test_a_token_that_is_too_long_is_not_looked_up():
+    long = "mw-" + "0" * 4_094
+    services = replace(SERVICES, tokens={digest(long): Caller("alice")})
+    exchange = new_exchange("GET", "/", "", {"HTTP_X_API_KEY": long}, operation="spec.chat")
+    with pytest.raises(GatewayError, match="not known"):
+        authenticate([HEADER], False, services)(exchange, lambda _: Response(200, []))

@@ -137,3 +137,45 @@ def test_a_list_that_cannot_be_read_row_by_row_is_not_shown(status, content_type
     with pytest.raises(GatewayError, match="list cannot be read") as raised:
         listed(Client(other))
     assert raised.value.status == 502
+
+
+def test_backwards_a_walk_stays_in_its_account():
+    second = Client()
+    beta = target("beta", client=second)
+    answer = listed(Client(page(row("a"))), f"before={sealed('f')}", beta)
+    assert ids(answer) == [sealed("a")]
+    assert second.requests == []
+
+
+def test_rows_that_cannot_be_told_apart_are_read_once():
+    facts = {key: FACTS[key] for key in ("creates", "lists")}
+    client = Client(page(row("a"), more=True), page(row("b")))
+    handler = forward(ListForward, facts, target("alpha", client=client))
+    answer = orjson.loads(handler(opened()).body)
+    assert (answer["data"], answer["has_more"], len(client.requests)) == ([], False, 1)
+
+
+def test_headers_of_a_page_that_name_its_rows_are_left_out():
+    headers = [("link", '</v1/files?after=file-9>; rel="next"'), ("etag", '"1"'), ("x-other", "1")]
+    body = orjson.dumps({"data": [row("a")]})
+    first = FakeResponse(200, [*headers, ("content-type", "application/json")], [body])
+    handler = forward(
+        ListForward,
+        FACTS,
+        target("alpha", client=Client(first)),
+        declared_responses=["link", "etag", "x-other"],
+    )
+    names = {name for name, _ in handler(opened()).headers}
+    assert "x-other" in names
+    assert names.isdisjoint({"link", "etag"})
+
+
+def test_a_vendors_cursor_goes_on_behind_the_rows_that_were_shown():
+    rows = {"kind": "file", "limit": "n", "max": 3, "forward": "t", "cursor": "token"}
+    facts = FACTS | {"lists": rows | {"next": "body#/next"}}
+    client = Client(page(row("a"), row("b"), row("c")), page(row("a"), row("b"), row("c")))
+    handler = forward(ListForward, facts, target("alpha", client=client))
+    first = orjson.loads(handler(opened(query="n=2")).body)
+    assert ids(first) == [sealed("a"), sealed("b")]
+    last = orjson.loads(handler(opened(query=f"n=2&t={first['next']}")).body)
+    assert (ids(last), "next" in last) == ([sealed("c")], False)

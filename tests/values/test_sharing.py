@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.values.sharing import NOBODY, OTHERS, Sharer, bounded, read_sharing, shared_by
+from engine.values.sharing import NOBODY, OTHERS, Sharer, Sharing, bounded, read_sharing, shared_by
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,11 @@ def test_what_a_schema_cannot_express_is_refused(options, words):
 )
 def test_the_model_decides_who_shares_some(by, later):
     assert shared_by(by).depends_on_model is later
+
+
+def test_a_member_of_the_body_is_not_in_the_head():
+    assert Sharing((Sharer("token"), Sharer("body", "/user"))).depends_on_model
+    assert not Sharing((Sharer("header", "x"), Sharer("claim", "y"))).depends_on_model
 
 
 def test_a_short_printable_name_is_itself():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from os.path import isfile
 from pathlib import Path as FilePath
 from typing import Protocol
 
@@ -44,7 +45,7 @@ class Context:
     def file(self, name: str, at: Path) -> FilePath:
         """The absolute path of a file; reports a problem if it does not exist."""
         path = self.folder / name
-        if not path.is_file():
+        if not isfile(path):
             self.error(at, f"there is no file '{name}'", code="MW106")
         return path
 

@@ -79,7 +79,7 @@ def _open_journal(plan: Plan) -> None:
     if plan.config.stores.records is None:
         return
     journal = plan.config.stores.journal
-    missing = [folder for folder in (journal, *journal.parents) if not folder.exists()]
+    missing = [folder for folder in (journal, *journal.parents) if not os.path.exists(folder)]
     try:
         Journal(journal)
     except JournalError as error:
@@ -137,7 +137,7 @@ def _database_redirected(url: str | None, folder: Path) -> str | None:
     if url is None or not url.startswith(SQLITE):
         return url
     file = Path(url.removeprefix(SQLITE))
-    existing = next(path for path in (file, *file.parents) if path.exists())
+    existing = next(path for path in (file, *file.parents) if os.path.exists(path))
     # The migration also makes missing folders.
     if existing == file or not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return url

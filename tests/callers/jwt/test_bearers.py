@@ -10,9 +10,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from engine.callers.jwt import bearers as module
 from engine.callers.jwt.bearers import Bearers
-from engine.callers.jwt.identity import revocable
+from engine.callers.jwt.identity import issuer_identity, issuer_of, revocable
 from engine.callers.jwt.key_set import MAX_AGE, MIN_INTERVAL, STALE_AGE, KeySet
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
+from engine.values.caller import Team
+from engine.values.teams import Teams
 from tests.support.signed_tokens import (
     ENTRY,
     ISSUER,
@@ -59,6 +61,21 @@ def test_a_signed_token_has_a_caller(key, algorithm, kid):
 def test_a_token_with_an_id_has_that_as_identity():
     _, identity = bearers().caller(token(claims(jti="7")))
     assert identity == revocable(ISSUER, "7")
+
+
+def test_tokens_without_an_id_have_identities_of_their_own():
+    found = bearers()
+    first, second = (found.caller(token(claims(sub=name)))[1] for name in ("ada", "eve"))
+    assert first != second
+    assert issuer_of(first) == issuer_of(second) == issuer_identity(ISSUER)
+
+
+def test_a_bearer_is_a_member_of_the_team_that_its_token_names():
+    lab = Team("lab", models=("small",))
+    entries, keys = issuers(ENTRY % ", claims: {name: sub, team: team}"), KeySet("i", key_set)
+    found = Bearers(entries, [keys], "USD", lambda: NOW, teams=Teams({"lab": lab}))
+    caller, _ = found.caller(token(claims(team="lab")))
+    assert (caller.team, caller.teams) == ("lab", (lab,))
 
 
 def test_a_revoked_token_is_refused():
@@ -118,7 +135,7 @@ def test_a_cached_token_ends_with_its_expiry(monkeypatch):
     now = [NOW]
     found, secret = bearers(clock=lambda: now[0]), token()
     found.caller(secret)
-    now[0] += 86_401
+    now[0] += 86_400
 
     def expired(*arguments, **options):
         raise pyjwt.ExpiredSignatureError

@@ -72,6 +72,34 @@ def test_a_key_that_is_gone_is_not_found():
     assert issuer.set.version != version
 
 
+def test_a_new_key_at_the_same_place_is_used():
+    issuer = Issuer([jwk(ec_key(), "key")])
+    before = issuer.set.find("key", "ES256")
+    issuer.keys = [jwk(ec_key(1), "key")]
+    issuer.clock.now += MAX_AGE + 1
+    issuer.set.renew()
+    gevent.sleep(0)
+    after = issuer.set.find("key", "ES256")
+    assert after.key.public_numbers() == ec_key(1).public_key().public_numbers()
+    assert after.key.public_numbers() != before.key.public_numbers()
+
+
+def test_one_key_serves_each_algorithm_of_its_type():
+    keys = Issuer([jwk(rsa_key(), "rsa")]).set
+    assert [keys.find("rsa", name).algorithm_name for name in ("RS256", "PS256")] == [
+        "RS256",
+        "PS256",
+    ]
+
+
+def test_keys_that_cannot_be_read_are_no_keys():
+    def load():
+        raise RecursionError
+
+    with pytest.raises(KeysUnavailable, match="cannot be read"):
+        KeySet("issuer", load, Clock(0.0)).find("ec", "ES256")
+
+
 def test_an_issuer_that_never_answered_is_asked_again_soon():
     issuer = Issuer(None)
     for _ in range(10):
@@ -86,6 +114,19 @@ def test_an_issuer_that_never_answered_is_asked_again_soon():
 def test_without_a_name_only_the_one_key_that_fits_is_used():
     assert Issuer(key_set()).set.find(None, "ES256") is not None
     assert Issuer([*key_set(), jwk(ec_key(1), "2")]).set.find(None, "ES256") is None
+
+
+def test_keys_of_other_types_do_not_count_without_a_name():
+    keys = [jwk(ec_key(), "ec"), jwk(rsa_key(), "rsa"), {"kty": "oct", "k": "c2VjcmV0"}]
+    for key in keys:
+        key.pop("alg", None)
+    assert Issuer(keys).set.find(None, "RS256") is not None
+
+
+def test_a_key_without_a_name_is_not_that_of_a_token_with_one():
+    key = jwk(ec_key(), "ec")
+    del key["kid"]
+    assert Issuer([key]).set.find("ec", "ES256") is None
 
 
 @pytest.mark.parametrize(

@@ -24,3 +24,10 @@ def test_files_are_relative_to_the_folder_of_the_config(tmp_path: Path) -> None:
     assert problems.noted == []
     context.file("other.json", ("a",))
     assert problems.noted == [(("a",), "there is no file 'other.json'", "", "MW106")]
+
+
+def test_a_file_whose_name_is_too_long_does_not_exist(tmp_path: Path) -> None:
+    """Before Python 3.14 `Path.is_file` raises for it."""
+    problems = Problems()
+    problems.context(tmp_path).file("a" * 300, ("a",))
+    assert [code for *_, code in problems.noted] == ["MW106"]
