@@ -18,6 +18,16 @@ def scale(gate: int, thorough: int) -> int:
     return thorough if THOROUGH else gate
 
 
+def examples(gate: int) -> int:
+    """The number of random examples of a test: `gate`, or what MODELWAY_EXAMPLES says."""
+    return int(os.environ.get("MODELWAY_EXAMPLES", gate))
+
+
+def changes(gate: int) -> int:
+    """The number of random changes that a test tries: `gate`, or what MODELWAY_MUTATIONS says."""
+    return int(os.environ.get("MODELWAY_MUTATIONS", gate))
+
+
 def share(values: Sequence[T], number: int) -> Sequence[T]:
     """Every third value, starting at `number` modulo 3; all values in a thorough run.
 
