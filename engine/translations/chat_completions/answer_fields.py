@@ -145,7 +145,7 @@ COMPLETION = Shape(Completion, _KEPT, _JSON_TEXTS, _PARTS)
 HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
 MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS, _PARTS)
 TEXT = Shape(str, _KEPT, _JSON_TEXTS)
-ANNOTATIONS = Shape(list[Annotation | None] | None, {""})
+ANNOTATIONS: Shape[list[Annotation | None] | None] = Shape(list[Annotation | None] | None, {""})
 
 
 NAME = "chat_completions"

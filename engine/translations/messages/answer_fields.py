@@ -110,7 +110,7 @@ _KEPT = frozenset(
 _JSON_TEXTS = frozenset({"partial_json"})
 
 MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
-ENDING = Shape(Ending | None, _KEPT, _JSON_TEXTS)
+ENDING: Shape[Ending | None] = Shape(Ending | None, _KEPT, _JSON_TEXTS)
 KIND = Shape(Kind, _KEPT, _JSON_TEXTS)
 TEXT_BLOCK = Shape(TextBlock, _KEPT, _JSON_TEXTS)
 THINKING_BLOCK = Shape(ThinkingBlock, _KEPT, _JSON_TEXTS)

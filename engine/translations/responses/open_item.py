@@ -136,7 +136,7 @@ class OpenItem(Part):
 
     def text_done(self, data: bytes) -> Iterable[Event]:
         """The text of a part, or the arguments of a call, are complete."""
-        done = DONE_PART.read(data)
+        done = DONE_PART.read(data) or DonePart()
         text, begun = done.text or done.refusal or done.arguments or "", tuple[Event, ...]()
         if self._block is None:
             if self.opened or done.arguments or not text:
