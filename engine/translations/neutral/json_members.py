@@ -88,11 +88,9 @@ class Members:
         return (raw := self._raw.get(name)) is not None and raw != NULL
 
     def place_of(self, name: str) -> str:
-        """The place of a member: `a.b`."""
         return f"{self.place}.{name}" if self.place else name
 
     def raw(self, name: str) -> Raw | None:
-        """A member's JSON text."""
         raw = self._raw.pop(name, None)
         return None if raw is None or raw == NULL else raw
 
@@ -135,7 +133,6 @@ class Members:
             yield self.child(raw, f"{place}[{index}]")
 
     def child(self, raw: Raw, place: str) -> Members:
-        """The members of an object inside this one."""
         return type(self)(raw, place, self._unread)
 
     def peek(self, name: str) -> bytes:

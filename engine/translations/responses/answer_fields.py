@@ -168,7 +168,6 @@ PREFIX = "resp_"
 
 
 def write_counts(usage: Usage) -> Json:
-    """`usage`."""
     return {
         "input_tokens": usage.input,
         "input_tokens_details": {
@@ -203,12 +202,10 @@ def thoughts(summary: list[str], content: list[str]) -> str:
 
 
 def summary_of(block: Reasoning) -> list[Json]:
-    """`summary` of an item of reasoning."""
     return [{"type": "summary_text", "text": block.text}] if block.text else []
 
 
 def read_citations(annotations: list[Annotation] | None) -> list[Citation]:
-    """The web pages in the annotations of a text."""
     return [read_citation(each) for each in annotations or () if each.type == "url_citation"]
 
 
