@@ -8,7 +8,7 @@ from engine.exchange.exchange import Exchange
 from engine.metering.estimate import estimate
 from engine.translations.neutral.content import Block, Media, ToolResult
 from engine.translations.neutral.refusals import UNREADABLE
-from engine.upstream.chat_request import language_of_request, read_chat
+from engine.upstream.conditions.chat_request import language_of_request, read_chat
 from engine.values.errors import GatewayError
 from engine.values.usage import Takes
 

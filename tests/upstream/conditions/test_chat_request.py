@@ -4,7 +4,7 @@ import json
 
 from engine import dialects
 from engine.exchange.body import Body
-from engine.upstream.chat_request import language_of_request, read_chat
+from engine.upstream.conditions.chat_request import language_of_request, read_chat
 from tests.support.exchanges import new_exchange
 
 
