@@ -317,6 +317,7 @@ CHANGES = [
     ("models.big.choose", "least_busy", "fastest"),
     ("models.big.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
     ("models.big.fallback", None, ["small"]),
+    ("models.big.when", None, [{"if": {"caller": "alice"}, "to": [{"upstream": "spare"}]}]),
     ("models.big.operations", None, ["shop.chat"]),
     ("models.big.translate", None, "off"),
     ("models.big.drop", None, ["logit_bias"]),
