@@ -47,6 +47,7 @@ from engine.plan.tool_checks import check_changes
 from engine.plan.tool_servers import check_servers, tool_upstreams
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
+from engine.plan.webhook_checks import check_webhooks
 from engine.policies import Guards, guards
 from engine.process.gc_pause import no_collection
 from engine.relay.request_headers import NEVER_SENT
@@ -94,6 +95,7 @@ def _make(
     plan_result.specifications = documents.read_all(config, findings, folder_of(environ))
     check_names(config, findings)
     check_connections(config, findings)
+    check_webhooks(config, findings)
     check_providers(config, findings)
     check_transforms(config, findings)
     plan_result.plan = _plan(config, plan_result.specifications, findings)

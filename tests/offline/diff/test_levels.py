@@ -24,7 +24,7 @@ FROM_QUERY = {"from": "$request.query.page"}
 
 OBJECT_KEY = "0123456789abcdef" * 2
 
-NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens")
+NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens", "webhooks")
 """Sections whose entries are known by a name or an index."""
 
 
@@ -114,6 +114,8 @@ def project():
     document["paths"]["/talk"] = SESSION
     config["upstreams"]["main"]["health"] = {"path": "/health"}
     config["objects"] = {"key": OBJECT_KEY}
+    hook = {"url": "https://hook.test", "secret": "whsec_" + "a2V5" * 8}
+    config["webhooks"] = {"x": hook}
     config["routes"].append({"operation": "shop.talk", "to": [{"upstream": "main"}]})
     config["routes"].append({"operation": "shop.other", "to": [{"upstream": "main"}]})
     return config, yaml.safe_dump(document, sort_keys=False)
@@ -216,6 +218,7 @@ GUARDS = [
     ("tokens.0.operations", ["shop.chat"], None),
     ("tokens.0.ips", ["10.0.0.0/8"], None),
     ("tokens.0.rate", "60/1m", None),
+    ("webhooks.x.url", "https://hook.test", "http://hook.test"),
     ("tokens.0.token_budget", "60/1m", "90/1m"),
     ("tokens.0.budget", "5 USD/1d", None),
     ("tokens.0.concurrency", 2, 9),
@@ -333,6 +336,9 @@ CHANGES = [
     ("routes.2.websocket.compression", None, True),
     ("tokens.0.sha256", "1" * 64, "2" * 64),
     ("tokens.0.team", "blue", "red"),
+    ("tokens.0.warn_at", None, ["80%"]),
+    ("webhooks.x.secret", "whsec_" + "b2xk" * 8, ["whsec_" + "bmV3" * 8]),
+    ("webhooks.x.timeout", None, "5s"),
     ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""
@@ -349,8 +355,9 @@ ELSEWHERE = [
     *((f"routes.0.{key}",) for key in ("answer", "policies")),
     ("mcp",),
     ("callers.jwt",),
+    
     *((f"teams.*.{key}",) for key in ("in", "models", "operations", "rate", "token_budget")),
-    *((f"teams.*.{key}",) for key in ("budget", "concurrency")),
+    *((f"teams.*.{key}",) for key in ("budget", "concurrency", "warn_at")),
     ("specs.shop.mount",),
     ("specs.shop.token",),
 ]
