@@ -36,5 +36,5 @@ def preload(plan: Plan) -> None:
 
 def preload_models(config: Config) -> None:
     """Read what the models of the config's targets accept."""
-    targets = (target for model in config.models.values() for target in model.to)
+    targets = (target for model in config.models.values() for target in model.targets)
     translations.preload({config.upstreams[target.upstream].dialect for target in targets})
