@@ -350,7 +350,6 @@ ELSEWHERE = [
     *((f"routes.0.{key}",) for key in ("answer", "policies")),
     ("mcp",),
     ("callers.jwt",),
-    
     *((f"teams.*.{key}",) for key in ("in", "models", "operations", "rate", "token_budget")),
     *((f"teams.*.{key}",) for key in ("budget", "concurrency", "warn_at")),
     ("specs.shop.mount",),
