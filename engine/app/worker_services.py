@@ -84,6 +84,10 @@ def services_of(
         from engine.app.tracing import tracing
 
         begin = tracing(config, config.telemetry.traces, telemetry)
+    if config.telemetry.otlp_metrics is not None and telemetry.folder is not None:
+        from engine.app.metrics_export import export_metrics
+
+        export_metrics(config.telemetry.otlp_metrics, telemetry.folder, telemetry)
     client_secrets: ClientSecretKeys | None = None
     if config.client_secrets.keys:
         from engine.app.client_secrets import open_keys

@@ -179,6 +179,7 @@ GUARDS = [
     ("telemetry.listen", "off", None),
     ("telemetry.allow_ips", None, ["0.0.0.0/0", "::1"]),
     ("telemetry.traces.endpoint", "https://c.test", "http://c.test"),
+    ("telemetry.otlp_metrics.endpoint", "https://c.test", "http://c.test"),
     ("upstreams.main.url", "https://main.test/v1", "http://main.test/v1"),
     ("upstreams.main.ask_usage", None, False),
     ("upstreams.main.cache_in_input", None, True),
@@ -261,6 +262,9 @@ CHANGES = [
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
+    ("telemetry.otlp_metrics", None, {"endpoint": "http://c.test"}),
+    ("telemetry.otlp_metrics.interval", None, "10s"),
+    ("telemetry.otlp_metrics.headers", {"x-a": "first-secret"}, {"x-a": "second-secret"}),
     ("telemetry.traces.headers", {"x-a": "first-secret"}, {"x-a": "second-secret"}),
     ("upstreams.main.dialect", None, "openai"),
     ("upstreams.main.responses_websocket", None, True),
@@ -316,6 +320,7 @@ CHANGES = [
     ("models.big.choose", "least_busy", "fastest"),
     ("models.big.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
     ("models.big.fallback", None, ["small"]),
+    ("models.big.when", None, [{"if": {"caller": "alice"}, "to": [{"upstream": "spare"}]}]),
     ("models.big.operations", None, ["shop.chat"]),
     ("models.big.translate", None, "off"),
     ("models.big.drop", None, ["logit_bias"]),
@@ -372,8 +377,9 @@ def levels_of(tmp_path_factory):
             changed = with_value(base, path, value)
             if path.startswith("upstreams.main.queue"):
                 changed["upstreams"]["main"]["max_in_flight"] = 4
-            if path.startswith("telemetry.traces."):
-                changed["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
+            if path.startswith(("telemetry.traces.", "telemetry.otlp_metrics.")):
+                collector = changed["telemetry"][path.split(".")[1]]
+                collector.setdefault("endpoint", "http://c.test")
             if path.startswith("objects.responses."):
                 changed["stores"] = {**changed.get("stores", {}), "records": "sqlite:///a.db"}
             if path.startswith("stores.redis."):
