@@ -108,8 +108,7 @@ class TranslatedExchange(Struct, frozen=True):
 
     def answer(self, body: bytes, usage: UsageSource = no_usage) -> bytes:
         """Translate a complete answer, to a stream if the caller requested one. `usage` is what the
-        caller is told. Raises BrokenAnswer or UpstreamError.
-        """
+        caller is told. Raises BrokenAnswer or UpstreamError."""
         if refusals.has_more_objects(body, MAX_ANSWER_OBJECTS):
             raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER_OBJECTS} objects")
         output = _output(self, usage)
@@ -168,9 +167,8 @@ class StreamTranslator:
         return self._output.state.ended
 
     def event(self, data: bytes) -> bytes:
-        """Translate one event by its data: complete events, or `b""` for none. Raises BrokenAnswer
-        or UpstreamError; `take` returns the events before the error.
-        """
+        """Complete events, or `b""` for none. Raises BrokenAnswer or UpstreamError; `take` returns
+        the events before the error."""
         try:
             if not data.isascii():
                 data.decode()  # as `check_text` does, without a call for each event
@@ -249,8 +247,7 @@ def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput |
 
 
 class _StreamOutput:
-    """The output for the caller of neutral events: a stream, event by event. `state` says how far
-    they are."""
+    """The output of neutral events as a stream. `state` says how far they are."""
 
     def __init__(self, writer: StreamWriter, state: AnswerState, changes: _Changes | None) -> None:
         self._write = writer.write

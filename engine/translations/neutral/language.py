@@ -146,8 +146,7 @@ class BaseLanguage:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenCount:
-    """The operation that counts the tokens of a request: the suffix of its path, and the function
-    that writes its answer."""
+    """The operation that counts tokens: the suffix of its path, and what writes it."""
 
     path_suffix: str
     write: Callable[[int], bytes]
