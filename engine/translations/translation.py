@@ -48,17 +48,22 @@ from engine.translations.neutral.refusals import (
     refuse_losses,
     refuse_missing_turns,
     refuse_silence,
+    refuse_unsealed,
     unreadable_answer,
     unreadable_request,
 )
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
+from engine.values.wildcard import Patterns
 
 MAX_ANSWER = 32_000_000
 """The largest complete answer that is translated, in bytes."""
 
 MAX_ANSWER_OBJECTS = 500_000
 """JSON objects of such an answer: 20,000 tokens with the 20 most likely in place of each."""
+
+_CHOICE = Patterns(("tool_choice",))
+"""What forbids calls while a summary is made: where it cannot be said, calls are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,8 @@ class Translation:
             adapted = with_substitutes(request)
             if request.missing_turns:
                 refuse_missing_turns(request)
+            if request.compaction is not None:
+                refuse_unsealed(request.compaction, request.model)
             check_token_limit(request)
             adapted.messages = with_unique_calls(adapted.messages)
             if len(adapted.tools) > 1:
@@ -104,6 +111,8 @@ class Translation:
                 check_written(target_request.body, len(body), request.place_of("messages"))
         except UNREADABLE as error:
             raise unreadable_request(error) from error
+        if request.compaction is not None:
+            losses.withdraw(_CHOICE)
         refuse_losses(losses, rules, request.model, request.error_details)
         refuse_silence(request, needs_turns=self.source.needs_turns)
         return TranslatedExchange(self, request, target_request, losses.fields())
