@@ -45,7 +45,6 @@ class Tool(Struct, kw_only=True, gc=False):
 
     @property
     def schema_place(self) -> str:
-        """The place of the schema of its arguments."""
         return f"{self.place}.{self.schema_member}"
 
     @property
@@ -195,7 +194,6 @@ class ChatRequest(Struct, kw_only=True):
     compaction: Compaction | None = None
 
     def place_of(self, field: str) -> str:
-        """The place of a field in the caller's request."""
         return self.places.get(field, field)
 
 
