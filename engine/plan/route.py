@@ -26,6 +26,7 @@ from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression
+from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.security import Carrier
@@ -92,6 +93,13 @@ class Route:
         counts = "" if counted is None else counted.name
         task = self.dialects[-1].task(operation.path)
         return ModelOperation(operation.id, dialect, operation.path, name, counts, task)
+
+    @property
+    def model_locations(self) -> ModelLocations | None:
+        """Where requests name the model, on routes to models."""
+        if self.model is None:
+            return None
+        return ModelLocations(self.model, self.model_copies, self.dialects[-1].model_prefix)
 
     @property
     def needs_body(self) -> bool:
