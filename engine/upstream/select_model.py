@@ -14,6 +14,7 @@ from engine.spec.expression import Expression
 from engine.spec.model_locations import ModelLocations
 from engine.upstream.caller_choices import check_choices
 from engine.upstream.model_catalog import Catalog, ModelsByOperation, ServedModel
+from engine.upstream.regional_targets import RegionalModels
 from engine.values.errors import GatewayError
 
 _MAX_SHOWN = 200
@@ -26,11 +27,12 @@ class SelectModel:
 
     `locations` are those of the model's name in a request, `default` is the model of a request that
     names none. `operation` stands for all of its kind (see `ModelOperations.kind`). Bodies are
-    parsed, but not validated yet.
+    parsed, but not validated yet. `regional` has the targets in required regions, None if nobody
+    requires any.
 
-    Raises GatewayError 400 without a model, 403 for one that the caller may not use and for a
-    choice that callers do not have (`caller_choices`), 404 for a model
-    that does not exist or does not have the operation.
+    Raises GatewayError 400 without a model, 403 for one that the caller may not use, for one
+    without a target in the required region and for a choice that callers do not have
+    (`caller_choices`), 404 for a model that does not exist or does not have the operation.
     """
 
     def __init__(
@@ -40,12 +42,14 @@ class SelectModel:
         operation: ModelOperation,
         models: ModelsByOperation,
         catalog: Catalog,
+        regional: RegionalModels | None = None,
     ) -> None:
         self._locations, self._expression = locations, locations.model
         self._default = default
         self._operations = models.operations
         self._models = models.of(operation)
         self._catalog = catalog
+        self._regional = regional
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
         if (early := exchange.model.early) is not None:
@@ -96,7 +100,7 @@ class SelectModel:
         if model is None:
             operations = self._operations.of(entry.name)
             raise _without_operation(name, exchange.operation, operations, self._expression)
-        return model
+        return model if self._regional is None else self._regional.of(model, caller)
 
 
 def _name(name: Any, expression: Expression, default: str, exchange: Exchange) -> str:
