@@ -136,7 +136,7 @@ class _Check:
         models = [name for name in self._config.models if holder.may_use(name)]
         lacking = [name for name in models if not self._has_target(name, lists, operations)]
         for name in lacking[:_MAX_NAMED]:
-            region, own = region_text(lists), self._config.models[name].to
+            region, own = region_text(lists), self._config.models[name].targets
             message = (
                 f"{holder.subject} requires {region}, where no target of the model '{name}' is: "
                 f"{self._places(own)}"
@@ -146,10 +146,11 @@ class _Check:
 
     def _find_target(self, model: str, lists: AllowLists, operations: frozenset[str]) -> bool:
         """Whether each of the operations that the model has, and that is asked of a target, has a
-        target within the regions."""
+        target within the regions: its own, one of a fallback or of a rule."""
         table = self._operations
         for operation in table.of(model):
-            targets = [each.target for each in table.targets(model, operation)]
+            accepting = (*table.targets(model, operation), *table.rule_targets(model, operation))
+            targets = [each.target for each in accepting]
             is_asked = operation.id in operations and targets and not operation.counts
             if is_asked and not self._any_within(targets, lists):
                 return False

@@ -27,14 +27,15 @@ class RegionalModels:
     def __init__(self, lists: AllowLists, *, may_lack: bool) -> None:
         self._lists = lists
         self._may_lack = may_lack
-        self._models: dict[tuple[str, AllowLists], ServedModel] = {}
+        # By identity: the targets of a rule have the name of its model.
+        self._models: dict[tuple[int, AllowLists], ServedModel] = {}
 
     def of(self, model: ServedModel, caller: Caller | None) -> ServedModel:
         """The model for requests of a caller. Raises GatewayError 403 without a target."""
         lists = _joined(self._lists, caller)
         if not lists:
             return model
-        key = model.name, lists
+        key = id(model), lists
         if key not in self._models:
             groups = (_within(group, lists) for group in model.groups)
             self._models[key] = replace(model, groups=tuple(group for group in groups if group))

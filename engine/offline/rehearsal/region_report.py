@@ -38,5 +38,8 @@ def _upstreams(route: Route, rehearsal: Rehearsal, plan: Plan) -> dict[str, None
     entry = ByName(plan.config.models).find(name)
     if entry is None:
         return {}
-    targets = operations.targets(entry.name, route.by_model)
+    targets = (
+        *operations.targets(entry.name, route.by_model),
+        *operations.rule_targets(entry.name, route.by_model),
+    )
     return dict.fromkeys(each.target.upstream for each in targets)

@@ -144,6 +144,8 @@ def _model(report: Report | None) -> Iterator[str]:
         "default": "the route's default: the request names none",
     }[report["reason"]]
     yield _line("model", f"{report['name']}, {reason}; from {report['from']}", report["place"])
+    if rule := report.get("rule"):
+        yield _line("rule", f"{rule['number']} of `when`: the first that holds", rule["place"])
 
 
 def _region(report: Report | None) -> Iterator[str]:
