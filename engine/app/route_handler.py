@@ -18,6 +18,7 @@ from engine.dialects import Dialect
 from engine.edge.answers.own_answer import AnswerSources, SessionRoute
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
+from engine.edge.route_response import route_response
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
 from engine.policies import PolicyStep
@@ -34,11 +35,14 @@ from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import fixed_targets
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
 from engine.upstream.object_lists import ListForward
+from engine.upstream.regional_targets import RegionalGroup, RegionalModels
 from engine.upstream.select_model import SelectModel
 from engine.upstream.stored_response_forward import StoredResponseForward
+from engine.upstream.target_groups import TargetGroup
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
+from engine.values.caller import AllowLists
 
 
 def responder_of(route: Route, parts: Parts) -> Responder:
@@ -77,6 +81,8 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
     """The stages of a route behind the outer ones, before its last handler."""
     shared, guards = parts.shared, route.guards
     by_model = route.model is not None
+    if route.respond is not None:  # whatever the request is
+        return head_stages(route, parts)
     return [
         *head_stages(route, parts),
         *shared.report(route),
@@ -134,7 +140,8 @@ def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> Sele
     locations = route.model_locations
     if locations is None:
         return None
-    kind = parts.models.operations.kind(operation)
+    kind, lists = parts.models.operations.kind(operation), _region_lists(route)
+    is_regional = bool(lists) or parts.plan.config.requires_regions
     select = partial(
         SelectModel,
         locations,
@@ -142,8 +149,14 @@ def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> Sele
         operation=operation,
         models=parts.models,
         catalog=parts.catalog,
+        regional=RegionalModels(lists, may_lack=bool(operation.counts)) if is_regional else None,
     )
-    return parts.shared.once("select", (locations, route.default_model, kind), select)
+    return parts.shared.once("select", (locations, route.default_model, kind, lists), select)
+
+
+def _region_lists(route: Route) -> AllowLists:
+    """The regions that a route requires of its targets."""
+    return () if route.regions is None else (route.regions,)
 
 
 def _written_stages(route: Route, parts: Parts) -> list[Stage]:
@@ -233,6 +246,8 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
         )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
+    if route.respond is not None:
+        return once("respond", route.respond, partial(route_response, route.respond))
     forward = forward_of(route, operation, parts)
     if route.model is not None and operation.counts:
         settings = operation.counts, forward
@@ -287,9 +302,12 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
             make = partial(StoredResponseForward, objects=objects, responses=parts.responses)
 
     def build() -> Forward:
-        choice = choose.build(parts.services, route.choose)
-        fixed = fixed_targets(route.to, parts.upstreams, choice)
-        parts.health.watch([fixed])
+        choice, lists = choose.build(parts.services, route.choose), _region_lists(route)
+        group = fixed_targets(route.to, parts.upstreams, choice)
+        fixed: TargetGroup | RegionalGroup = group
+        parts.health.watch([group])
+        if route.to and (lists or parts.plan.config.requires_regions):
+            fixed = RegionalGroup(group, lists)
         return make(
             route.model,
             fixed=fixed,
@@ -310,7 +328,7 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
     settings = (
         *(route.model, _targets(route), dialect.name, declared, route.operation.response_headers),
         *(parts.models.operations.kind(operation), translations.stream, route.priority),
-        *(translations.compacts, route.objects),
+        *(translations.compacts, route.objects, route.regions),
     )
     return parts.shared.once("forward", settings, build)
 
