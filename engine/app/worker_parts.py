@@ -24,6 +24,7 @@ from engine.exchange.services import Services
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
+from engine.objects.summaries import Summaries
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import Sessions
 from engine.sockets.upgrade import ResponsesSockets
@@ -76,6 +77,7 @@ class Parts:
     endpoints: Endpoints
     opener: IdOpener | None
     responses: StoredResponses | None
+    summaries: Summaries | None
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -146,6 +148,7 @@ def parts_of(
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
         opener=opener,
         responses=_stored_responses(config, services, opener),
+        summaries=None if opener is None else Summaries(opener.sealer, config.objects.owner),
     )
 
 
