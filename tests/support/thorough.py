@@ -41,6 +41,11 @@ def share(values: Sequence[T], number: int) -> Sequence[T]:
     return values if THOROUGH else values[number % _SHARE :: _SHARE]
 
 
+def some(values: Sequence[T], gate: int, whole: bool = THOROUGH) -> Sequence[T]:
+    """The first `gate` values; with `whole`, or in a thorough run, all."""
+    return values if whole else values[:gate]
+
+
 def diagonal(rows: Sequence[T], columns: Sequence[S], whole: bool = THOROUGH) -> list[tuple[T, S]]:
     """Pairs in which each row and each column is, the n-th row with the n-th column; with `whole`,
     or in a thorough run, every pair."""
