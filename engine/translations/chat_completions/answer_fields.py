@@ -120,29 +120,26 @@ class Completion(Struct):
 
 
 class Head(Struct):
-    """What only the first chunk is asked for."""
-
     id: str | None = None
     model: str | None = None
     created: int | None = None
 
 
-_KEPT = frozenset(
+_OPTIONAL = frozenset(
     (
         *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
         *("reasoning_details", "reasoning_content", "reasoning"),
     )
 )
-"""Members that an answer is given without if they are not well formed (`Shape`)."""
 
 _JSON_TEXTS = frozenset({"arguments"})
 _PARTS = frozenset({"content"})
 
-CHUNK = Shape(Chunk, _KEPT, _JSON_TEXTS, _PARTS)
-COMPLETION = Shape(Completion, _KEPT, _JSON_TEXTS, _PARTS)
-HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
-MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS, _PARTS)
-TEXT = Shape(str, _KEPT, _JSON_TEXTS)
+CHUNK = Shape(Chunk, _OPTIONAL, _JSON_TEXTS, _PARTS)
+COMPLETION = Shape(Completion, _OPTIONAL, _JSON_TEXTS, _PARTS)
+HEAD = Shape(Head, _OPTIONAL, _JSON_TEXTS)
+MESSAGE = Shape(Message, _OPTIONAL, _JSON_TEXTS, _PARTS)
+TEXT = Shape(str, _OPTIONAL, _JSON_TEXTS)
 ANNOTATIONS: Shape[list[Annotation | None] | None] = Shape(list[Annotation | None] | None, {""})
 
 
@@ -229,7 +226,6 @@ def citations_in(citations: Iterable[Citation], block_start: int, candidate: int
     place."""
     for citation in citations:
         start, end = citation.start, citation.end
-        inside = start is not None and end is not None and start >= block_start
-        citation.start = start - block_start if inside and start is not None else None
-        citation.end = end - block_start if inside and end is not None else None
-        yield Cite(citation, candidate)
+        if start is None or end is None or start < block_start:
+            citation.start = citation.end = None
+        yield Cite(citation.moved(-block_start), candidate)

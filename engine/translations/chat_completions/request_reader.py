@@ -54,8 +54,6 @@ _PLACES = {
     "thinking": "reasoning_effort",
 }
 _HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["text"]',)}
-"""Members with the values that change nothing."""
-
 _AUDIO = b'"audio"'
 
 _REQUEST = ObjectReader(shapes.RequestObject)
@@ -79,7 +77,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         id=line.id,
         time=line.time,
         stream=members.stream or False,
-        stream_usage=_wants_usage(members.stream_options, unread),
+        stream_usage=bool(members.stream_options and members.stream_options.include_usage),
         tools=_read_tools(members, unread),
         parallel_calls=members.parallel_tool_calls,
         places=dict(_PLACES),
@@ -140,16 +138,6 @@ def _hoisted(
             return system, messages[index:]
         system += texts
     return system, []
-
-
-def _wants_usage(raw: Raw, unread: list[str]) -> bool:
-    if present(raw) is None:
-        return False
-    options = Members(raw, "stream_options", unread)
-    options.boolean("include_obfuscation")
-    include_usage = options.boolean("include_usage") or False
-    options.rest()
-    return include_usage
 
 
 def _read_tools(members: shapes.RequestObject, unread: list[str]) -> list[Tool | BuiltInTool]:
@@ -236,7 +224,6 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
 
 _DETAILS = "reasoning_details"
 _FIELDS = "provider_specific_fields"
-"""Where LiteLLM's SDK sends back what it does not know."""
 
 
 def without_seals(request: object) -> Changes:

@@ -16,7 +16,6 @@ from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.vendors import openai_models
 from engine.translations.vendors import openai_request_fields as openai_fields
-from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
 _RESPONSES = "responses"
@@ -24,7 +23,7 @@ _RESPONSES = "responses"
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     names = ToolNames()
-    marks = openai_models.takes_cache_control(model)
+    marks = "claude" in model  # vendors that serve Anthropic's models so take its marks
     writer = MessageWriter(names, losses, marks=marks, gemini="gemini" in model.lower())
     body: Json = {"model": model, "messages": writer.write(request)}
     _write_tools(request, body, names, losses, marks=marks)
@@ -51,7 +50,8 @@ def _write_tools(
     tools: list[Any] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, names, losses))
+            function = openai_fields.write_function(tool, names.legal, losses)
+            tools.append({"type": "function", "function": function})
             if marks:
                 mark(tools[-1], tool.cache)
         elif tool.kind == "web_search" and openai_models.searches_in_chat(body["model"]):
@@ -79,20 +79,6 @@ def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
     if "context_size" in options:
         document["search_context_size"] = options["context_size"]
     return document
-
-
-def _tool(tool: Tool, names: ToolNames, losses: Losses) -> Json:
-    function: Json = {"name": names.legal(tool.name)}
-    if tool.description:
-        function["description"] = tool.description
-    if tool.schema is not None:
-        function["parameters"] = write_parameters(tool)
-    strict = tool.strict and openai_fields.write_strict(
-        tool.strict, tool.schema, tool.strict_place, losses
-    )
-    if strict is not None:
-        function["strict"] = strict
-    return {"type": "function", "function": function}
 
 
 def _choice(request: ChatRequest, names: ToolNames) -> Any:

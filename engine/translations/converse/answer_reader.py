@@ -46,8 +46,6 @@ from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader, Part
 
 _VENDORS = "server_tool_use"
-"""The type of a call of a tool that the vendor runs."""
-
 _OMISSIBLE = ("toolResult", "cachePoint")
 _BLOCK = msgspec.json.Decoder(dict[str, Raw] | None)
 

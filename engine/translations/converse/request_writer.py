@@ -66,11 +66,6 @@ class ToolWriter(LimitedToolWriter[Model]):
         config["toolChoice"] = {"any": {}} if may_call else {"tool": {"name": tool["name"]}}
         return str(tool["name"])
 
-    def lose_others(self) -> None:
-        for tool in self._request.tools:
-            if not isinstance(tool, Tool):
-                self._losses.add_tool(tool)
-
     def _functions(self) -> list[Tool]:
         return [tool for tool in callable_tools(self._request) if isinstance(tool, Tool)]
 
@@ -137,7 +132,9 @@ def _write_parameters(
     thinks = parameters.write_thinking(body, anthropic)
     tools = ToolWriter(request, model, losses, names)
     config = tools.write(body["messages"])
-    tools.lose_others()
+    for tool in request.tools:
+        if not isinstance(tool, Tool):
+            losses.add_tool(tool)
     answer_tool, first_call = "", False
     form, schema = anthropic.answer_form(thinks=thinks)
     if form == "tool":

@@ -53,8 +53,11 @@ class Reader:
             raise fields.ERRORS.inside(json_or_none(text) or {"error": True})
         if not answer.candidates:
             fields.ERRORS.refuse(text)
-        if answer.prompt_feedback is not None:
-            self._read_feedback(answer.prompt_feedback)
+        if (feedback := answer.prompt_feedback) is not None:
+            reason = feedback.block_reason
+            if reason and reason not in _UNSPECIFIED:
+                words = f"The prompt was blocked ({reason:.40})."
+                self._blocked = Finish(stop="filter", native=reason, explanation=words)
         if not self._started:
             start = self._start(text)
             return chain((start,), self._read_candidates(answer.candidates or (), text))
@@ -82,12 +85,6 @@ class Reader:
         for item in decode(_ITEMS, data, "the answer", "an object"):
             if bytes(item)[:1] == b"{":
                 yield from self.read(bytes(item))
-
-    def _read_feedback(self, feedback: fields.Feedback) -> None:
-        reason = feedback.block_reason
-        if reason and reason not in _UNSPECIFIED:
-            words = f"The prompt was blocked ({reason:.40})."
-            self._blocked = Finish(stop="filter", native=reason, explanation=words)
 
     def _read_candidates(
         self, candidates: Sequence[fields.Candidate], data: bytes

@@ -202,7 +202,10 @@ class GroundingWriter:
         key = citation.url, citation.title
         index = self._chunks.setdefault(key, len(self._chunks))
         start, end = citation.span(self.offsets.length - begin)
-        segment = _segment(self.offsets.bytes(begin + start), self.offsets.bytes(begin + end))
+        first, last = self.offsets.bytes(begin + start), self.offsets.bytes(begin + end)
+        segment: Json = {}
+        if first is not None and last is not None:  # the vendor leaves out a start of 0
+            segment = {**({"startIndex": first} if first else {}), "endIndex": last}
         self._supports.append({"segment": segment, "groundingChunkIndices": [index]})
 
     def members(self) -> Json:
@@ -216,10 +219,3 @@ class GroundingWriter:
         return {
             "groundingMetadata": {"groundingChunks": chunks, "groundingSupports": self._supports}
         }
-
-
-def _segment(start: int | None, end: int | None) -> Json:
-    """Bytes of the text; the vendor leaves out a start of 0."""
-    if start is None or end is None:
-        return {}
-    return {"startIndex": start, "endIndex": end} if start else {"endIndex": end}

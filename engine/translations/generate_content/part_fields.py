@@ -42,7 +42,6 @@ THOUGHT = "thought:"
 """Begins a signature that is the thought's own; any other belongs to the block after it."""
 
 UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""Stands for the signature of a call that this vendor has not made."""
 
 
 class Fields(Members):
@@ -119,7 +118,6 @@ _UPLOADED = (
     "https://youtube.com/",
     "https://youtu.be/",
 )
-"""URIs that only this vendor reads."""
 
 
 def inline_media(media_type: str, data: str, name: str) -> Media:

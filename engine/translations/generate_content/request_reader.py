@@ -46,10 +46,8 @@ _PLACES = {
     "schema": f"{_PLACE}.responseJsonSchema",
     "thinking": f"{_PLACE}.thinkingConfig",
 }
-"""Where the parameters of the neutral form stand."""
 
 _TEXT_ALONE = b'["TEXT"]'
-"""The modalities of every answer."""
 
 
 def read_config(config: shapes.ConfigObject, request: ChatRequest) -> None:

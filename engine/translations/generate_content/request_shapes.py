@@ -37,8 +37,6 @@ class FunctionCall(VendorObject):
 
 
 class ResponsePart(VendorObject):
-    """Media in the result of a call."""
-
     inline_data: Blob | None = None
     file_data: FileData | None = None
 
@@ -51,14 +49,10 @@ class FunctionResponse(VendorObject):
 
 
 class MediaResolution(VendorObject):
-    """How closely an image is to be looked at."""
-
     level: str | None = None
 
 
 class PartObject(VendorObject):
-    """A part of a turn. Its reader notes what it does not read."""
-
     notes = False
 
     text: str | None = None
@@ -121,8 +115,6 @@ class ConfigObject(VendorObject):
 
 
 class RequestObject(VendorObject):
-    """A request. Its reader notes unknown members after those of what it contains."""
-
     notes = False
 
     model: str | None = None

@@ -100,23 +100,22 @@ class StreamEvent(Struct):
     delta: Raw = NULL
 
 
-_KEPT = frozenset(
+_OPTIONAL = frozenset(
     ("id", "model", "stop_sequence", "stop_details", "citations", "citation", "signature")
 )
-"""Members that an answer is given without if they are not well formed (`Shape`)."""
 
 _JSON_TEXTS = frozenset({"partial_json"})
 
-MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
-ENDING: Shape[Ending | None] = Shape(Ending | None, _KEPT, _JSON_TEXTS)
-KIND = Shape(Kind, _KEPT, _JSON_TEXTS)
-TEXT_BLOCK = Shape(TextBlock, _KEPT, _JSON_TEXTS)
-THINKING_BLOCK = Shape(ThinkingBlock, _KEPT, _JSON_TEXTS)
-REDACTED_BLOCK = Shape(RedactedBlock, _KEPT, _JSON_TEXTS)
-CALL_BLOCK = Shape(CallBlock, _KEPT, _JSON_TEXTS)
-DELTA = Shape(DeltaShape, _KEPT, _JSON_TEXTS)
-STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
-BEGIN_EVENT = Shape(BeginEvent, _KEPT, _JSON_TEXTS)
+MESSAGE = Shape(Message, _OPTIONAL, _JSON_TEXTS)
+ENDING: Shape[Ending | None] = Shape(Ending | None, _OPTIONAL, _JSON_TEXTS)
+KIND = Shape(Kind, _OPTIONAL, _JSON_TEXTS)
+TEXT_BLOCK = Shape(TextBlock, _OPTIONAL, _JSON_TEXTS)
+THINKING_BLOCK = Shape(ThinkingBlock, _OPTIONAL, _JSON_TEXTS)
+REDACTED_BLOCK = Shape(RedactedBlock, _OPTIONAL, _JSON_TEXTS)
+CALL_BLOCK = Shape(CallBlock, _OPTIONAL, _JSON_TEXTS)
+DELTA = Shape(DeltaShape, _OPTIONAL, _JSON_TEXTS)
+STREAM_EVENT = Shape(StreamEvent, _OPTIONAL, _JSON_TEXTS)
+BEGIN_EVENT = Shape(BeginEvent, _OPTIONAL, _JSON_TEXTS)
 
 
 NAME = "messages"

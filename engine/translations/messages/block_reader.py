@@ -24,11 +24,8 @@ _BLOCKS: dict[str, type[Block]] = {
 
 _TEXTS = ("text_delta", "thinking_delta")
 _VENDORS = ("server_tool_use", "mcp_tool_use")
-"""The types of calls of tools that the vendor runs."""
-
 _OMISSIBLE = (*_VENDORS, "container_upload", "compaction", "fallback", "mcp_tool_listing")
 _RESULT = "_tool_result"
-"""Ends the types of results of such tools."""
 
 
 class BlockReader(Part):
@@ -183,4 +180,3 @@ _OPENERS: dict[str, Callable[[BlockReader, Raw, str, list[Event]], None]] = {
     "redacted_thinking": BlockReader._open_redacted,
     "tool_use": BlockReader._open_call,
 }
-"""The methods that begin the blocks of each type."""

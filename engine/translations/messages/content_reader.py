@@ -157,7 +157,6 @@ read_content = content_reader(
         UnknownObject: _read_unknown,
     }
 )
-"""The blocks of a content at a place; the places of what is not read are noted."""
 
 
 _SIGNATURES = {"thinking": "signature", "redacted_thinking": "data"}

@@ -39,7 +39,6 @@ class ContentWriter:
     def __init__(self, names: ToolNames, losses: Losses) -> None:
         self._names, self._losses = names, losses
         self.marks = 0
-        """How many blocks are marked for the prompt cache."""
 
     def content(self, blocks: Sequence[Block], *, marks: bool = True) -> Any:
         """The value of `content`: a text where it is nothing else, or the blocks that this language

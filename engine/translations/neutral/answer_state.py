@@ -78,12 +78,9 @@ class AnswerState:
         self._usage = usage
         self._candidates = {0}
         self._callers: set[int] = set()
-        """The candidates that call a tool."""
         self._ids: set[tuple[int, str]] = set()
-        """The ids of the calls, with their candidates."""
         self._open: dict[int, Block] = {}
         self._arguments: dict[int, list[str]] = {}
-        """The deltas of the open call of each candidate."""
         self._cut_calls: dict[int, str] = {}
         """The name of the last call of a candidate, if its arguments are no object."""
 
@@ -197,7 +194,6 @@ _INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
     Sign: (Reasoning,),
     Cite: (Text,),
 }
-"""The blocks that an event may belong to."""
 
 
 _CALLING: tuple[Stop, ...] = ("end", "stop_sequence", "pause")

@@ -124,7 +124,6 @@ class UploadedFile(Struct, frozen=True):
 
 
 UPLOADED = "the file was uploaded to another vendor"
-"""Why such a file is refused."""
 
 
 Source = Inline | PlainText | Link | UploadedFile
@@ -194,8 +193,6 @@ class Foreign(Block):
 
 CACHE_MARKS = ("*.cache_control", "*.prompt_cache_breakpoint")
 CACHE_MARK_FIELDS = Patterns(CACHE_MARKS)
-"""Wildcards over the fields."""
-
 _FORMS: dict[CacheMark, dict[str, str]] = {
     "5m": {"type": "ephemeral"},
     "1h": {"type": "ephemeral", "ttl": "1h"},
@@ -226,8 +223,6 @@ def mark_of(block: Block) -> CacheMark:
 
 
 SEAL = "modelway:"
-"""The prefix of sealed signatures."""
-
 NO_SIGNATURE = Signature("unsigned", "")
 """Sealed in place of a signature that an answer lacks and the caller's vendor would want back: the
 seal is removed when such a request is relayed."""
@@ -239,11 +234,6 @@ Changes = Mapping[JsonPath, bytes | None]
 def is_mark(thoughts: Reasoning) -> bool:
     """Whether thoughts only mark that an answer had none."""
     return not thoughts.text and thoughts.signature == NO_SIGNATURE
-
-
-def is_of(thoughts: Reasoning, language: str) -> bool:
-    """Whether thoughts are signed by a vendor of a language."""
-    return thoughts.signature is not None and thoughts.signature.language == language
 
 
 def seal(signature: Signature, language: str) -> str:

@@ -10,7 +10,7 @@ candidate that reached its limit of tokens may have been cut off. `answer_state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -180,3 +180,48 @@ def interrupted(events: Iterable[Event], error: Exception) -> Iterator[Event]:
     """The events; after them `error` is raised."""
     yield from events
     raise error
+
+
+_Written = TypeVar("_Written")
+
+
+class BlockWriter(Generic[_Written]):
+    """Writes what the events of blocks say beside their deltas, each kind by its method."""
+
+    _open: Callable[[Block], _Written]
+    _sign: Callable[[Signature], _Written]
+    _cite: Callable[[Citation, bool], _Written]
+    _close: Callable[[], _Written]
+
+    def block_event(self, event: Open | Sign | Cite | Close) -> _Written:
+        match event:
+            case Open():
+                return self._open(event.block)
+            case Close():
+                return self._close()
+            case Sign():
+                return self._sign(event.signature)
+            case Cite():
+                return self._cite(event.citation, event.late)
+
+
+class FirstCandidateWriter(BlockWriter[bytes]):
+    """Writes a stream of one candidate, the first: callers cannot ask for more."""
+
+    _start: Callable[[Start], bytes]
+    _delta: Callable[[str], bytes]
+    _end: Callable[[End], bytes]
+
+    def write(self, event: Event) -> bytes:
+        if isinstance(event, Delta):  # nearly every event
+            return self._delta(event.text) if event.text and not event.candidate else b""
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, End):
+            return self._end(event)
+        if event.candidate:
+            return b""
+        return self._tokens(event) if isinstance(event, Tokens) else self.block_event(event)
+
+    def _tokens(self, event: Tokens) -> bytes:
+        return b""

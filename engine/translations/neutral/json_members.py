@@ -140,11 +140,6 @@ class Members:
         """The members that were not read yet; they stay unread."""
         return {name: raw for name, raw in self._raw.items() if raw != NULL}
 
-    def unread_members(self) -> Extra:
-        """Read all members that were not read yet."""
-        extra, self._raw = self.copy(), {}
-        return extra
-
     def rest(self) -> Extra:
         """The members that were not read; their places are noted. Call it last."""
         if not self._raw:

@@ -32,8 +32,6 @@ EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 """The names of efforts in ascending order; "none" is not an effort."""
 
 NO_REASONING = "this model does not reason"
-"""Why an effort is not carried."""
-
 _BUDGETS = dict(zip(EFFORTS, (1024, 2048, 4096, 8192, 16_384, 32_768), strict=True))
 
 
@@ -107,7 +105,6 @@ _FIELDS = {
     "blocked_domains": Patterns(("*.blocked_domains",)),
     "context_size": Patterns(("*.search_context_size",)),
 }
-"""The callers' fields of each option."""
 
 
 class WebSearch(Struct):

@@ -171,7 +171,10 @@ def _too_large(error: TooLarge) -> GatewayError:
 
 def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -> GatewayError:
     """The refusal of a request, which names the first of its losses."""
-    names = [_loss_name(loss) for loss in losses[:_MAX_NAMED]]
+    names = []
+    for loss in losses[:_MAX_NAMED]:
+        reason = f" ({loss.reason[:_MAX_REASON]})" if loss.reason else ""
+        names.append(f"'{visible_place(loss.place)}'{reason}")
     more = len(losses) - len(names)
     last = f"{more} more" if more else names.pop()
     fields = f"{', '.join(names)} and {last}" if names else last
@@ -184,11 +187,6 @@ def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -
         param=visible_place(losses[0].place),
         details=details,
     )
-
-
-def _loss_name(loss: Loss) -> str:
-    reason = f" ({loss.reason[:_MAX_REASON]})" if loss.reason else ""
-    return f"'{visible_place(loss.place)}'{reason}"
 
 
 ErrorReader = Callable[[int, Any], UpstreamError]

@@ -148,18 +148,13 @@ _blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
 
 def with_substitutes(request: ChatRequest) -> ChatRequest:
     """With functions and blocks for the tools and blocks of the caller's language alone."""
-    if not _may_have_substitutes(request):
+    blocks = chain.from_iterable(map(_blocks, request.messages))
+    has_own = Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools)
+    if not (has_own or request.loaded_tools or request.deferred_tools):
         return request
     return replace(
         request, tools=_tools(request), messages=[_message(message) for message in request.messages]
     )
-
-
-def _may_have_substitutes(request: ChatRequest) -> bool:
-    blocks = chain.from_iterable(map(_blocks, request.messages))
-    if Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools):
-        return True
-    return bool(request.loaded_tools or request.deferred_tools)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
@@ -261,7 +256,6 @@ class _Renaming:
         self._called: dict[str, int] = {}
         """How often each of the callers' ids has been given a number."""
         self._open: dict[str, deque[str]] = {}
-        """The new ids of the calls of the last turn, by the callers' ids."""
         self._in_turn = False
 
     def message(self, message: Message) -> Message:

@@ -40,8 +40,6 @@ from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
 FUNCTION_CALL = "function_call"
 PARTS = ("output_text", "refusal", "reasoning_text", "summary_text", "text")
-"""The kinds of parts that are read."""
-
 _COMPLETED = ("completed", "complete", "done", "success", "succeeded", "finished", "stop")
 _IMAGE = "image_generation_call"
 _READ = ("message", FUNCTION_CALL, "reasoning", _IMAGE)
@@ -86,10 +84,10 @@ def read_items(response: fields.Response) -> Iterator[tuple[str, Raw, str]]:
 
 def item_kind(raw: Raw, place: str) -> str:
     """The kind of an item: its type, or what its members say if that is not known here."""
-    kind = (fields.KIND.read(raw, place) or fields.Kind()).type or ""
+    item = fields.ITEM.read(raw, place)
+    kind = item.type or ""
     if kind in _READ or kind in _OMISSIBLE or kind in _CALLERS:
         return kind
-    item = fields.ITEM.read(raw, place)
     if item.name != NULL and item.arguments != NULL:
         return FUNCTION_CALL
     if item.role != NULL and item.content != NULL:

@@ -31,7 +31,6 @@ from engine.values.usage import Usage
 
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
 _WITH_STATUS = ("message", "function_call", "reasoning", "tool_search_call")
-"""The items that can be incomplete."""
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:

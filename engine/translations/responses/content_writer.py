@@ -26,7 +26,6 @@ from engine.values.trees import Json
 _TEXT = {"type", "text"}
 
 _PARTS = (Text, Refusal, Media)
-"""Blocks that are parts of messages, not items."""
 
 
 class ItemWriter:

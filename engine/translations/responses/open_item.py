@@ -34,8 +34,6 @@ class OpenItem(Part):
 
     kind = ""
     opened = False
-    """Whether a block has begun."""
-
     _block: Block | None = None
     _has_text = _had_text = False
     """Whether the open block, and the part of a summary before, has had any."""
@@ -51,7 +49,6 @@ class OpenItem(Part):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._pieces: list[str] = []
-        """The arguments of a call without a name."""
 
     def added(self, data: bytes) -> Iterable[Event]:
         raw = fields.DETAIL_EVENT.read(data).item
@@ -225,7 +222,6 @@ ITEM_READERS: dict[str, Callable[[OpenItem, bytes], Iterable[Event]]] = {
     "response.content_part.done": OpenItem.part_done,
     "response.output_item.done": OpenItem.done,
 }
-"""The methods that read the events of items beside the deltas."""
 
 LATER = (
     "response.reasoning_summary_part.added",

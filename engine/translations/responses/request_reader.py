@@ -39,7 +39,6 @@ _HARMLESS = {
     "truncation": (b'"disabled"',),
     "stream_options": (b"{}", b'{"include_obfuscation":false}', b'{"include_obfuscation":true}'),
 }
-"""Members with the values that change nothing."""
 
 
 _ALL_ITEMS = "Send 'store': false and all items of the conversation in 'input'."

@@ -13,7 +13,6 @@ from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, 
 from engine.translations.responses.content_writer import ItemWriter
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.translations.vendors.openai_models import reasons, samples
-from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
 _MIN_LIMIT = 16
@@ -63,7 +62,10 @@ def _tools(request: ChatRequest, legal: Callable[[str], str], losses: Losses) ->
     tools: list[Json] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, legal, losses))
+            function = openai_fields.write_function(tool, legal, losses)
+            strict = function.get("strict", False)  # the default would change the schema
+            members = {"parameters": function.get("parameters"), "strict": strict}
+            tools.append({"type": "function", **function, **members})
         elif tool.kind == "web_search":
             tools.append(_web_search(tool, losses))
         else:
@@ -81,18 +83,6 @@ def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
         document["user_location"] = {"type": "approximate", **options["location"]}
     if "context_size" in options:
         document["search_context_size"] = options["context_size"]
-    return document
-
-
-def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
-    document: Json = {"type": "function", "name": legal(tool.name)}
-    if tool.description:
-        document["description"] = tool.description
-    document["parameters"] = write_parameters(tool)
-    strict = tool.strict and openai_fields.write_strict(
-        tool.strict, tool.schema, tool.strict_place, losses
-    )
-    document["strict"] = strict or False  # the vendor's default would change the schema
     return document
 
 

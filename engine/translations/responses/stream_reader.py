@@ -30,7 +30,6 @@ _DELTAS: dict[str, type[Block]] = {
     "response.reasoning_summary_text.delta": Reasoning,
     "response.reasoning_text.delta": Reasoning,
 }
-"""The events with more of a block, and what that block is."""
 
 
 class Reader:
@@ -41,7 +40,6 @@ class Reader:
         kinds: Counter[str] = Counter()
         self._items = OpenParts(OpenItem, lambda item: kinds.update((item.kind,)))
         self._kinds = kinds
-        """The numbers of the items that came."""
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The neutral events of one event; events that repeat what came before are passed over."""
@@ -127,4 +125,3 @@ _READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {
     "response.incomplete": Reader._end,
     "response.failed": Reader._end,
 }
-"""The methods that read the events around the items."""

@@ -12,10 +12,10 @@ from engine.translations.neutral.content import Extra
 from engine.translations.neutral.json_members import NULL, Members, WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
-from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
+from engine.translations.neutral.request import ChatRequest, OutputFormat, Tool, ToolChoice
 from engine.translations.neutral.request_json import JsonObject, present
 from engine.translations.vendors.openai_models import reasoning_effort, samples, takes_verbosity
-from engine.translations.vendors.openai_schemas import is_strict
+from engine.translations.vendors.openai_schemas import is_strict, write_parameters
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
@@ -119,6 +119,17 @@ def write_strict(
     reason = "an object is open, or does not require all of its properties"
     losses.add(place, reason, hint=True)
     return None
+
+
+def write_function(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
+    """The members of a function; `legal` is the name that the vendor accepts for one."""
+    function: Json = {"name": legal(tool.name)}
+    if tool.description:
+        function["description"] = tool.description
+    if tool.schema is not None:
+        function["parameters"] = write_parameters(tool)
+    strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    return function if strict is None else {**function, "strict": strict}
 
 
 def write_schema(request: ChatRequest, output: OutputFormat, losses: Losses | None) -> Json:

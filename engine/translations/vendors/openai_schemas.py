@@ -19,8 +19,6 @@ from engine.translations.neutral.request import Tool
 from engine.values.trees import Json
 
 _VALUES = frozenset(("const", "default", "enum", "example", "examples"))
-"""Keywords whose values are no schemas."""
-
 _MAPS = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"))
 """Keywords whose values are schemas by any names, which may be those of keywords."""
 
@@ -67,7 +65,9 @@ def _complete(schema: object) -> bool:
             pending += value
         if not isinstance(value, dict):
             continue
-        if _is_array(value) and value.keys().isdisjoint(("items", "prefixItems")):
+        kind = value.get("type")
+        is_array = kind == "array" or (isinstance(kind, list) and "array" in kind)
+        if is_array and value.keys().isdisjoint(("items", "prefixItems")):
             value["items"], is_changed = {}, True
         for keyword, inner in value.items():
             if keyword in _MAPS and isinstance(inner, dict):
@@ -75,11 +75,6 @@ def _complete(schema: object) -> bool:
             elif keyword not in _VALUES:
                 pending.append(inner)
     return is_changed
-
-
-def _is_array(schema: Json) -> bool:
-    kind = schema.get("type")
-    return kind == "array" or (isinstance(kind, list) and "array" in kind)
 
 
 _NOT_TAKEN = frozenset(
