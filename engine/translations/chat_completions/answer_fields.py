@@ -1,5 +1,4 @@
-"""The shapes of chat completions answers (what is read of them), and what answers and streams have
-in common: usage, reasons to stop, images and sources.
+"""The shapes of answers, and what answers and streams have in common.
 
 Members that are read only now and then are left as they came (`Raw`), so that an odd value of a
 vendor's fails nothing where it says nothing.

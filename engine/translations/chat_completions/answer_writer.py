@@ -127,8 +127,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class _Choice(BlockWriter[Json | None]):
-    """Writes the deltas of one choice: it has its open block, and how much there is of each
-    kind."""
+    """Writes the deltas of one choice; knows its open block, and how much of each kind came."""
 
     def __init__(self, chunk_start: bytes) -> None:
         self.chunk_start = chunk_start
@@ -144,7 +143,6 @@ class _Choice(BlockWriter[Json | None]):
         self._size = 0
 
     def text(self, text: str) -> Json:
-        """The delta with more of the open block's text."""
         block = self._block
         if isinstance(block, Text):  # nearly every delta
             self._block_length += len(text)
@@ -204,8 +202,7 @@ class _Choice(BlockWriter[Json | None]):
 
 
 class Writer:
-    """Writes the chunks of one stream. What all chunks of a choice have before and behind their
-    delta is written once."""
+    """What all chunks of a choice have around their delta is written once."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from msgspec import Raw
-
 from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_reader import (
@@ -34,12 +32,11 @@ from engine.translations.neutral.request import (
     Role,
     Thinking,
     Tool,
-    any_object,
 )
 from engine.translations.neutral.request_json import ObjectReader, UnknownObject, present
 from engine.translations.vendors.openai_request_fields import (
     other_members,
-    read_schema,
+    read_format,
     read_tool_choice,
 )
 from engine.values.json_edit import JsonPath
@@ -84,8 +81,10 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         unread=unread,
         missing_turns=missing,
     )
-    read_tool_choice(members.tool_choice, request, _function_name, "allowed_tools")
-    _read_output(members.response_format, request)
+    read_tool_choice(members.tool_choice, request, nested=True)
+    if present(members.response_format) is not None:
+        form = Members(members.response_format, "response_format", unread)
+        read_format(form, request, nested=True)
     _read_sampling(members, request)
     request.extra = other_members(members, _HARMLESS)
     request.unread.extend(request.extra)
@@ -172,31 +171,6 @@ def _read_tool(
         schema_member="function.parameters",
         cache=read_cache_mark(tool.extra) or read_cache_mark(function.extra),
     )
-
-
-def _function_name(tool: Members) -> str | None:
-    """The name of a function, None for a tool of another kind."""
-    if tool.text("type") != "function":
-        return None
-    function = tool.members("function")
-    name = None if function is None else function.text("name")
-    if not name:
-        raise tool.wrong("function.name", "the name of a function")
-    return name
-
-
-def _read_output(raw: Raw, request: ChatRequest) -> None:
-    if present(raw) is None:
-        return
-    form = Members(raw, "response_format", request.unread)
-    kind = form.text("type")
-    if kind == "json_object":
-        request.output = any_object()
-    elif kind == "json_schema" and (schema := form.members("json_schema")) is not None:
-        request.output = read_schema(schema)
-    elif kind != "text":
-        raise form.wrong("type", "text, json_object or json_schema")
-    form.rest()
 
 
 def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:

@@ -46,8 +46,7 @@ class Detail:
 
 
 def read_detail(detail: Members) -> Reasoning:
-    """The thoughts in an entry that a caller sends back: with a signature of another vendor, which
-    this gateway has sealed, or of this language."""
+    """Thoughts that a caller sends back: signed by this language, or another (sealed)."""
     text = detail.text("text") or detail.text("summary") or ""
     signature = detail.text("signature") if detail.is_text("signature") else None
     return Reasoning(text=text, signature=unseal(signature or "", NAME), place=detail.place)

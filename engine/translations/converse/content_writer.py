@@ -225,8 +225,7 @@ def cache_point(mark: CacheMark) -> Json:
 
 
 def limit_cache_points(contents: Sequence[list[Json]]) -> None:
-    """Leave the last four of a request, which cover what those before them do. The lists of blocks
-    are in the order in which the vendor caches them."""
+    """Leave the last four of a request, which cover what those before them do."""
     count = sum("cachePoint" in block for content in contents for block in content)
     surplus = iter(range(count - MAX_CACHE_POINTS))
     for content in contents:

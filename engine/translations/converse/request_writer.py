@@ -125,8 +125,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
 def _write_parameters(
     request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
 ) -> tuple[str, bool]:
-    """The parameters. Returns the name of the tool whose arguments are the answer, "" for none, and
-    whether only the first call of an answer is wanted."""
+    """Returns the name of the tool whose arguments are the answer ("": none), and whether only the
+    first call of an answer is wanted."""
     anthropic = AnthropicWriter(request, model.parameters, losses)
     parameters = ParameterWriter(request, model, losses)
     thinks = parameters.write_thinking(body, anthropic)

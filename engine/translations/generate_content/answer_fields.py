@@ -1,6 +1,5 @@
-"""The shapes of answers, under the names of the vendor's document; and fields of answers, both
-ways: why an answer ended (`finishReason`), its tokens (`usageMetadata`) and their log probabilities
-(`logprobsResult`); and errors (google.rpc.Status).
+"""The shapes of answers, under the names of the vendor's document, and fields of them, both ways;
+errors (google.rpc.Status).
 
 What is read seldom is left as it came (`Raw`), and so are the parts of a kind not known here.
 """

@@ -23,6 +23,7 @@ from engine.translations.neutral.json_members import decode
 from engine.translations.neutral.refusals import is_error
 from engine.values.event_json import json_or_none
 
+_read_event = fields.ANSWER.read
 _ITEMS = msgspec.json.Decoder(list[Raw])
 _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
@@ -48,7 +49,7 @@ class Reader:
         if not data.startswith(b"{") and data.lstrip().startswith(b"["):
             return self._read_items(data)
         text = fields.documented(data) if b"_" in data else data
-        answer = fields.ANSWER.read(text)
+        answer = _read_event(text)
         if answer.error and is_error(answer.error):
             raise fields.ERRORS.inside(json_or_none(text) or {"error": True})
         if not answer.candidates:

@@ -85,7 +85,6 @@ class _CandidateWriter(BlockWriter[Json | None]):
         self._has_refusal = self._has_call = False
 
     def text(self, text: str) -> Json | None:
-        """The part with more of the open block's text, None for none."""
         block = self._block
         if isinstance(block, Text):  # nearly every delta
             self._grounding.offsets.add(text)

@@ -55,7 +55,6 @@ class TextOffsets:
             self._tell_runs()
 
     def _tell_runs(self) -> None:
-        """Note where the runs of the pending text begin."""
         if not self._pending:
             return
         text, self._pending = self._pending.decode(), bytearray()
@@ -70,18 +69,15 @@ class TextOffsets:
 
     def _add_run(self, count: int, width: int) -> None:
         if width != self._width:
-            self._begin_run(width)
+            self._width = width
+            if len(self._widths) < MAX_RUNS:
+                self._starts.append(self._characters)
+                self._byte_starts.append(self._bytes)
+                self._widths.append(width)
+            elif self._known is None:
+                self._known = self._characters
         self._characters += count
         self._bytes += count * width
-
-    def _begin_run(self, width: int) -> None:
-        self._width = width
-        if len(self._widths) < MAX_RUNS:
-            self._starts.append(self._characters)
-            self._byte_starts.append(self._bytes)
-            self._widths.append(width)
-        elif self._known is None:
-            self._known = self._characters
 
     def characters(self, offset: int) -> int | None:
         """The offset in characters of one in bytes; None where that is not known."""

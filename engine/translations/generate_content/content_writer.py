@@ -40,7 +40,6 @@ class ContentWriter:
         self._count = 0
 
     def instructions(self, blocks: list[Block]) -> list[Json]:
-        """The parts of the instructions, which are text."""
         parts = []
         for block in blocks:
             if not isinstance(block, Text):

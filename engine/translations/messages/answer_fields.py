@@ -1,5 +1,4 @@
-"""The shapes of messages and of the events of their streams, and what requests, answers and streams
-of this language have in common: stop reasons, usage, signatures, citations and errors.
+"""The shapes of answers and of the events of streams, and what they have in common with requests.
 
 A block is read by its `type`, or by its members if that is missing or not known here; one that says
 nothing so is passed on as it came (`Raw`).

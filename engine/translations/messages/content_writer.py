@@ -41,8 +41,7 @@ class ContentWriter:
         self.marks = 0
 
     def content(self, blocks: Sequence[Block], *, marks: bool = True) -> Any:
-        """The value of `content`: a text where it is nothing else, or the blocks that this language
-        can say, with their `marks` for the prompt cache; the others are losses."""
+        """A text where it is nothing else, or the blocks, with `marks` for the prompt cache."""
         if len(blocks) == 1 and _is_plain(block := blocks[0]):  # nearly always
             return block.text
         contents = []

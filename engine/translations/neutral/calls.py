@@ -206,8 +206,7 @@ class LimitedToolWriter(LimitedWriter[_Model]):
 
 
 def lose_one_call(request: ChatRequest, losses: Losses) -> bool:
-    """Add a loss if the target may call more than the caller wants. Returns whether the first call
-    of an answer is the wanted one instead."""
+    """Returns whether the first of the calls of an answer is the wanted one."""
     if request.parallel_calls is not False:
         return False
     mode = "auto" if request.tool_choice is None else request.tool_choice.mode

@@ -206,8 +206,7 @@ def mark(written: Json | None, cache: CacheMark) -> None:
 
 
 def read_cache_mark(extra: Extra) -> CacheMark:
-    """The mark of a part, by its unknown members; they stay, because only some targets have a form
-    for the mark."""
+    """The mark among unknown members, which stay: only some targets have a form for it."""
     if (control := extra.get("cache_control")) is not None:
         return "1h" if b'"1h"' in bytes(control) else "5m"
     return "5m" if "prompt_cache_breakpoint" in extra else ""

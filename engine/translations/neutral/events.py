@@ -38,8 +38,7 @@ _FOREIGN_STOPS: dict[str, Stop] = {
 
 
 def foreign_stop(reason: str) -> Stop | None:
-    """What a reason says that the format of an answer does not have: those who imitate a vendor
-    keep the words of another one, and the vendor adds some. None for an unknown word."""
+    """What another vendor's word means, as those who imitate one write it; None if unknown."""
     return _FOREIGN_STOPS.get(reason.lower())
 
 

@@ -58,8 +58,7 @@ def unknown_effort(effort: str) -> str:
 
 
 def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
-    """The amount of reasoning, without an effort in a word that is not known, which is lost; None
-    where nothing is left of it."""
+    """Without an effort in an unknown word, which is lost; None where nothing is left."""
     thinking = request.thinking
     if thinking is None or thinking.off or thinking.effort in ("", "none", *EFFORTS):
         return thinking

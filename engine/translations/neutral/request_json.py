@@ -62,8 +62,7 @@ _Object = TypeVar("_Object", bound=JsonObject)
 
 
 def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
-    """The kind of the object at `place`, which its member `tag` names; None where it names none.
-    Raises WrongType."""
+    """The kind of the object at `place`; None where it names none. Raises WrongType."""
     members = decode(OBJECT, raw, place, "an object")
     kind = members.get(tag, NULL)
     return None if kind == NULL else decode(_TEXT, kind, f"{place}.{tag}", "a string")

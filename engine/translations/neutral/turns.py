@@ -20,9 +20,8 @@ from engine.values.trees import Json
 
 
 def results_first(messages: list[Message]) -> list[Message]:
-    """The messages with tool results directly after the turn that called the tools. Messages
-    between a call and its results follow the results, in their order.
-    """
+    """The messages with tool results directly after the turn that called the tools; those between a
+    call and its results follow."""
     if _are_first(messages):
         return messages
     result: list[Message] = []
@@ -181,9 +180,8 @@ def _functions(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
 
 
 def _message(message: Message) -> Message:
-    for block in message.blocks:
-        if _has_substitute(block):
-            return replace(message, blocks=[_block(each) for each in message.blocks])
+    if any(map(_has_substitute, message.blocks)):
+        return replace(message, blocks=[_block(each) for each in message.blocks])
     return message
 
 

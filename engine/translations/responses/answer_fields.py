@@ -1,5 +1,4 @@
-"""The shapes of responses and of the events of their streams, and what requests, answers and
-streams have in common: usage, thoughts, citations and the members of an answer's texts.
+"""The shapes of answers and of the events of streams, and what they have in common with requests.
 
 An item is read by its `type`, or by its members if that is missing or not known here; one that says
 nothing so is passed on as it came (`Raw`).
@@ -178,8 +177,7 @@ def write_counts(usage: Usage) -> Json:
 
 
 def read_signature(content: str, item_id: str) -> Signature | None:
-    """The signature of an item of reasoning: its encrypted content, with its id, which the vendor
-    wants back as well; None without content."""
+    """The encrypted content, with the id of its item, which the vendor wants back as well."""
     signature = unseal(content, NAME) if content else None
     if signature is None or signature.language != NAME:
         return signature

@@ -100,8 +100,7 @@ def read_start(head: fields.Head) -> Start:
 
 
 def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
-    """The events of a complete item of a type; a call without an id gets it from `name` and its
-    place, which no other item has. Raises BrokenAnswer."""
+    """The events of a complete item; `name` is for a call without an id."""
     if kind == "message":
         content = fields.MESSAGE.read(raw, place).content or ()
         parts = (

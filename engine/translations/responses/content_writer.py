@@ -61,7 +61,6 @@ class ItemWriter:
         return items
 
     def _message(self, message: Message, parts: list[Any]) -> list[Json]:
-        """The message of some parts, none without any."""
         if not parts:
             return []
         if message.role != "assistant":

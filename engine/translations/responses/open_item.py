@@ -84,7 +84,11 @@ class OpenItem(Part):
         events: list[Event] = []
         if not isinstance(self._block, block_type):
             if self._is_unnamed and block_type is ToolCall:
-                self._keep(event.delta or "")
+                self._pieces.append(event.delta or "")
+                self._size += len(event.delta or "")
+                if self._size > MAX_ARGUMENTS:
+                    bound = f"over {MAX_ARGUMENTS} bytes that must be buffered"
+                    raise BrokenAnswer(f"the upstream's answer has {bound}")
                 return events
             if self._block is not None or block_type not in (Text, Refusal):
                 raise BrokenAnswer("the upstream's answer has text outside of its item")
@@ -96,15 +100,6 @@ class OpenItem(Part):
         if event.logprobs:
             events.append(Tokens(read_logprobs(event.logprobs)))
         return events
-
-    def _keep(self, arguments: str) -> None:
-        """Keep arguments until the name is known. Raises BrokenAnswer for too many."""
-        self._pieces.append(arguments)
-        self._size += len(arguments)
-        if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(
-                f"the upstream's answer has over {MAX_ARGUMENTS} bytes that must be buffered"
-            )
 
     def summary_added(self, data: bytes) -> Iterable[Event]:
         """A part of a summary begins: a paragraph."""

@@ -23,6 +23,7 @@ from engine.translations.responses import answer_reader
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
 from engine.translations.vendors.openai_content import ERRORS
 
+_read_event, _read_delta = fields.STREAM_EVENT.read, fields.TEXT_DELTA.read
 _DELTAS: dict[str, type[Block]] = {
     "response.output_text.delta": Text,
     "response.refusal.delta": Refusal,
@@ -46,14 +47,14 @@ class Reader:
         if self._ended:
             return ()
         try:
-            event = fields.STREAM_EVENT.read(data)
+            event = _read_event(data)
         except WrongType:
             if not is_end_marker(data):
                 raise
             return ()
         kind, items = event.type or "", self._items
         if (block_type := _DELTAS.get(kind)) is not None:
-            delta = fields.TEXT_DELTA.read(data)
+            delta = _read_delta(data)
             if event.output_index == items.index and items.current is not None:  # nearly always
                 return items.current.delta(delta, block_type)
             item = items.at(event.output_index)

@@ -173,7 +173,12 @@ class Writer(FirstCandidateWriter):
         output = b""
         if isinstance(block, ToolCall):
             block.arguments = text or "{}"
-            return self._close_call(block, whole=not text)
+            try:
+                self._ended_item = answer_writer.write_item(block, self._item, self._request)
+            except WrongType as error:  # the arguments may have been cut off
+                self._wrong_arguments = error
+                return b""
+            return self._call_done(self._ended_item, whole=not text)
         if isinstance(block, Reasoning):
             block.text = text
             if text:
@@ -181,14 +186,6 @@ class Writer(FirstCandidateWriter):
                 output += self._summary("part.done", {"part": _summary(text)})
         self._ended_item = answer_writer.write_item(block, self._item, self._request)
         return output
-
-    def _close_call(self, call: ToolCall, *, whole: bool) -> bytes:
-        try:
-            self._ended_item = answer_writer.write_item(call, self._item, self._request)
-        except WrongType as error:  # the arguments may have been cut off
-            self._wrong_arguments = error
-            return b""
-        return self._call_done(self._ended_item, whole=whole)
 
     def _call_done(self, item: Json, *, whole: bool) -> bytes:
         """The end of what a call is given; `whole`: nothing of it has been written."""

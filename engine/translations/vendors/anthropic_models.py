@@ -295,8 +295,7 @@ def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:
 
 
 def metadata_of(user: str) -> Json:
-    """The metadata with the id of a caller's user; hashed unless it is opaque, because the vendor
-    forbids e-mail addresses and telephone numbers."""
+    """Hashed unless opaque: the vendor forbids e-mail addresses and telephone numbers."""
     if not _OPAQUE.fullmatch(user):
         user = f"user_{blake2s(user.encode(), digest_size=16).hexdigest()}"
     return {"user_id": user}

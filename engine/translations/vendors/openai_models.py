@@ -63,8 +63,7 @@ def reasons(model: str) -> bool:
 
 
 def samples(model: str, effort: str | None) -> bool:
-    """Whether the model accepts a temperature, top_p and log probabilities with this effort; some
-    models that reason accept them only without reasoning."""
+    """Whether it takes a temperature, top_p and log probabilities with this effort."""
     takes = _takes("sampling", model)
     if takes in (None, "always"):
         return True
