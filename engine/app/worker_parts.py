@@ -24,6 +24,7 @@ from engine.exchange.services import Services
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
+from engine.objects.summaries import Summaries
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import Sessions
 from engine.sockets.upgrade import ResponsesSockets
@@ -76,6 +77,7 @@ class Parts:
     endpoints: Endpoints
     opener: IdOpener | None
     responses: StoredResponses | None
+    summaries: Summaries | None
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -114,11 +116,12 @@ def parts_of(
     listed = listed_models(config)
     strategy = partial(choose.build, services)
     catalog = build_catalog(
-        config.models, upstreams, strategy, listed, health.watch, _token_counters(plan)
+        *(config.models, upstreams, strategy, listed, health.watch, _token_counters(plan)),
+        services.clock,
     )
     for number, model in enumerate(config.models.values()):
         tried = not services.background and number < MAX_MADE
-        if tried or is_observed(model.to, model.choose, config):
+        if tried or any(is_observed(each.to, each.choose, config) for each in model.branches):
             catalog.model(model.name)
     server, origins = config.server, config.origins
     opener = _opener(config)
@@ -145,6 +148,7 @@ def parts_of(
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
         opener=opener,
         responses=_stored_responses(config, services, opener),
+        summaries=None if opener is None else Summaries(opener.sealer, config.objects.owner),
     )
 
 

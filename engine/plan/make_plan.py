@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from engine import dialects
 from engine.config.config import Config
 from engine.config.load import load, load_file
+from engine.config.models import Model
 from engine.config.routes import Policy, WebSocket
 from engine.dialects import Dialect
 from engine.edge import answers
@@ -32,6 +33,8 @@ from engine.plan.name_checks import check_names
 from engine.plan.object_checks import check_objects, object_facts
 from engine.plan.path_checks import check_paths
 from engine.plan.provider_checks import check_providers
+from engine.plan.region_checks import check_regions
+from engine.plan.respond_checks import check_responses
 from engine.plan.route import (
     NamedRoute,
     Plan,
@@ -40,11 +43,13 @@ from engine.plan.route import (
     ServedConfig,
     model_operations,
 )
+from engine.plan.rule_checks import check_rules
 from engine.plan.tokenizers import load_tokenizers
 from engine.plan.tool_checks import check_changes
 from engine.plan.tool_servers import check_servers, tool_upstreams
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
+from engine.plan.webhook_checks import check_webhooks
 from engine.policies import Guards, guards
 from engine.process.gc_pause import no_collection
 from engine.relay.request_headers import NEVER_SENT
@@ -59,6 +64,7 @@ from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
 from engine.upstream import choose
+from engine.upstream.conditions.compile import compile_conditions
 from engine.values.usage import Takes
 
 
@@ -91,7 +97,9 @@ def _make(
     plan_result.specifications = documents.read_all(config, findings, folder_of(environ))
     check_names(config, findings)
     check_connections(config, findings)
+    check_webhooks(config, findings)
     check_providers(config, findings)
+    check_responses(config, findings)
     check_transforms(config, findings)
     plan_result.plan = _plan(config, plan_result.specifications, findings)
     return plan_result
@@ -107,9 +115,11 @@ def _plan(
     check_admission(config, routes, findings)
     check_client_secrets(config, routes, findings)
     check_deny(routes, config, specifications, findings)
-    by_model = tuple(route.by_model for route in routes if route.model is not None)
+    models = (route.by_model for route in routes if route.model is not None)
+    by_model = tuple(dict.fromkeys(models))  # an operation may have a route for each host
     operations = cache(partial(model_operations, config, by_model))
     check_operations(config, operations, routes, specifications, findings)
+    check_regions(config, routes, operations, findings)
     tools = read_servers(config, specifications, routes, findings)
     check_changes(tools, config, specifications, findings)
     check_servers(config, findings)
@@ -119,6 +129,7 @@ def _plan(
         check_caller_transforms(served, findings)
         check_upstream_transforms(served, findings)
         check_choices(served, findings)
+        check_rules(served, findings)
     tokenizers = load_tokenizers(config, findings)
     for specification in specifications.values():
         specification.finish_compiling()
@@ -135,9 +146,9 @@ def _with_routes(
     tools: Mapping[str, Sequence[NamedRoute]], routes: Sequence[Route]
 ) -> dict[str, tuple[NamedRoute, ...]]:
     """The tools with their routes as they are served."""
-    by_operation = {route.operation.id: route for route in routes} if tools else {}
+    by_name = {route.name: route for route in routes} if tools else {}
     return {
-        server: tuple(replace(t, route=by_operation[t.route.operation.id]) for t in listed)
+        server: tuple(replace(t, route=by_name[t.route.name]) for t in listed)
         for server, listed in tools.items()
     }
 
@@ -158,7 +169,7 @@ def _resolved_routes(
 def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
     """The routes with their compiled policies, and whether the choice of a target reads the
     body."""
-    models_read_body = any(choose.reads_body(model.choose) for model in config.models.values())
+    models_read_body = any(map(_reads_body, config.models.values()))
     has_choices = any(
         choice.member for upstream in config.upstreams.values() for choice in upstream.choices
     )
@@ -181,6 +192,12 @@ def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
         )
 
 
+def _reads_body(model: Model) -> bool:
+    """Whether the choice of a target of a model needs the parsed body."""
+    by_rule = (compile_conditions(rule.conditions).reads_body for rule in model.when)
+    return any(by_rule) or any(map(choose.reads_body, model.choices))
+
+
 def _identities(policies: Sequence[Policy]) -> tuple[int, ...]:
     """A key for policies: the operations of one entry of the config have the same objects."""
     return tuple(map(id, policies))
@@ -201,6 +218,7 @@ def _route(
     if route.answer and answer is None:
         return None
     in_every_dialect = answer is not None and answer.in_every_dialect
+    is_own = answer is not None or route.respond is not None
     of_callers = _dialects(spec.dialect, in_every_dialect=in_every_dialect)
     _note_unsent(operation, findings)
     return Route(
@@ -226,7 +244,10 @@ def _route(
         at=claim.at,
         priority=route.priority,
         hedge=route.hedge,
-        objects=None if answer else object_facts(operation, node, spec, config, findings),
+        objects=None if is_own else object_facts(operation, node, spec, config, findings),
+        hosts=claim.hosts,
+        respond=route.respond,
+        regions=route.regions,
     )
 
 

@@ -21,6 +21,7 @@ from tests.support.chart import (
     FOREIGN,
     HELM,
     KUSTOMIZE,
+    copies,
     expected,
     helm,
     kustomize_base,
@@ -47,6 +48,11 @@ def expected_manifests(case):
 def only(kind, resources):
     (manifest,) = (m for m in resources if m["kind"] == kind)
     return manifest
+
+
+def config_map(resources):
+    (found,) = (m for m in resources if "kubernetes.yaml" in m.get("data", ()))
+    return found
 
 
 def pod_of(resources):
@@ -90,7 +96,7 @@ def test_the_config_of_the_map_passes_check(case, tmp_path, monkeypatch):
     sources = pod["volumes"][0]["projected"]["sources"]
     if "items" not in sources[0]["configMap"]:
         return  # the map is not of this chart
-    data = only("ConfigMap", expected_manifests(case))["data"]
+    data = config_map(expected_manifests(case))["data"]
     for item in sources[0]["configMap"]["items"]:
         file = tmp_path / item["path"]
         file.parent.mkdir(exist_ok=True)
@@ -108,7 +114,7 @@ def test_the_config_of_the_map_passes_check(case, tmp_path, monkeypatch):
 @each_case
 def test_the_pod_waits_longer_than_the_gateway_drains(case):
     pod = pod_of(expected_manifests(case))
-    overlay = yaml.safe_load(only("ConfigMap", expected_manifests(case))["data"]["kubernetes.yaml"])
+    overlay = yaml.safe_load(config_map(expected_manifests(case))["data"]["kubernetes.yaml"])
     drain = {name: seconds(text) for name, text in overlay["server"]["drain"].items()}
     sleep = pod["containers"][0].get("lifecycle", {}).get("preStop", {}).get("sleep", {})
     before = sleep.get("seconds", 0) + drain["delay"] + drain["grace"]
@@ -150,7 +156,7 @@ def test_a_journal_that_persists_is_a_volume_of_each_pod():
     claims = only("StatefulSet", resources)["spec"]["volumeClaimTemplates"]
     mounts = pod_of(resources)["containers"][0]["volumeMounts"]
     (path,) = (m["mountPath"] for m in mounts if m["name"] == claims[0]["metadata"]["name"])
-    overlay = yaml.safe_load(only("ConfigMap", resources)["data"]["kubernetes.yaml"])
+    overlay = yaml.safe_load(config_map(resources)["data"]["kubernetes.yaml"])
     assert overlay["stores"]["journal"].startswith(f"{path}/")
 
 
@@ -179,6 +185,41 @@ def test_the_chart_knows_the_addresses_of_all_providers():
     assert recorded == provider_urls(), "python -m tests.support.chart"
 
 
+@pytest.mark.parametrize("name", copies())
+def test_the_chart_has_the_alerts_and_the_dashboard_of_today(name):
+    copy = (CHART / "files" / name).read_text("utf-8")
+    assert copy == copies()[name].read_text("utf-8"), "python -m tests.support.chart"
+
+
+@needs_helm
+def test_the_dashboard_and_the_alerts_arrive_as_they_are():
+    """Their own `{{ }}` are those of Grafana and Prometheus."""
+    resources = manifests(rendered(case_of("monitoring")))
+    (dashboard,) = (m for m in resources if m["metadata"]["name"] == "gateway-dashboard")
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert dashboard["data"] == {"modelway.json": copies()["modelway.json"].read_text("utf-8")}
+    alerts = yaml.safe_load(copies()["alerts.yml"].read_text("utf-8"))
+    assert only("PrometheusRule", resources)["spec"] == alerts
+
+
+@pytest.mark.parametrize("case", ["ingress", "http-route"])
+def test_callers_from_outside_reach_the_service(case):
+    resources = expected_manifests(case_of(case))
+    (service,) = (m for m in resources if m["kind"] == "Service" and "clusterIP" not in m["spec"])
+    (outside,) = (m for m in resources if m["kind"] in ("Ingress", "HTTPRoute"))
+    (port,) = service["spec"]["ports"]
+    backends = {
+        (backend["service"]["name"], backend["service"]["port"]["name"])
+        if "service" in backend
+        else (backend["name"], {port["port"]: port["name"]}[backend["port"]])
+        for rule in outside["spec"]["rules"]
+        for backend in (
+            rule.get("backendRefs") or [path["backend"] for path in rule["http"]["paths"]]
+        )
+    }
+    assert backends == {(service["metadata"]["name"], port["name"])}
+
+
 def test_the_autoscaler_reads_the_metric_of_the_adapter_rule():
     file = CHART / "files/prometheus-adapter.yaml"
     (rule,) = yaml.safe_load(file.read_text("utf-8"))["rules"]["custom"]
@@ -205,6 +246,9 @@ def test_the_autoscaler_reads_the_metric_of_the_adapter_rule():
             "networkPolicy: {kind: kubernetes, hosts: [a.com]}\nconfig: {gateway: 'a: b'}",
             "knows no host names",
         ),
+        ("ingress: {enabled: true}\nconfig: {gateway: a}", "ingress.hosts is empty"),
+        ("httpRoute: {enabled: true}\nconfig: {gateway: a}", "httpRoute.parentRefs is empty"),
+        ("ingress: {hosts: ['https://a.com']}", "ingress.hosts.0"),
         ("replica: 3", "Additional property replica is not allowed"),
         ("nameOverride: my.models", "nameOverride: Does not match pattern"),
         (f"config: {{gateway: {'a' * 1_000_001}}}", "config has 1000001 bytes"),
@@ -285,6 +329,22 @@ def test_the_command_of_the_page_renders_its_config(how_to):
     assert data["gateway.yaml"].strip() == how_to.files["gateway.yaml"].strip()
     document = (ROOT / "openapi/openai.yaml").read_text("utf-8")
     assert yaml.safe_load(data["openapi__openai.yaml"]) == yaml.safe_load(document)
+
+
+@needs_helm
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("ingress.yaml", "Ingress"),
+        ("route.yaml", "HTTPRoute"),
+        ("monitoring.yaml", "PrometheusRule"),
+    ],
+)
+def test_values_of_the_page_make_what_they_say(how_to, name, kind):
+    values = case_of(BASE)
+    result = helm("template", "gateway", CHART, "--values", values, "--values", name)
+    assert result.returncode == 0, result.stderr
+    assert only(kind, manifests(result.stdout))
 
 
 def test_the_page_creates_every_secret_that_its_values_name(how_to):

@@ -4,6 +4,7 @@ import ipaddress
 import re
 import shutil
 import subprocess
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -82,6 +83,20 @@ def test_prometheus_may_read_the_metrics():
     port = overlay["telemetry"]["listen"].split(":")[1]
     (alias,) = GATEWAY["networks"]["inside"]["aliases"]
     assert scrape["scrape_configs"][0]["static_configs"] == [{"targets": [f"{alias}:{port}"]}]
+
+
+def test_grafana_reads_prometheus_and_the_dashboard():
+    services = COMPOSE["services"]
+    (source,) = yaml.safe_load((FOLDER / "compose/grafana.yml").read_text("utf-8"))["datasources"]
+    host = urlsplit(source["url"])
+    assert host.hostname in services
+    assert services[host.hostname]["ports"][0].endswith(f":{host.port}")
+    assert set(services[host.hostname]["networks"]) & set(services["grafana"]["networks"])
+    targets = {v.split(":")[0]: v.split(":")[1] for v in services["grafana"]["volumes"]}
+    provisioning = yaml.safe_load((FOLDER / "grafana/provisioning.yml").read_text("utf-8"))
+    (provider,) = provisioning["providers"]
+    folder, _, name = targets["./grafana/modelway.json"].rpartition("/")
+    assert (folder, name) == (provider["options"]["path"], "modelway.json")
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="needs Debian's package prometheus")

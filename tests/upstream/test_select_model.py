@@ -1,19 +1,21 @@
 """Which model is requested, whether the caller may use it, and its targets."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from engine import dialects
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.config.models import Model, TargetConfig
+from engine.config.models import Choice, Model, RuleConfig, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.spec import expression
 from engine.spec.model_locations import ModelLocations
 from engine.upstream import choose
 from engine.upstream.model_catalog import ModelsByOperation, build_catalog
+from engine.upstream.regional_targets import RegionalModels
 from engine.upstream.select_model import SelectModel
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
@@ -45,6 +47,17 @@ MODELS = {
         entry("org/m:x", "g"),
         entry("embedding", "g", operations=("openai.emb*",)),
         entry("narrow", "a", fallback=("other",), operations=("openai.embed",)),
+        replace(
+            entry("ruled", "a"),
+            when=(
+                RuleConfig(
+                    {"body": {"user": "x"}}, (TargetConfig("b", "", 1.0),), (), Choice(), ()
+                ),
+                RuleConfig(
+                    {"body": {"user": "y"}}, (TargetConfig("c", "", 1.0),), (), Choice(), ()
+                ),
+            ),
+        ),
     )
 }
 SPOKEN = {
@@ -214,3 +227,47 @@ def test_a_default_is_written_only_into_an_object(text):
     with pytest.raises(GatewayError) as excinfo:
         call(default="gpt-4o", text=text)
     assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_type")
+
+
+@pytest.mark.parametrize(("user", "names"), [("x", ["b"]), ("z", ["a"])])
+def test_a_rule_of_the_model_chooses_its_targets(user, names):
+    body = json.dumps({"model": "ruled", "user": user}).encode()
+    assert upstreams(call("ruled", text=body)) == names
+
+
+def test_a_rule_without_a_target_that_has_the_operation_refuses_the_request():
+    body = b'{"model": "ruled", "user": "y"}'
+    error = refusal("ruled", text=body)
+    assert (error.status, error.code) == (404, "model_not_found")
+    assert error.message == (
+        "The model 'ruled' does not have openai.chat for requests like this one."
+    )
+
+
+def test_a_rule_decides_before_the_region_does():
+    """A model elsewhere whose rule sends these callers to their region."""
+    eu = upstream(Client(), name="eu", dialect="openai")
+    eu.regions = ("eu",)
+    rule = RuleConfig({"body": {"user": "y"}}, (TargetConfig("eu", "", 1.0),), (), Choice(), ())
+    model = Model("ruled", (TargetConfig("a", "", 1.0),), (), "ruled", "me", 0, when=(rule,))
+    upstreams = {**UPSTREAMS, "eu": eu}
+    spoken = {**SPOKEN, "eu": SimpleNamespace(dialect="openai", missing_paths=())}
+    operations = ModelOperations({"ruled": model}, spoken, (CHAT,))
+    catalog = build_catalog({"ruled": model}, upstreams, lambda c: choose.build(SERVICES, c))
+    stage = SelectModel(
+        ModelLocations(expression.parse("$request.body#/model")),
+        "",
+        CHAT,
+        ModelsByOperation(operations),
+        catalog,
+        RegionalModels((("eu",),), may_lack=False),
+    )
+    exchange = new_exchange("POST", media_type="application/json", operation=CHAT.id)
+    exchange.body = Body(b"{}")
+    set_content(exchange, value={"model": "ruled", "user": "y"})
+    stage(exchange, lambda exchange: Response(200, []))
+    assert [target.upstream.name for target in exchange.model.targets] == ["eu"]
+    set_content(exchange, value={"model": "ruled"})
+    with pytest.raises(GatewayError) as raised:
+        stage(exchange, lambda exchange: Response(200, []))
+    assert raised.value.code == "region_not_allowed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from urllib.parse import urlencode
 
 import click
@@ -17,6 +18,7 @@ from engine.cli.text_table import print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.listed_models import listed_models
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
+from engine.offline.diff.kinds.targets import rule_text
 from engine.offline.diff.restrictions import quota_text
 from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, Route
@@ -67,6 +69,8 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
             "model": route.model.text if route.model is not None else None,
             "default": route.default_model,
             "answer": "" if route.answer is None else route.answer.name,
+            "hosts": list(route.hosts),
+            "status": None if route.respond is None else route.respond.status,
             "targets": _upstreams(route, upstreams),
             "choose": route.choose.text if route.to else None,
             "priority": route.priority,
@@ -105,7 +109,8 @@ def _upstreams_by_operation(
         translated: dict[str, bool] = {}
         for name in plan.config.models:
             if operations.has(name, operation):
-                for target in operations.targets(name, operation):
+                targets = operations.targets(name, operation)
+                for target in chain(targets, operations.rule_targets(name, operation)):
                     upstream = target.target.upstream
                     translated[upstream] = translated.get(upstream, False) or bool(target.language)
         by_kind[kind] = [
@@ -135,6 +140,7 @@ def _teams(plan: Plan) -> list[Document]:
             "models": team.models,
             "operations": team.operations,
             "limits": [quota_text(limit, config.currency) for limit in team.limits],
+            "regions": team.regions,
             "tokens": [caller.name for caller in config.tokens.values() if caller.team == name],
         }
         for name, team in config.teams.by_name.items()
@@ -158,6 +164,7 @@ def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
             {
                 "model": name,
                 "choose": plan.config.models[name].choose.text,
+                "rules": [rule_text(rule) for rule in plan.config.models[name].when],
                 "formats": [_format(name, chat, operations) for chat in chats],
                 "operations": other_ids,
                 "listed": listed.get(name, []),
@@ -200,6 +207,8 @@ def _guards(route: Route) -> list[str]:
     guards = ["public" if route.allows_anonymous else "token"]
     guards += [policy.name for policy in route.policies]
     guards += ["websocket"] if route.websocket is not None else []
-    guards += ["not validated" if route.validate == "off" else "validated"]
+    if route.respond is None:
+        guards += ["not validated" if route.validate == "off" else "validated"]
+    guards += [f"in {' or '.join(route.regions)}"] if route.regions is not None else []
     guards += [f"{route.priority} priority"] if route.priority != "normal" else []
     return guards + ([f"hedge after {route.hedge.after}"] if route.hedge is not None else [])

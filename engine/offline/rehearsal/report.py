@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import orjson
 
 from engine.config.config import Config
-from engine.config.models import Model
-from engine.exchange.exchange import MISSING
+from engine.config.models import Model, RuleConfig, TargetConfig
+from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.path_routes import SimilarOperation, alternatives_of, nearest
 from engine.offline.rehearsal.quota_report import verdicts
+from engine.offline.rehearsal.region_report import region_report
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.offline.rehearsal.transform_report import transform_report
@@ -53,6 +54,7 @@ def report(plan_result: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str
         "policies": verdicts(route, rehearsal, config),
         "validation": _validation(route, rehearsal),
         "model": _model(route, rehearsal, plan_result.plan),
+        "region": region_report(route, rehearsal, plan_result.plan),
         "targets": targets,
         "timeouts": {
             name: upstream_report(config.upstreams[name]) for name in _upstream_names(targets)
@@ -96,7 +98,9 @@ def _error(rehearsal: Rehearsal) -> Report | None:
     error = rehearsal.error
     message = error.message if error is not None else _message(rehearsal.body)
     param = error.param if error is not None else ""
-    by = "router" if rehearsal.route is None else rehearsal.refused_by or "upstream"
+    by = rehearsal.refused_by or "upstream"
+    if (route := rehearsal.route) is None or route.respond is not None:
+        by = "router" if route is None else rehearsal.refused_by or "respond"
     return {"code": code_of(rehearsal), "message": message, "param": param, "by": by}
 
 
@@ -137,6 +141,7 @@ def _route(route: Route, rehearsal: Rehearsal, config: Config) -> Report:
     return {
         "place": str(place_of(config.source, route.at)),
         "destination": route.destination,
+        "hosts": list(route.hosts),
         "priority": _priority(rehearsal, route),
         "hedge": None if route.hedge is None else route.hedge.after,
     }
@@ -172,6 +177,8 @@ def _validation(route: Route, rehearsal: Rehearsal) -> Report:
             "code": error.code,
             "message": error.message,
         }
+    if route.respond is not None:
+        return {"mode": route.validate, "verdict": "not reached"}
     reached = len(steps) == sum(name in _READING for name in rehearsal.stages)
     return {"mode": route.validate, "verdict": "passed" if reached else "not reached"}
 
@@ -195,8 +202,17 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
         "reason": reason,
         "entry": entry.name,
         "operations": [operation.id for operation in plan.model_operations().of(entry.name)],
+        "rule": _rule(exchange, entry, config),
         "place": str(place_of(config.source, entry.at, key=True)),
     }
+
+
+def _rule(exchange: Exchange, entry: Model, config: Config) -> Report | None:
+    """The rule that has chosen the targets, counted from 1."""
+    index = exchange.model.rule
+    if index is None:
+        return None
+    return {"number": index + 1, "place": str(place_of(config.source, entry.when[index].at))}
 
 
 def _document(body: bytes) -> object:
@@ -225,30 +241,43 @@ def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]
     exchange = rehearsal.exchange
     if exchange is None:
         return []
-    not_reached, models = [None] * len(exchange.model.targets), config.models
-    return [
-        {
-            "upstream": target.upstream.name,
-            "model": target.model or exchange.model.name,
-            "weight": target.weight,
-            "max_in_flight": _bound(target, models[target.entry]),
-            "choose": models[target.entry].choose.text,
-            "fallback": target.exact_entry
-            if target.exact_entry not in ("", exchange.model.name)
-            else "",
-            "translation": _translation(translation),
-        }
-        for target, translation in zip(
-            exchange.model.targets, rehearsal.translations or not_reached, strict=True
-        )
-    ]
+    translations = rehearsal.translations or [None] * len(exchange.model.targets)
+    pairs = zip(exchange.model.targets, translations, strict=True)
+    return [_model_target(target, each, exchange, config) for target, each in pairs]
 
 
-def _bound(target: Target, entry: Model) -> int | None:
-    """The bound of the requests in flight of a target, without that of its upstream."""
+def _model_target(
+    target: Target, translation: TargetTranslation | None, exchange: Exchange, config: Config
+) -> Report:
+    branch, is_fallback = _branch_of(target, exchange, config)
+    return {
+        "upstream": target.upstream.name,
+        "model": target.model or exchange.model.name,
+        "weight": target.weight,
+        "max_in_flight": next((to.max_in_flight for to in _alike(target, branch)), None),
+        "choose": branch.choose.text,
+        "fallback": target.exact_entry if is_fallback else "",
+        "translation": _translation(translation),
+    }
+
+
+def _branch_of(
+    target: Target, exchange: Exchange, config: Config
+) -> tuple[Model | RuleConfig, bool]:
+    """The model or rule that has a target of a request, and whether it is only a fallback."""
+    model = exchange.model
+    entry = config.models[target.entry]
+    is_fallback = target.exact_entry not in ("", model.name)
+    if model.rule is None or is_fallback:
+        return entry, is_fallback
+    rule = entry.when[model.rule]
+    return (rule, False) if any(_alike(target, rule)) else (entry, True)
+
+
+def _alike(target: Target, branch: Model | RuleConfig) -> Iterator[TargetConfig]:
+    """The targets in the config that a target may be."""
     key = (target.upstream.name, target.configured)
-    bounds = (to.max_in_flight for to in entry.to if (to.upstream, to.model) == key)
-    return next(bounds, None)
+    return (to for to in branch.to if (to.upstream, to.model) == key)
 
 
 def _upstream_names(targets: Sequence[Report]) -> Iterable[str]:

@@ -32,6 +32,7 @@ from engine.telemetry.metrics.storage.metric_file import UNCOUNTED
 from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.storage.tables import Numbers
 from engine.telemetry.metrics.streams import record_session, record_stream
+from engine.telemetry.metrics.teams import TeamRecorder
 from engine.telemetry.metrics.usage import UsageSeries, UsageTables
 from engine.values.metric import Collector
 
@@ -91,6 +92,7 @@ class MetricsRecorder:
         self._series: dict[tuple[object, ...], _Series] = {}
         self._room = SeriesRoom(max_series, counted_combinations(self._cells))
         self._tables = RequestTables(self._cells), UsageTables(self._cells)
+        self._teams = TeamRecorder(self._cells, currency, max_series)
         self._pending = _pending()
         self._totals: dict[int, float] = {}
         self._max_series = max_series
@@ -132,7 +134,7 @@ class MetricsRecorder:
             log.exception("request %s: its metrics are lost", exchange.request_id)
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
-        """Record the collected metrics, and the attempts of these exchanges."""
+        """Record the collected metrics, and the attempts and teams of these exchanges."""
         pending, self._pending = self._pending, _pending()
         for series, finished in pending.items():
             try:
@@ -142,6 +144,7 @@ class MetricsRecorder:
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.labels.operation)
         attempts.record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
+        self._teams.record(exchanges)
 
     def page(self) -> bytes:
         """The text that Prometheus scrapes. A thread renders it, so that requests continue."""

@@ -25,7 +25,7 @@ from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_place
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Compaction
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
 from engine.values.trees import Json
@@ -126,6 +126,16 @@ def refuse_missing_turns(request: ChatRequest) -> None:
         param=place,
         details=request.error_details.get(missing.place),
     )
+
+
+def refuse_unsealed(compaction: Compaction, model: str) -> None:
+    """Raise GatewayError 400 if a summary is wanted that no key can seal."""
+    if compaction.seal is not None:
+        return
+    message = f"The model '{model}' cannot compact a conversation for '{compaction.place}': the "
+    message += "gateway has no key to encrypt the summary with. The operator sets objects.key in "
+    message += "gateway.yaml; or let the client ask the model for a summary itself."
+    raise GatewayError(400, "unsupported_parameter", message, param=compaction.place)
 
 
 def refuse_losses(

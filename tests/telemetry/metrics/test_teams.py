@@ -1,0 +1,51 @@
+"""Requests, tokens and money by team, with a bounded number of names."""
+
+from __future__ import annotations
+
+from engine.exchange.record import Outcome
+from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.values.caller import Caller
+from engine.values.usage import Usage
+from tests.support.recording_metrics import finished_exchange, record_all, values
+
+
+def of_team(team, **changes):
+    exchange = finished_exchange(**changes)
+    exchange.caller = Caller("ada", team=team)
+    return exchange
+
+
+def test_requests_tokens_and_cost_are_those_of_the_callers_team(metrics):
+    refused = of_team("lab", status=429, outcome=Outcome.REFUSED)
+    refused.record.usage, refused.record.cost = Usage(), 0
+    record_all(metrics, of_team("lab"), of_team("lab"), of_team("ops"), refused)
+    assert values(metrics, "modelway_team_requests_total") == {
+        ("complete", "lab"): 2.0,
+        ("complete", "ops"): 1.0,
+        ("refused", "lab"): 1.0,
+    }
+    assert values(metrics, "modelway_team_tokens_total") == {
+        ("lab", "input"): 20.0,
+        ("lab", "output"): 10.0,
+        ("ops", "input"): 10.0,
+        ("ops", "output"): 5.0,
+    }
+    assert values(metrics, "modelway_team_cost_total") == {("USD", "lab"): 4.0, ("USD", "ops"): 2.0}
+
+
+def test_callers_without_a_team_are_in_no_series(metrics):
+    anonymous = finished_exchange()
+    anonymous.caller = None
+    record_all(metrics, of_team(""), anonymous)
+    assert values(metrics, "modelway_team_requests_total") == {}
+
+
+def test_teams_beyond_the_room_share_a_series_also_after_a_restart(tmp_path):
+    for names in (["a", "b", "c"], ["d", "a"]):
+        recorder = MetricsRecorder(tmp_path, "USD", max_series=2)
+        record_all(recorder, *map(of_team, names))
+        recorder.close()
+    recorder = MetricsRecorder(tmp_path, "USD", max_series=2)
+    counted = values(recorder, "modelway_team_requests_total")
+    recorder.close()
+    assert counted == {("complete", "a"): 2.0, ("complete", "b"): 1.0, ("complete", "other"): 2.0}
