@@ -197,8 +197,8 @@ def on_one_line(text: bytes) -> bytes:
 
 
 def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
-    """The value of a JSON text at `place` ( for the whole text). Raises WrongType with the place of
-    the first member of another type."""
+    """The value of a JSON text at `place`. Raises WrongType with the place of the first member of
+    another type."""
     try:
         return decoder.decode(text)
     except msgspec.ValidationError as error:

@@ -181,6 +181,7 @@ def encode_request(document: Json, size: int, place_of: Callable[[str], str] = s
         pieces.append(piece)
         written += len(piece)
         if written > most:
+            del pieces, piece  # they are large, and so is what is measured now
             raise TooLarge(place_of(_largest(document, most)), most)
     return b"".join(pieces)
 

@@ -19,15 +19,12 @@ from msgspec import Raw
 
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
-from engine.translations.neutral.content import Block, Text
+from engine.translations.neutral.content import Block, Citation, Signature, Text
 from engine.translations.neutral.events import (
     BrokenAnswer,
-    Close,
-    Delta,
     End,
-    Event,
     Finish,
-    Open,
+    FirstCandidateWriter,
     Start,
 )
 from engine.translations.neutral.json_members import on_one_line
@@ -36,7 +33,6 @@ from engine.translations.neutral.request import ChatRequest, Compaction, Message
 from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.answer_writer import ended, response_head
 from engine.values.trees import Json
-from engine.values.usage import Usage
 
 TRIGGER = "compaction_trigger"
 """The item that asks for a compaction."""
@@ -137,7 +133,7 @@ def _item_id(identity: str) -> str:
     return f"cmp_{identity.removeprefix(PREFIX)}"
 
 
-class CompactionWriter:
+class CompactionWriter(FirstCandidateWriter):
     """Writes the events of a streamed compaction: while the summary is written, events that say so
     and have nothing of it."""
 
@@ -149,21 +145,6 @@ class CompactionWriter:
         self._is_text = self._has_item = False
         self._summary: list[str] = []
         self._size = 0
-
-    def write(self, event: Event) -> bytes:
-        """The events for one neutral event. Raises BrokenAnswer."""
-        match event:
-            case Start():
-                return self._start(event)
-            case End():
-                return self._end(event.finishes.get(0, Finish(stop="end")), event.usage)
-            case Open(candidate=0):
-                return self._open(event.block)
-            case Delta(candidate=0) if self._is_text:
-                return self._delta(event.text)
-            case Close(candidate=0):
-                self._is_text = False
-        return b""
 
     def _start(self, event: Start) -> bytes:
         request = self._request
@@ -182,7 +163,19 @@ class CompactionWriter:
         item = _item(self._item_id, "")
         return self._event("response.output_item.added", {"output_index": 0, "item": item})
 
+    def _close(self) -> bytes:
+        self._is_text = False
+        return b""
+
+    def _sign(self, signature: Signature) -> bytes:
+        return b""
+
+    def _cite(self, citation: Citation, late: bool) -> bytes:
+        return b""
+
     def _delta(self, text: str) -> bytes:
+        if not self._is_text:
+            return b""
         self._summary.append(text)
         self._size += len(text)
         if self._size > MAX_ARGUMENTS:
@@ -190,11 +183,12 @@ class CompactionWriter:
         members = {"item_id": self._item_id, "output_index": 0}
         return self._event("response.compaction.compacting", members)
 
-    def _end(self, finish: Finish, usage: Usage | None) -> bytes:
+    def _end(self, event: End) -> bytes:
+        finish = event.finishes.get(0, Finish(stop="end"))
         output = _output("".join(self._summary), finish, self._item_id, self._request)
         done = [{"output_index": 0, "item": item} for item in output]
         events = [self._event("response.output_item.done", members) for members in done]
-        response = ended(self._head, finish, output, usage)
+        response = ended(self._head, finish, output, event.usage)
         events.append(self._event(f"response.{response['status']}", {"response": response}))
         return b"".join(events)
 
