@@ -124,15 +124,13 @@ class Head(Struct):
     created: int | None = None
 
 
-_OPTIONAL = frozenset(
-    (
-        *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
-        *("reasoning_details", "reasoning_content", "reasoning"),
-    )
+_OPTIONAL = (
+    *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
+    *("reasoning_details", "reasoning_content", "reasoning"),
 )
 
-_JSON_TEXTS = frozenset({"arguments"})
-_PARTS = frozenset({"content"})
+_JSON_TEXTS = ("arguments",)
+_PARTS = ("content",)
 
 CHUNK = Shape(Chunk, _OPTIONAL, _JSON_TEXTS, _PARTS)
 COMPLETION = Shape(Completion, _OPTIONAL, _JSON_TEXTS, _PARTS)

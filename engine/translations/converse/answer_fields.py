@@ -130,9 +130,7 @@ class StreamEvent(Struct, rename="camel"):
     metadata: Raw = NULL
 
 
-_OPTIONAL = frozenset(
-    ("toolUseId", "type", "citation", "citations", "signature", "stop_sequence", "format")
-)
+_OPTIONAL = ("toolUseId", "type", "citation", "citations", "signature", "stop_sequence", "format")
 
 
 EXTRA_FIELDS = Shape(ExtraFields, _OPTIONAL)

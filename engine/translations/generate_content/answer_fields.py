@@ -74,11 +74,9 @@ class Head(Struct, rename="camel"):
     model_version: str | None = None
 
 
-_OPTIONAL = frozenset(
-    (
-        *("id", "responseId", "modelVersion", "finishMessage", "promptFeedback"),
-        *("thoughtSignature", "error"),
-    )
+_OPTIONAL = (
+    *("id", "responseId", "modelVersion", "finishMessage", "promptFeedback"),
+    *("thoughtSignature", "error"),
 )
 
 ANSWER = Shape(Answer, _OPTIONAL, parts=("parts",))

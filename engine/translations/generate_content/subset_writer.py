@@ -23,13 +23,11 @@ from engine.translations.neutral.limits import TooLarge, most_bytes
 from engine.values.json_pointer import unescape
 from engine.values.trees import Json
 
-_KNOWN = frozenset(
-    (
-        *("title", "description", "nullable", "maxItems", "minItems", "minProperties"),
-        *("maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern"),
-        *("propertyOrdering", "default"),
-    )
-)
+_KNOWN = {
+    *("title", "description", "nullable", "maxItems", "minItems", "minProperties"),
+    *("maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern"),
+    *("propertyOrdering", "default"),
+}
 _FORMATS = ("enum", "date-time", "int32", "int64", "float", "double", "byte")
 _ABOUT = ("title", "description", "default", "nullable")
 """Keywords that may stand beside a reference."""

@@ -99,11 +99,9 @@ class StreamEvent(Struct):
     delta: Raw = NULL
 
 
-_OPTIONAL = frozenset(
-    ("id", "model", "stop_sequence", "stop_details", "citations", "citation", "signature")
-)
+_OPTIONAL = ("id", "model", "stop_sequence", "stop_details", "citations", "citation", "signature")
 
-_JSON_TEXTS = frozenset({"partial_json"})
+_JSON_TEXTS = ("partial_json",)
 
 MESSAGE = Shape(Message, _OPTIONAL, _JSON_TEXTS)
 ENDING: Shape[Ending | None] = Shape(Ending | None, _OPTIONAL, _JSON_TEXTS)

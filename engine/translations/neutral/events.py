@@ -21,20 +21,15 @@ from engine.values.usage import Usage
 Stop = Literal["end", "length", "tool_calls", "stop_sequence", "filter", "pause"]
 
 
-_FOREIGN_STOPS: dict[str, Stop] = {
-    **dict.fromkeys(
-        (
-            *("length", "max_tokens", "max_output_tokens", "model_length"),
-            *("max_length", "max_new_tokens"),
-            *("context_length_exceeded", "model_context_window_exceeded"),
-        ),
-        "length",
+_FOREIGN_WORDS: dict[Stop, tuple[str, ...]] = {
+    "length": (
+        *("length", "max_tokens", "max_output_tokens", "model_length", "max_length"),
+        *("max_new_tokens", "context_length_exceeded", "model_context_window_exceeded"),
     ),
-    **dict.fromkeys(("content_filter", "content_filtered", "safety", "sensitive"), "filter"),
-    **dict.fromkeys(
-        ("tool_calls", "tool_call", "tool_use", "tooluse", "function_call"), "tool_calls"
-    ),
+    "filter": ("content_filter", "content_filtered", "safety", "sensitive"),
+    "tool_calls": ("tool_calls", "tool_call", "tool_use", "tooluse", "function_call"),
 }
+_FOREIGN_STOPS = {word: stop for stop, words in _FOREIGN_WORDS.items() for word in words}
 
 
 def foreign_stop(reason: str) -> Stop | None:
@@ -131,6 +126,11 @@ class End(Struct, kw_only=True):
 
 
 Event = Start | Open | Delta | Sign | Cite | Tokens | Close | End
+
+
+def whole_block(block: Block, text: str = "", marks: Iterable[Event] = ()) -> list[Event]:
+    """The events of a complete block of the first candidate."""
+    return [Open(block), *([Delta(text)] if text else []), *marks, Close()]
 
 
 _MAX_CANDIDATES = 128

@@ -129,15 +129,13 @@ class EndEvent(Struct):
     response: Response | None = None
 
 
-_OPTIONAL = frozenset(
-    (
-        *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
-        *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
-    )
+_OPTIONAL = (
+    *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
+    *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
 )
 
-_JSON_TEXTS = frozenset({"arguments", "delta"})
-_PARTS = frozenset({"content", "summary"})
+_JSON_TEXTS = ("arguments", "delta")
+_PARTS = ("content", "summary")
 
 ANNOTATIONS: Shape[list[Annotation] | None] = Shape(list[Annotation] | None, _OPTIONAL, _JSON_TEXTS)
 KIND: Shape[Kind | None] = Shape(Kind | None, _OPTIONAL, _JSON_TEXTS)

@@ -10,7 +10,6 @@ from msgspec import Raw
 from engine.dialects.interface.error_forms import FAILED
 from engine.translations.neutral.calls import call_id, name_of_answer, unwrapped
 from engine.translations.neutral.content import (
-    Block,
     Foreign,
     Inline,
     Media,
@@ -22,16 +21,14 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
-    Close,
-    Delta,
     End,
     Event,
     Finish,
-    Open,
     Sign,
     Start,
     Tokens,
     uncarried,
+    whole_block,
 )
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import is_error
@@ -109,10 +106,12 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         return [event for part in parts for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = fields.CALL.read(raw, place)
-        delta: list[Event] = [Delta(unwrapped(call.arguments))] if call.arguments else []
-        return [Open(read_call(call, name, place)), *delta, Close()]
+        return whole_block(read_call(call, name, place), unwrapped(call.arguments or ""))
     if kind == "reasoning":
-        return _read_reasoning(fields.THOUGHTS.read(raw, place))
+        item = fields.THOUGHTS.read(raw, place)
+        signature = fields.read_signature(item.encrypted_content or "", item.id or "")
+        signed = [] if signature is None else [Sign(signature)]
+        return whole_block(Reasoning(), read_thoughts(item), signed)
     block = Foreign(kind=kind or "item", omissible=kind in _OMISSIBLE)
     if kind == _IMAGE:
         image = fields.IMAGE_CALL.read(raw, place)
@@ -120,33 +119,19 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         if image.result:
             source = Inline(f"image/{image.output_format or 'png'}", image.result)
             block.substitute = Media(kind="image", source=source)
-    return [Open(block), Close()]
+    return whole_block(block)
 
 
 def _read_part(part: fields.Part) -> list[Event]:
     is_refusal = part.type == "refusal" or (part.text is None and part.refusal is not None)
     if part.text is None and not is_refusal and part.type not in PARTS:
         raise uncarried(part.type or "part")
-    block: Block = Refusal() if is_refusal else Text()
-    events: list[Event] = [Open(block)]
-    if text := part.refusal if is_refusal else part.text:
-        events.append(Delta(text))
-    events += map(Cite, fields.read_citations(part.annotations))
+    marks: list[Event] = [Cite(each) for each in fields.read_citations(part.annotations)]
     if tokens := read_logprobs(part.logprobs):
-        events.append(Tokens(tokens))
-    events.append(Close())
-    return events
-
-
-def _read_reasoning(item: fields.Thoughts) -> list[Event]:
-    events: list[Event] = [Open(Reasoning())]
-    if text := read_thoughts(item):
-        events.append(Delta(text))
-    signature = fields.read_signature(item.encrypted_content or "", item.id or "")
-    if signature is not None:
-        events.append(Sign(signature))
-    events.append(Close())
-    return events
+        marks.append(Tokens(tokens))
+    if is_refusal:
+        return whole_block(Refusal(), part.refusal or "", marks)
+    return whole_block(Text(), part.text or "", marks)
 
 
 def read_thoughts(item: fields.Thoughts) -> str:

@@ -77,12 +77,10 @@ def _complete(schema: object) -> bool:
     return is_changed
 
 
-_NOT_TAKEN = frozenset(
-    (
-        *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
-        *("patternProperties", "unevaluatedProperties", "propertyNames", "contains"),
-    )
-)
+_NOT_TAKEN = {
+    *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
+    *("patternProperties", "unevaluatedProperties", "propertyNames", "contains"),
+}
 _SAY_TYPE = frozenset(("type", "anyOf", "$ref", "enum", "const"))
 _STRICT_MAPS = ("properties", "$defs", "definitions")
 
