@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from engine.app.plan_needs import is_metered
+from engine.app.plan_needs import is_guarded, is_metered
 from engine.app.stage_cache import StageCache
 from engine.app.upstreams import upstreams_of
+from engine.app.webhooks import HttpWebhooks
 from engine.config.config import Config
 from engine.config.listed_models import listed_models
 from engine.config.models import Choice, Model, TargetConfig
@@ -20,7 +21,8 @@ from engine.edge.inside_call import InsideCalls
 from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
-from engine.exchange.services import Services
+from engine.exchange.services import NoWebhooks, Services
+from engine.guardrails.metrics import verdict_collector
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
@@ -121,6 +123,7 @@ def parts_of(
         tried = not services.background and number < MAX_MADE
         if tried or any(is_observed(each.to, each.choose, config) for each in model.branches):
             catalog.model(model.name)
+    services = _with_webhooks(plan, services, upstreams, client)
     server, origins = config.server, config.origins
     opener = _opener(config)
     operations, sessions, refused = plan.model_operations(), Sessions(), RefusedUpgrades()
@@ -147,6 +150,21 @@ def parts_of(
         opener=opener,
         responses=_stored_responses(config, services, opener),
     )
+
+
+def _with_webhooks(
+    plan: Plan,
+    services: Services,
+    upstreams: Mapping[str, Upstream],
+    client: Callable[..., Client],
+) -> Services:
+    """The services with the webhooks of policies, where some have any; a rehearsal has its own."""
+    if not is_guarded(plan) or not isinstance(services.webhooks, NoWebhooks):
+        return services
+    webhooks = HttpWebhooks(plan.config.upstreams, upstreams, client)
+    services.collectors.append(verdict_collector(webhooks.verdicts))
+    services.closing.append(webhooks.close)
+    return replace(services, webhooks=webhooks)
 
 
 def _opener(config: Config) -> IdOpener | None:

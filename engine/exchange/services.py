@@ -125,6 +125,33 @@ class WorkerHealth(Protocol):
         ...
 
 
+class WebhookFailed(Exception):
+    """A webhook gave no answer; `str` is a sentence about it, without secrets."""
+
+
+class Webhooks(Protocol):
+    """Asks webhooks (`engine.app.webhooks`), each known by its URL or the name of an upstream."""
+
+    def post(self, webhook: str, body: bytes, timeout: float) -> bytes | None:
+        """The body of the answer to a JSON text, within `timeout` seconds; None where nobody is
+        asked, as in a rehearsal. Raises WebhookFailed."""
+        ...
+
+    def note(self, webhook: str, stage: str, verdict: str) -> None:
+        """Count a verdict."""
+        ...
+
+
+class NoWebhooks:
+    """What services without webhooks have: every question fails."""
+
+    def post(self, webhook: str, body: bytes, timeout: float) -> bytes | None:
+        raise WebhookFailed("this process asks no webhooks")
+
+    def note(self, webhook: str, stage: str, verdict: str) -> None:
+        pass
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The services of one worker.
@@ -137,7 +164,8 @@ class Services:
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
-    `client_secrets` seals and opens client secrets, None without keys.
+    `client_secrets` seals and opens client secrets, None without keys. `webhooks` asks those of
+    policies.
 
     `responses` keeps stored responses, None without a database.
 
@@ -165,6 +193,7 @@ class Services:
     prices: Prices = field(default_factory=Prices)
     currency: str = "USD"
     client_secrets: ClientSecretKeys | None = None
+    webhooks: Webhooks = field(default_factory=NoWebhooks)
     token_validity: TokenValidity | None = None
     begin: Observer | None = None
     observers: Sequence[Observer] = ()
