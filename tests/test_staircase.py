@@ -61,9 +61,10 @@ EDGES = {
     "redis": ("stores.counters.redis",),
     "hiredis": ("stores.counters.redis.connection",),
     "dns": ("upstream.addresses.dns_lookup",),
-    "opentelemetry": ("telemetry.tracing.otlp",),
+    "opentelemetry": ("telemetry.tracing.otlp", "telemetry.metrics.otlp"),
     "google": ("telemetry.tracing.otlp", "credentials.fetchers"),
     "prometheus_client": (
+        "telemetry.metrics.otlp",
         "telemetry.metrics.storage.metric_file",
         "telemetry.metrics.storage.page",
         "telemetry.metrics.storage.tables",
@@ -239,6 +240,7 @@ def test_no_import_is_relative():
 
 
 ON_DEMAND = (
+    "app.build",
     "app.limit_counters",
     "app.machine_stores",
     "app.telemetry",
@@ -251,6 +253,8 @@ ON_DEMAND = (
     "cli.serve",
     "offline.cases.run",
     "offline.second_opinion.compare",
+    "objects.sealed_ids",
+    "spec.spec",
     "stores.database.migrate",
     "upstream.addresses.source",
 )

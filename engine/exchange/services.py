@@ -17,12 +17,17 @@ from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
 from engine.values.client_address import Network
 from engine.values.counters import Counters
+from engine.values.limit_warning import LimitWarning
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.metric import Collector
 from engine.values.price import Prices
 from engine.values.token_bucket import GuessLimit
 
 log = logging.getLogger("modelway")
+
+
+Warn = Callable[[LimitWarning], None]
+"""Called with each warning that is due, in the request's way: it only queues new ones."""
 
 
 class Lookup(Protocol):
@@ -125,16 +130,17 @@ class WorkerHealth(Protocol):
         ...
 
 
-class WebhookFailed(Exception):
+class GuardFailed(Exception):
     """A webhook gave no answer; `str` is a sentence about it, without secrets."""
 
 
-class Webhooks(Protocol):
-    """Asks webhooks (`engine.app.webhooks`), each known by its URL or the name of an upstream."""
+class GuardCalls(Protocol):
+    """Asks the webhooks of guards (`engine.app.guard_calls`), each known by its URL or the name of
+    an upstream."""
 
     def post(self, webhook: str, body: bytes, timeout: float) -> bytes | None:
         """The body of the answer to a JSON text, within `timeout` seconds; None where nobody is
-        asked, as in a rehearsal. Raises WebhookFailed."""
+        asked, as in a rehearsal. Raises GuardFailed."""
         ...
 
     def note(self, webhook: str, stage: str, verdict: str) -> None:
@@ -142,11 +148,11 @@ class Webhooks(Protocol):
         ...
 
 
-class NoWebhooks:
-    """What services without webhooks have: every question fails."""
+class NoGuardCalls:
+    """What services without guards have: every question fails."""
 
     def post(self, webhook: str, body: bytes, timeout: float) -> bytes | None:
-        raise WebhookFailed("this process asks no webhooks")
+        raise GuardFailed("this process asks no guards")
 
     def note(self, webhook: str, stage: str, verdict: str) -> None:
         pass
@@ -160,12 +166,12 @@ class Services:
     accepted; `guesses` limits how many unknown tokens a client may try, `names` how many names
     callers can make up. `clock` gives
     Unix seconds, `monotonic` seconds of a clock that nobody sets, `dice` a random number in [0, 1).
-    `counters` count against quotas;
+    `counters` count against quotas, `warn` is told of those that are about to end;
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
-    `client_secrets` seals and opens client secrets, None without keys. `webhooks` asks those of
-    policies.
+    `client_secrets` seals and opens client secrets, None without keys. `guard_calls` asks the
+    webhooks of guards.
 
     `responses` keeps stored responses, None without a database.
 
@@ -189,11 +195,12 @@ class Services:
     dice: Callable[[], float] = random.random
     responses: ResponseStore | None = None
     counters: Counters | None = None
+    warn: Warn = field(default=lambda warning: None)
     allow_uncounted: bool = True
     prices: Prices = field(default_factory=Prices)
     currency: str = "USD"
     client_secrets: ClientSecretKeys | None = None
-    webhooks: Webhooks = field(default_factory=NoWebhooks)
+    guard_calls: GuardCalls = field(default_factory=NoGuardCalls)
     token_validity: TokenValidity | None = None
     begin: Observer | None = None
     observers: Sequence[Observer] = ()

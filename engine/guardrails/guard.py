@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import gevent
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.services import WebhookFailed, Webhooks
+from engine.exchange.services import GuardCalls, GuardFailed
 from engine.guardrails.contract import (
     BLOCK,
     PASS,
@@ -39,7 +39,7 @@ FAILED, DROPPED = "failed", "dropped"
 class Guard:
     """One guard in one worker."""
 
-    def __init__(self, settings: GuardSettings, webhooks: Webhooks) -> None:
+    def __init__(self, settings: GuardSettings, webhooks: GuardCalls) -> None:
         self.settings = settings
         self._webhooks = webhooks
         self._reports = 0
@@ -75,7 +75,7 @@ class Guard:
         for batch in _batches(parts, self.settings.chunk):
             try:
                 verdict = self._ask(exchange, stage, batch, window)
-            except (WebhookFailed, InvalidVerdict) as error:
+            except (GuardFailed, InvalidVerdict) as error:
                 self.fail(exchange, stage, str(error))
                 continue
             self._note(exchange, stage, verdict.action, verdict.reason)
@@ -92,7 +92,7 @@ class Guard:
     def _ask(
         self, exchange: Exchange, stage: str, parts: Sequence[TextPart], window: Window | None
     ) -> Verdict:
-        """The verdict on some texts. Raises WebhookFailed and InvalidVerdict."""
+        """The verdict on some texts. Raises GuardFailed and InvalidVerdict."""
         body = question(exchange, stage, parts, window)
         answer = self._webhooks.post(self.settings.webhook, body, self.settings.timeout)
         return Verdict(PASS) if answer is None else read_verdict(answer, parts)
@@ -110,7 +110,7 @@ class Guard:
                 for batch in _batches(parts, self.settings.chunk):
                     verdict = self._ask(exchange, stage, batch, window)
                     self._note(exchange, stage, verdict.action, verdict.reason)
-            except (WebhookFailed, InvalidVerdict) as error:
+            except (GuardFailed, InvalidVerdict) as error:
                 self._note(exchange, stage, FAILED, str(error))
             finally:
                 self._reports -= 1

@@ -83,7 +83,7 @@ _SCHEMA: Schema = {
 
 
 def _build(options: GuardSettings, services: Services) -> Stage:
-    asks = Guard(options, services.webhooks)
+    asks = Guard(options, services.guard_calls)
 
     def guard(exchange: Exchange, following: Handler) -> Response:
         if REQUEST in options.stages:

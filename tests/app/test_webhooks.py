@@ -1,71 +1,25 @@
-"""Webhooks are asked by URL, or with the credential of an upstream."""
+"""The webhooks of a config as the recorder calls them."""
 
-from __future__ import annotations
+import time
 
-import pytest
+from standardwebhooks import Webhook as Verifier
 
-from engine.app.upstreams import upstreams_of
-from engine.app.webhooks import MAX_ANSWER, HttpWebhooks
-from engine.config.config import Config
-from engine.exchange.services import Services, WebhookFailed
-from engine.upstream.client.client import Client
-from tests.support.recording import answer, recorder
-from tests.support.rehearsing import CONFIG, patched, planned
+from engine.app.webhooks import receiver_of
+from engine.config.webhooks import Webhook
+from engine.stores.webhooks.signature import signed_headers
+from tests.support.recording import recorder
 
-
-def webhooks_of(tmp_path, url) -> HttpWebhooks:
-    upstream = {
-        "url": f"{url}/judge",
-        "proxy": "",
-        "credential": {"bearer": "guard-secret"},
-        "headers": {"set": {"X-Zone": "eu"}},
-    }
-    result = planned(tmp_path, patched(CONFIG, {"upstreams": {"presidio": upstream}}))
-    config: Config = result.plan.config
-
-    def opened(credential, changed):
-        return credential.open(None, changed)
-
-    upstreams = upstreams_of(config, Services(), Client, opened)
-    return HttpWebhooks(config.upstreams, upstreams, Client)
+SECRET = "whsec_" + "a2V5" * 8
+BODY = b'{"type": "limit.warning"}'
 
 
-@pytest.fixture
-def upstream():
-    with recorder() as recording:
-        recording.speak = answer(b'{"action": "pass"}')
-        yield recording
-
-
-def test_an_upstream_is_asked_with_its_credential_and_headers(tmp_path, upstream):
-    webhooks = webhooks_of(tmp_path, upstream.url)
-    assert webhooks.post("presidio", b"{}", 20.0) == b'{"action": "pass"}'
-    received = upstream.last
-    assert received.line == "POST /judge HTTP/1.1"
-    assert received.values("authorization") == ["Bearer guard-secret"]
-    assert received.values("x-zone") == ["eu"]
-    assert received.values("content-type") == ["application/json"]
-
-
-def test_a_url_is_asked_as_it_is_written_and_without_a_credential(tmp_path, upstream):
-    webhooks = webhooks_of(tmp_path, upstream.url)
-    for _ in range(2):
-        webhooks.post(f"{upstream.url}/a/b", b"{}", 20.0)
-    assert (upstream.last.line, upstream.connections) == ("POST /a/b HTTP/1.1", 1)
-    assert upstream.last.values("authorization") == []
-    webhooks.close()
-
-
-def test_failures_are_sentences(tmp_path, upstream):
-    webhooks = webhooks_of(tmp_path, upstream.url)
-    with pytest.raises(WebhookFailed, match=r"^no connection to the webhook$"):
-        webhooks.post("http://127.0.0.1:9/", b"{}", 20.0)
-    upstream.speak = answer(b"no", status=503)
-    with pytest.raises(WebhookFailed, match=r"^it answered with status 503$"):
-        webhooks.post("presidio", b"{}", 20.0)
-    upstream.speak = answer(b"x" * (MAX_ANSWER + 1))
-    with pytest.raises(WebhookFailed, match=r"^its answer has over 2000000 bytes$"):
-        webhooks.post("presidio", b"{}", 20.0)
-    upstream.speak = lambda received, sock: None
-    with pytest.raises(WebhookFailed, match=r"^the webhook did not"):
-        webhooks.post("presidio", b"{}", 0.1)
+def test_an_event_reaches_its_url_with_its_signature():
+    with recorder() as hook:
+        receiver = receiver_of(Webhook("a", f"{hook.url}/x?key=1", (SECRET,), 5.0))
+        headers = signed_headers(receiver.keys, "msg_1", int(time.time()), BODY)
+        assert receiver.post(BODY, headers).status == 200
+        sent = dict(hook.last.headers)
+        assert hook.last.target == "/x?key=1"
+        assert sent["content-type"] == "application/json"
+        assert sent["user-agent"].startswith("modelway/")
+        assert Verifier(SECRET).verify(hook.last.body, sent) == {"type": "limit.warning"}

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,10 +30,11 @@ from tests.support.responses_upstream import ResponsesUpstream
 from tests.support.running import ALL, Running
 from tests.support.sdk_features import PIXEL
 from tests.support.sdk_types import check_request
+from tests.support.thorough import SESSIONS
 from tests.support.waiting import under_load, until
 
 pytestmark = [
-    pytest.mark.skipif("MODELWAY_SESSIONS" not in os.environ, reason="`tox -e agents` runs it"),
+    pytest.mark.skipif(not SESSIONS, reason="`tox -e agents` runs it"),
     pytest.mark.timeout(1200),
 ]
 
@@ -42,6 +42,9 @@ NATIVE = "gpt-4o"
 """A model that is asked in chat completions."""
 
 MORE = f"  {NATIVE}: {{to: [{{upstream: openai}}], operations: [openai.createChatCompletion]}}\n"
+
+OBJECTS = "objects: {key: 0123456789abcdef0123456789abcdef}\n"
+"""What seals the summaries that models of other vendors write."""
 
 PADDING = "Some context. " * 300
 """A conversation without length is not worth compacting."""
@@ -78,7 +81,8 @@ class Session:
 
 _CODEX_WINDOW = "--config=model_auto_compact_token_limit=50000"
 _BUILT_IN = ("--config=model_provider=openai", "--config=openai_base_url=@BASE@")
-"""Codex's own provider, which opens a WebSocket by itself, and lets the vendor compact."""
+"""Codex's own provider, which opens a WebSocket by itself, and lets the vendor compact; for models
+of other vendors the gateway does."""
 
 SESSIONS = (
     Session(agents.CLAUDE, 12, command="/compact"),
@@ -88,7 +92,6 @@ SESSIONS = (
         60_000,
         {"CODEX_API_KEY": ALL},
         options=(_CODEX_WINDOW, *_BUILT_IN),
-        native=True,
         name="codex-built-in",
     ),
     Session(
@@ -138,7 +141,8 @@ def upstream() -> Iterator[Recorder]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Iterator[Running]:
-    with serving(tmp_path_factory.mktemp("sessions"), upstream.url, MORE) as started:
+    folder = tmp_path_factory.mktemp("sessions")
+    with serving(folder, upstream.url, MORE, OBJECTS) as started:
         yield started
 
 

@@ -7,16 +7,16 @@ import json
 import gevent
 import pytest
 
-from engine.exchange.services import WebhookFailed
+from engine.exchange.services import GuardFailed
 from engine.guardrails.guard import MAX_REPORTS, Guard
 from engine.guardrails.settings import GuardSettings
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
-from tests.support.webhooks import PlayedWebhooks
+from tests.support.guard_calls import PlayedGuards
 
 
 def guard(answers=(), **options):
-    webhooks = PlayedWebhooks(answers)
+    webhooks = PlayedGuards(answers)
     return Guard(GuardSettings.read({"webhook": "w", **options}), webhooks), webhooks
 
 
@@ -51,7 +51,7 @@ def test_a_finding_blocks_as_the_mode_says(mode, answer, status):
     assert (excinfo.value.status, excinfo.value.code) == (status, "content_blocked")
 
 
-@pytest.mark.parametrize("answer", [WebhookFailed("it is away"), {"action": "maybe"}])
+@pytest.mark.parametrize("answer", [GuardFailed("it is away"), {"action": "maybe"}])
 def test_a_failure_is_decided_by_on_failure(answer):
     asks, webhooks = guard([answer], on_failure="pass")
     assert asks.judge(new_exchange(), "response", {"/a": "A"}) == {}

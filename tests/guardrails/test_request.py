@@ -11,14 +11,14 @@ from engine.guardrails.request import judge_request
 from engine.guardrails.settings import GuardSettings
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
-from tests.support.webhooks import PlayedWebhooks
+from tests.support.guard_calls import PlayedGuards
 
 REDACT = {"action": "redact", "texts": [{"pointer": "/messages/0/content", "text": "[n\u00e4me]"}]}
 
 
 def guard(answer, **options):
     settings = GuardSettings.read({"webhook": "w", "mode": "redact", **options})
-    return Guard(settings, PlayedWebhooks([answer]))
+    return Guard(settings, PlayedGuards([answer]))
 
 
 def exchange_of(body, media_type="application/json", value=MISSING):

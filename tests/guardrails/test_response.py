@@ -17,7 +17,7 @@ from engine.guardrails.settings import GuardSettings
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.guardrails.test_held_events import delta, texts_in
 from tests.support.exchanges import new_exchange
-from tests.support.webhooks import PlayedWebhooks
+from tests.support.guard_calls import PlayedGuards
 
 JSON = [("content-type", "application/json"), ("content-length", "99"), ("x-kept", "1")]
 EVENTS = [("content-type", "text/event-stream")]
@@ -35,7 +35,7 @@ def shout(question):
 
 
 def judged(answers, body, headers=JSON, status=200, **options):
-    webhooks = PlayedWebhooks(answers)
+    webhooks = PlayedGuards(answers)
     options = {"webhook": "w", "mode": "redact", "window": 20, "overlap": 5, **options}
     exchange = new_exchange()
     response = Response(status, [*headers], body)

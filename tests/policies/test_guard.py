@@ -10,7 +10,7 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from tests.support.exchanges import new_exchange
-from tests.support.webhooks import PlayedWebhooks
+from tests.support.guard_calls import PlayedGuards
 
 PASS = {"action": "pass"}
 ANSWER = b'{"choices": [{"message": {"content": "hi"}}]}'
@@ -28,8 +28,8 @@ def test_it_judges_the_sides_of_its_option(sides, stages):
     options = {"webhook": "w"} | ({} if sides is None else {"on": sides})
     (step,) = policies.guards([Policy("guard", options, ())], "USD").written
     assert step.reads_body is ("request" in stages)
-    webhooks = PlayedWebhooks([PASS, PASS])
-    stage = step.stage(Services(webhooks=webhooks))
+    webhooks = PlayedGuards([PASS, PASS])
+    stage = step.stage(Services(guard_calls=webhooks))
     value = {"messages": [{"content": "hello"}]}
     exchange = new_exchange(
         body=Body(json.dumps(value).encode()), value=value, media_type="application/json"

@@ -32,7 +32,7 @@ from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import capture_log
 from engine.offline.rehearsal.stand_ins import (
     RecordingCounters,
-    UnaskedWebhooks,
+    UnaskedGuards,
     placeholder,
     recorder,
 )
@@ -104,7 +104,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
     with closing(opened):
         for upstream in plan.config.upstreams.values():
             connect(upstream).client.close()  # the real client reads the TLS files
-        services = replace(opened, counters=RecordingCounters([]), webhooks=UnaskedWebhooks())
+        services = replace(opened, counters=RecordingCounters([]), guard_calls=UnaskedGuards())
         app = build(
             plan,
             services,

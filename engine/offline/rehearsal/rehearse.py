@@ -24,7 +24,7 @@ from engine.offline.rehearsal.path_routes import narrow_plan
 from engine.offline.rehearsal.stand_ins import (
     Recorder,
     RecordingCounters,
-    UnaskedWebhooks,
+    UnaskedGuards,
     placeholder,
     recorder,
 )
@@ -58,7 +58,7 @@ def rehearse(
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
         prices=Prices(plan.config.prices, default_prices(plan.config)),
         currency=plan.config.currency,
-        webhooks=UnaskedWebhooks(),
+        guard_calls=UnaskedGuards(),
         proxies=plan.config.server.trusted_proxies,
     )
     narrow = narrow_plan(plan, request.target.partition("?")[0])
@@ -119,8 +119,9 @@ def _observe_all(
             raise
         finally:
             if is_outer and exchange.operation != route.operation.id:
-                matching = (r for r in plan.routes if r.operation.id == exchange.operation)
-                rehearsal.route = next(matching)
+                matching = [r for r in plan.routes if r.operation.id == exchange.operation]
+                same_hosts = (r for r in matching if r.hosts == route.hosts)
+                rehearsal.route = next(same_hosts, matching[0])
             elif rehearsal.reached_targets:
                 rehearsal.translations = translate_for_targets(plan, route, exchange)
 

@@ -105,8 +105,8 @@ def recorder(requests: list[SentRequest], answers: UpstreamAnswers) -> Any:
     return partial(Recorder, requests=requests, answers=answers)
 
 
-class UnaskedWebhooks:
-    """Webhooks that are not asked: whatever they would judge passes."""
+class UnaskedGuards:
+    """GuardCalls that are not asked: whatever they would judge passes."""
 
     def post(self, webhook: str, body: bytes, timeout: float) -> bytes | None:
         """Say that nobody was asked."""

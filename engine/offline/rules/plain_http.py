@@ -17,6 +17,10 @@ def check(case: AuditCase) -> None:
         if policy.name == "guard" and _is_open(policy.options["webhook"]):
             message = "the texts of requests or answers are sent to this webhook over plain http"
             case.warn((*policy.at, "webhook"), "MW401", message, "use https")
+    for webhook in case.config.webhooks.values():
+        if _is_open(webhook.url):
+            message = f"webhook '{webhook.name}' is called over plain http"
+            case.warn((*webhook.at, "url"), "MW401", message, "use https")
 
 
 def _is_open(url: str) -> bool:

@@ -24,9 +24,8 @@ _SUMMARY = "reasoning.summary"
 
 
 class Detail:
-    """An entry of `reasoning_details`, the member that OpenRouter has added. Its vendor wants all
-    of it back with the next turn, so everything but its text is its signature. In a stream it
-    comes in fragments."""
+    """An entry of `reasoning_details`, in a stream in fragments. Its vendor wants all of it back
+    with the next turn, so everything but its text is its signature."""
 
     def __init__(self) -> None:
         self._members: dict[str, Raw] = {}
@@ -43,7 +42,6 @@ class Detail:
 
     @property
     def signature(self) -> Signature:
-        """The entry up to now, without its text."""
         return Signature(NAME, msgspec.json.encode(self._members).decode())
 
 
@@ -56,7 +54,6 @@ def read_detail(detail: Members) -> Reasoning:
 
 
 def write_detail(index: int, text: str, signature: Signature | None) -> Json:
-    """An entry with the thoughts of another language, as OpenRouter writes them."""
     entry: Json = {"type": "reasoning.text", "index": index, "text": text}
     if signature is not None:
         entry["signature"] = seal(signature, NAME)
@@ -105,8 +102,7 @@ _BASE64 = re.compile(r"[\w+/=-]+", re.ASCII)
 
 
 def read_extra(extra: Raw, *, message: bool = False, late: bool = False) -> str:
-    """The value of the signature of a call or a message; "" for none. `late`: the call has begun
-    before."""
+    """The value of a signature, "" for none. `late`: the call has begun before."""
     if not _signatures(extra):
         return ""
     signed = _MESSAGE if message else _LAST_CALL if late else _CALL
@@ -129,8 +125,7 @@ def _signatures(extra: Raw) -> list[str]:
 
 
 class ExtraWriter:
-    """Writes the signatures of one message. `gemini`: the target also accepts those of Gemini's own
-    API."""
+    """`gemini`: the target also accepts the signatures of Gemini's own API."""
 
     def __init__(self, *, gemini: bool) -> None:
         self._gemini = gemini

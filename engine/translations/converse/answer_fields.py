@@ -62,8 +62,6 @@ class Web(Struct):
 
 
 class Location(Struct):
-    """Where a source is; only those of the web are read."""
-
     web: Web | None = None
 
 
@@ -164,8 +162,7 @@ _EXPLANATIONS = {"guardrail_intervened": "A guardrail of the upstream intervened
 
 
 def read_finish(reason: str, fields: Raw) -> Finish:
-    """Why an answer ended. `fields` are those that only its model has. Raises BrokenAnswer for an
-    answer that the vendor found broken."""
+    """`fields` are those that only its model has. Raises BrokenAnswer for a broken answer."""
     if reason in _MALFORMED:
         raise BrokenAnswer(f"the upstream's answer is malformed ({reason})")
     return Finish(
@@ -177,7 +174,7 @@ def read_finish(reason: str, fields: Raw) -> Finish:
 
 
 def _stop_sequence(fields: Raw) -> str:
-    """The stop sequence that was met. Fields of another form have none: each model has its own."""
+    """Fields of another form have none: each model has its own."""
     if fields == NULL:
         return ""
     try:
@@ -194,7 +191,6 @@ def read_signature(signature: str | None, redacted: str | None) -> Signature | N
 
 
 def write_reasoning(text: str, signature: Signature) -> Json:
-    """The content of a block of thoughts with a signature of this language."""
     value = signature.value
     if value.startswith(_REDACTED):
         return {"redactedContent": value.removeprefix(_REDACTED)}
@@ -202,8 +198,7 @@ def write_reasoning(text: str, signature: Signature) -> Json:
 
 
 def read_error(status: int, document: object) -> UpstreamError:
-    """The error in an error response. A 424 says that the model failed, which is no fault of the
-    caller's."""
+    """A 424 says that the model failed, which is no fault of the caller's."""
     error = error_of(502 if status == 424 else status, document, ("__type",))
     error.code = error.code.rpartition("#")[2]
     return error

@@ -8,6 +8,7 @@ from contextlib import suppress
 import msgspec
 from msgspec import Raw
 
+from engine.translations.generate_content import part_fields
 from engine.translations.generate_content.answer_fields import (
     Call,
     Candidate,
@@ -16,25 +17,10 @@ from engine.translations.generate_content.answer_fields import (
     read_logprobs,
 )
 from engine.translations.generate_content.citations import CitationReader
-from engine.translations.generate_content.part_fields import (
-    NAME,
-    THOUGHT,
-    Fields,
-    read_file,
-    read_inline,
-    read_signature,
-)
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Reasoning,
-    Signature,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Close,
@@ -58,8 +44,7 @@ _KNOWN = ("text", "thought", "thoughtSignature", "functionCall", "inlineData", "
 
 
 class CandidateReader:
-    """Reads the pieces of one candidate. Calls without ids get them from `answer`, a text that
-    other answers do not have."""
+    """Calls without ids get them from `answer`, a text that other answers do not have."""
 
     _open: type[Block] | None = None
     _partial: PartialArguments | None = None
@@ -74,8 +59,7 @@ class CandidateReader:
         self._citations = CitationReader(index)
 
     def read(self, candidate: Candidate, position: int, data: bytes) -> Iterable[Event]:
-        """The events of one piece, which stands at a position in the candidates of an answer;
-        `data` is the JSON text of the answer."""
+        """`position` is that in the candidates of the answer, whose JSON text is `data`."""
         events: list[Event] = []
         try:
             if candidate.content is not None:
@@ -96,15 +80,13 @@ class CandidateReader:
         return events
 
     def end(self) -> list[Event]:
-        """The last events."""
         events: list[Event] = []
         self._flush_signature(events)
         self._close(events)
         return events
 
     def finish(self, missing: str) -> Finish:
-        """Why the candidate ended, `missing` if it has content and does not say so. Raises
-        BrokenAnswer if it has not, or went wrong."""
+        """Why the candidate ended, `missing` if it has content and does not say so."""
         if self._partial is not None:
             raise BrokenAnswer("the upstream's answer ended inside a tool call")
         reason = self._reason or (missing if self._has_content else "")
@@ -117,10 +99,12 @@ class CandidateReader:
                 "groundingMetadata": candidate.grounding_metadata or NULL,
                 "citationMetadata": candidate.citation_metadata or NULL,
             }
-            events += self._citations.read(Fields(members, _place(position)), late=not is_open)
+            events += self._citations.read(
+                part_fields.Fields(members, _place(position)), late=not is_open
+            )
 
     def _read_tokens(self, logprobs: Raw, position: int, events: list[Event]) -> None:
-        members = Fields({"logprobsResult": logprobs}, _place(position))
+        members = part_fields.Fields({"logprobsResult": logprobs}, _place(position))
         if tokens := read_logprobs(members):
             events.append(Tokens(tokens, self._index))
 
@@ -133,11 +117,11 @@ class CandidateReader:
         if part.thought and call is None:
             self._text(Reasoning, part.text or "", events)
             if text is not None:
-                self._sign(Signature(NAME, THOUGHT + text), events)
+                self._sign(Signature(part_fields.NAME, part_fields.THOUGHT + text), events)
             return
         # Any other part is kept whole, with its signature.
         if text is not None and (part.text is not None or call is not None or _has_media(part)):
-            self._signature = read_signature(text)
+            self._signature = part_fields.read_signature(text)
             if part.text == "" and call is None and not _has_media(part):
                 return  # citations of the text before it may follow
             self._flush_signature(events)
@@ -184,7 +168,7 @@ class CandidateReader:
             self._partial = PartialArguments()
         place = f"{_place(*at)}.functionCall.partialArgs"
         for number, raw in enumerate(call.partial_args or ()):
-            self._partial.add(Fields(raw, f"{place}[{number}]"))
+            self._partial.add(part_fields.Fields(raw, f"{place}[{number}]"))
         if not continues:
             events.append(Delta(self._partial.json(), self._index))
             self._partial = None
@@ -224,11 +208,11 @@ def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
     """The block of a part that is neither text nor a call: whole, if its kind is not known here."""
     place = _place(*at)
     if part.inline_data != NULL:
-        return read_inline(Fields(part.inline_data, f"{place}.inlineData"))
+        return part_fields.read_inline(part_fields.Fields(part.inline_data, f"{place}.inlineData"))
     if part.file_data != NULL:
-        return read_file(Fields(part.file_data, f"{place}.fileData"))
+        return part_fields.read_file(part_fields.Fields(part.file_data, f"{place}.fileData"))
     raw = raw_at(data, "candidates", at[0], "content", "parts", at[1])
-    members = Fields(raw, place).copy()
+    members = part_fields.Fields(raw, place).copy()
     kinds = [name for name in members if name not in _KNOWN]
     kind = next((name for name in kinds if _has_content(name, members[name])), "")
     return Foreign(kind=kind or next(iter(kinds), "part"), omissible=not kind)

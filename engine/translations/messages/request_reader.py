@@ -11,13 +11,7 @@ from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
-from engine.translations.neutral.content import (
-    Foreign,
-    Text,
-    ToolCall,
-    ToolResult,
-    read_cache_mark,
-)
+from engine.translations.neutral.content import Foreign, Text, ToolCall, ToolResult, read_cache_mark
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.parameters import number
@@ -52,7 +46,6 @@ _TOOL = ObjectReader(ToolObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
-    """A request. Raises WrongType."""
     unread: list[str] = []
     members = _REQUEST.read(body, "", unread)
     request = ChatRequest(
@@ -114,12 +107,10 @@ def _read_thread(raw: Raw, request: ChatRequest) -> None:
 
 
 def _object(raw: Raw, place: str, unread: list[str]) -> Members | None:
-    """A member that is an object."""
     return None if present(raw) is None else Members(raw, place, unread)
 
 
 def _number(raw: Raw, place: str) -> Raw | None:
-    """A number as it is written."""
     if present(raw) is None:
         return None
     if number(raw) is None:

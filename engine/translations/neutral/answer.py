@@ -8,14 +8,7 @@ from msgspec import Struct
 
 from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.calls import are_object
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.content import Block, Citation, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -94,7 +87,6 @@ class Assembly(AnswerState):
         """The deltas of the open block of each candidate."""
 
     def add(self, events: Iterable[Event]) -> None:
-        """Add the next events. Raises BrokenAnswer if one is against the law."""
         for event in events:
             self._checks.get(type(event), AnswerState.check)(self, event)
 

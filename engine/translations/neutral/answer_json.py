@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Generic, Protocol, TypeVar, overload
+from types import UnionType
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -57,27 +58,9 @@ class Shape(Generic[_T]):
     any type counts as absent.
     """
 
-    @overload
     def __init__(
         self,
-        kind: type[_T],
-        optional: Collection[str] = (),
-        json_texts: Collection[str] = (),
-        parts: Collection[str] = (),
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: Shape[Any],
-        kind: object,
-        optional: Collection[str] = (),
-        json_texts: Collection[str] = (),
-        parts: Collection[str] = (),
-    ) -> None: ...
-
-    def __init__(
-        self,
-        kind: object,
+        kind: type[_T] | UnionType,
         optional: Collection[str] = (),
         json_texts: Collection[str] = (),
         parts: Collection[str] = (),
@@ -138,8 +121,7 @@ class _CannotAmend(Exception):
 
 
 def _with_change(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], Raw | None]) -> Raw:
-    """A JSON text with a change of the value at `steps`; a change to None removes it. All other
-    values keep their texts."""
+    """A JSON text with the value at `steps` changed, or removed by a change to None."""
     if not steps:
         raise _CannotAmend
     step, *rest = steps

@@ -108,8 +108,7 @@ def unwrapped(arguments: str) -> str:
 
 
 def arguments_of(raw: Raw) -> str:
-    """The arguments in the JSON of an answer, where an object belongs: some servers write its text
-    as a string. Empty for none."""
+    """Some servers write the text of the object as a string. Empty for none."""
     text = bytes(raw)
     if text[:1] == b'"':
         return msgspec.json.decode(text, type=str)
@@ -154,7 +153,6 @@ class AnswerTool:
         """Candidates with an open call of the tool, up to now without arguments."""
 
     def events(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events, with calls of the tool replaced by texts."""
         for event in events:
             if isinstance(event, End):
                 finishes = {at: self._finish(at, each) for at, each in event.finishes.items()}
@@ -233,7 +231,6 @@ class FirstCall:
         """Candidates whose open block is left out."""
 
     def events(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events without those of later calls."""
         for event in events:
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
                 if event.candidate in self._called:

@@ -38,7 +38,6 @@ _BUDGETS = dict(zip(EFFORTS, (1024, 2048, 4096, 8192, 16_384, 32_768), strict=Tr
 
 
 def budget_of(effort: str) -> int:
-    """The budget for an effort, one of EFFORTS."""
     return _BUDGETS[effort]
 
 
@@ -49,8 +48,7 @@ def effort_of(budget: int) -> str:
 
 
 def nearest_effort(effort: str, efforts: tuple[str, ...]) -> str:
-    """The same effort, one of EFFORTS, out of `efforts` (not empty, ascending), else the next lower
-    one, else the lowest."""
+    """The effort itself if it is one of `efforts`, else the next lower one, else the lowest."""
     rank = EFFORTS.index(effort)
     below = [each for each in efforts if EFFORTS.index(each) <= rank]
     return below[-1] if below else efforts[0]
@@ -73,18 +71,14 @@ def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
 
 
 def check_token_limit(request: ChatRequest) -> None:
-    """Raise WrongType for a negative limit: it is no limit to local servers, which other vendors
-    refuse."""
+    """Raise WrongType for a negative one: no limit to local servers, refused by others."""
     if request.max_tokens is not None and request.max_tokens < 0:
         raise WrongType(request.place_of("max_tokens"), "a number from 0")
 
 
 def with_token_limit(request: ChatRequest, limit: int | None, losses: Losses) -> ChatRequest:
-    """The request with `max_tokens` reduced to the model's `limit`, None if that is unknown.
-
-    Agents ask for the limit of their own vendor's models, and vendors refuse a limit above their
-    model's. The reduction changes no answer, because the model could not write more anyway.
-    """
+    """Agents ask for the limit of their own vendor's models, and vendors refuse one above their
+    model's. The reduction changes no answer: the model could not write more anyway."""
     if limit is None or request.max_tokens is None or request.max_tokens <= limit:
         return request
     losses.add(request.place_of("max_tokens"), f"the model writes at most {limit}", hint=True)
@@ -165,15 +159,10 @@ def read_web_search(tool: BuiltInTool) -> WebSearch:
     place = options.user_location or _Location()
     place = place.approximate or place
     names = ("city", "region", "country", "timezone")
+    filters = value_of(_FILTERS, options.filters) or _Filters()  # none if it has anything else
     return WebSearch(
         location={name: text for name in names if (text := getattr(place, name))},
-        allowed_domains=options.allowed_domains or _filtered(options.filters),
+        allowed_domains=options.allowed_domains or filters.allowed_domains or [],
         blocked_domains=options.blocked_domains or [],
         context_size=options.search_context_size or "",
     )
-
-
-def _filtered(raw: Raw) -> list[str]:
-    """The domains of OpenAI's `filters`; none if they have anything else."""
-    filters = value_of(_FILTERS, raw)
-    return [] if filters is None else filters.allowed_domains or []

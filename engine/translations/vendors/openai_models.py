@@ -25,8 +25,7 @@ _DEFAULT_EFFORTS = ("low", "medium", "high")
 
 
 def takes_cache_control(model: str) -> bool:
-    """Whether the model accepts Anthropic's marks for the prompt cache: vendors that serve
-    Anthropic's models in this format do."""
+    """Vendors that serve Anthropic's models in this format accept its marks."""
     return "claude" in model
 
 
@@ -39,8 +38,7 @@ _VENDORS_OWN = Patterns(
 
 
 def searches_in_chat(model: str) -> bool:
-    """Whether the model may search the web in chat completions: of OpenAI's models, only those with
-    "search" in their name."""
+    """Of OpenAI's models, only those with "search" in their name search in chats."""
     return "search" in model or not _VENDORS_OWN.match(model)
 
 
@@ -50,7 +48,6 @@ def is_vendors_own(model: str) -> bool:
 
 
 def most_tokens(model: str) -> int | None:
-    """The token limit of the model's answers, None if it is unknown."""
     limit: int | None = _takes("limit", model)
     return limit
 
@@ -67,7 +64,6 @@ def limit_field(model: str) -> str:
 
 
 def reasons(model: str) -> bool:
-    """Whether it is known that the model reasons."""
     return bool(_takes("reasoning_effort", model))
 
 
@@ -83,7 +79,6 @@ def samples(model: str, effort: str | None) -> bool:
 
 
 def takes_penalties(model: str) -> bool:
-    """Whether the model takes a presence or frequency penalty."""
     return bool(_takes("penalties", model) != "never")
 
 

@@ -79,8 +79,7 @@ def _read_choice(
 
 
 def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> object:
-    """`tool_choice`, with the allowed tools as responses have them. `function` chooses the tool of
-    a name."""
+    """With the allowed tools as responses have them. `function` chooses one by its name."""
     if not choice.names or choice.mode == "none":
         return _WORDS[choice.mode]
     functions = [function(name) for name in choice.names]
@@ -100,7 +99,6 @@ def other_members(request: JsonObject, harmless: Mapping[str, Container[bytes]])
 
 
 def read_schema(form: Members) -> OutputFormat:
-    """The form of an answer that has a schema."""
     output = OutputFormat(
         kind="json_schema",
         schema=form.raw("schema"),
@@ -115,8 +113,7 @@ def read_schema(form: Members) -> OutputFormat:
 def write_strict(
     strict: bool | None, schema: Raw | None, place: str, losses: Losses
 ) -> bool | None:
-    """`strict` at `place`, None without it: where a model cannot be held to the schema, the vendor
-    refuses it."""
+    """None where a model cannot be held to the schema, which the vendor refuses."""
     if not strict or is_strict(schema):
         return strict
     reason = "an object is open, or does not require all of its properties"
@@ -177,19 +174,16 @@ def write_effort(request: ChatRequest, model: str, losses: Losses) -> tuple[str 
 
 
 def lose_logprobs(request: ChatRequest, losses: Losses) -> None:
-    """Add the log probabilities to the losses."""
     losses.add(request.place_of("logprobs"), "a model that reasons gives none")
 
 
 def lose_penalties(request: ChatRequest, losses: Losses) -> None:
-    """Add the penalties to the losses, where they are not zero."""
     for name in PENALTIES if request.presence_penalty or request.frequency_penalty else ():
         if (penalty := getattr(request, name)) is not None and bytes(penalty) not in _ZEROS:
             losses.add(request.place_of(name), "the model takes none")
 
 
 def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | None:
-    """The verbosity; None if it is not given, or if the model has only one."""
     if not request.verbosity:
         return None
     if takes_verbosity(model):

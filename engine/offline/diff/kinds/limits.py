@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine import policies
 from engine.config.routes import Policy
+from engine.guardrails.settings import MODES, GuardSettings
 from engine.offline.diff.deny_conditions import Direction, direction
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.diff.restrictions import (
@@ -16,8 +17,8 @@ from engine.offline.diff.restrictions import (
     listed,
     network_covers,
     quota_text,
+    warnings_text,
 )
-from engine.guardrails.settings import MODES, GuardSettings
 from engine.policies import deny
 from engine.source.problem import Place
 from engine.values import units
@@ -107,6 +108,11 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
     before, after = policies.quota_of(was, currency), policies.quota_of(now, currency)
     if before is not None and after is not None:
         more = _more_counts(policies.sharing_of(was), policies.sharing_of(now))
+        if before.warn_at != after.warn_at:
+            text = f"{now.name} {warnings_text(after)}, was: {warnings_text(before)}"
+            yield Effect.CHANGED, "limit-warnings", text
+            if _without_warnings(was) == _without_warnings(now):
+                return
         if not more and is_moved(before, after):
             yield Effect.CHANGED, "limit-window", message
             return
@@ -132,8 +138,8 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
                 message = f"it may allow requests that it refused: {message}"
                 yield Effect.WEAKER, "policy-changed", message
     elif now.name == "guard":
-        before, after = GuardSettings.read(was.options), GuardSettings.read(now.options)
-        effect = Effect.WEAKER if _guards_less(before, after) else Effect.CHANGED
+        less = _guards_less(GuardSettings.read(was.options), GuardSettings.read(now.options))
+        effect = Effect.WEAKER if less else Effect.CHANGED
         yield effect, "policy-changed", message
     elif now.name in policies.KINDS.installed:  # nothing is known of what its options mean
         yield Effect.WEAKER, "policy-changed", f"it may protect less: {message}"
@@ -169,6 +175,10 @@ def _believes_more(was: Sharing, now: Sharing) -> bool:
     """Whether more callers are believed, who can choose what they are counted by."""
     before = {str(sharer): sharer.trusted for sharer in was.sharers}
     return any(additions(before[str(s)], s.trusted) for s in now.sharers)
+
+
+def _without_warnings(policy: Policy) -> dict[str, object]:
+    return {key: value for key, value in policy.options.items() if key != "warn_at"}
 
 
 def _conditions(policy: Policy) -> tuple[object, object]:

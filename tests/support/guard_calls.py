@@ -1,4 +1,4 @@
-"""Webhooks that answer what a test says."""
+"""GuardCalls that answer what a test says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 Answer = dict[str, Any] | Exception | Callable[[Any], dict[str, Any]]
 
 
-class PlayedWebhooks:
+class PlayedGuards:
     """Answers each question with the next of `answers`: JSON, an exception that is raised, or a
     function of the question. `questions` are those asked, `noted` the verdicts counted."""
 
