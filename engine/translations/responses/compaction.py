@@ -21,10 +21,10 @@ from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import Block, Text
 from engine.translations.neutral.events import BrokenAnswer, End, Finish, Start
-from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.language import RequestLine, StreamWriter
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
 from engine.translations.responses.answer_fields import PREFIX
-from engine.translations.responses.answer_writer import ended, response_head
+from engine.translations.responses.answer_writer import ended, response_head, write_answer
 from engine.translations.responses.stream_writer import Writer
 from engine.values.trees import Json
 
@@ -125,6 +125,17 @@ def _item(item_id: str, content: str) -> Json:
 
 def _item_id(identity: str) -> str:
     return f"cmp_{identity.removeprefix(PREFIX)}"
+
+
+def write_response(answer: Answer, request: ChatRequest) -> bytes:
+    """The answer in one piece to any request."""
+    write = write_answer if request.compaction is None else write_compaction
+    return write(answer, request)
+
+
+def response_writer(request: ChatRequest) -> StreamWriter:
+    """The writer of the streamed answer to any request."""
+    return Writer(request) if request.compaction is None else CompactionWriter(request)
 
 
 class CompactionWriter(Writer):
