@@ -12,8 +12,10 @@ for itself, at the same time, which takes a third of a minute of each.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Thread
@@ -39,12 +41,22 @@ def main(arguments: Sequence[str]) -> int:
     checks.start()
     if beside and not are_compiled(TESTS):
         subprocess.run([*PYTEST, "--collect-only", "-qq"], capture_output=True, check=False)
+    wait_for_programs()
+    checks.go_on()
     success = checks.passes_first()
     if success:
         success = subprocess.run(tests, check=False).returncode == 0
     checks.join()
     print(checks.report(), flush=True)
     return 0 if success and not checks.failures else 1
+
+
+def wait_for_programs() -> None:
+    """Wait while the file is there that MODELWAY_INSTALLING names: `.ci/run` installs what tests
+    start."""
+    file = os.environ.get("MODELWAY_INSTALLING")
+    while file and Path(file).exists():
+        time.sleep(0.2)
 
 
 def runs(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
@@ -58,14 +70,14 @@ def runs(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str
 
 
 class Checks(Thread):
-    """Commands in a thread: the `first`, and if it succeeds, `others`. Their output is kept until
-    `report`."""
+    """Commands in a thread: the `first`, and if it succeeds, after `go_on`, `others`. Their output
+    is kept until `report`."""
 
     def __init__(self, first: Sequence[str], others: Sequence[Sequence[str]]) -> None:
         super().__init__(name="checks", daemon=True)
         self.failures: list[str] = []
         self._first, self._others = first, others
-        self._first_ended = Event()
+        self._first_ended, self._may_go_on = Event(), Event()
         self._output: list[str] = []
 
     def run(self) -> None:
@@ -73,8 +85,13 @@ class Checks(Thread):
             self._call(self._first)
         finally:
             self._first_ended.set()
+        self._may_go_on.wait()
         for command in () if self.failures else self._others:
             self._call(command)
+
+    def go_on(self) -> None:
+        """Let the others begin when the first has ended."""
+        self._may_go_on.set()
 
     def passes_first(self) -> bool:
         """Wait for the first command. Returns whether it succeeded."""

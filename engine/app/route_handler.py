@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby
 
 from engine.app.caller_usage import usage_of
+from engine.app.object_stages import object_stages
 from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
@@ -18,19 +19,13 @@ from engine.dialects import Dialect
 from engine.edge.answers.own_answer import AnswerSources, SessionRoute
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
+from engine.edge.route_response import route_response
 from engine.exchange.exchange import Handler, Stage, compose
-from engine.objects.facts import ObjectFacts
-from engine.objects.id_opener import IdOpener
-from engine.objects.request_ids import RequestIds
-from engine.objects.stored_responses import KIND
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
 from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
-from engine.spec.model_locations import ModelLocations
-from engine.stages.open_ids import open_ids
-from engine.stages.stored_responses import continue_response, serve_stored_response
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
 from engine.transforms.compile import compile_all
@@ -41,11 +36,14 @@ from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import fixed_targets
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
 from engine.upstream.object_lists import ListForward
+from engine.upstream.regional_targets import RegionalGroup, RegionalModels
 from engine.upstream.select_model import SelectModel
 from engine.upstream.stored_response_forward import StoredResponseForward
+from engine.upstream.target_groups import TargetGroup
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
+from engine.values.caller import AllowLists
 
 
 def responder_of(route: Route, parts: Parts) -> Responder:
@@ -58,7 +56,7 @@ def responder_of(route: Route, parts: Parts) -> Responder:
 
 
 def handler_of(
-    route: Route, parts: Parts, *, is_chosen: bool = False, is_judged: bool = False
+    route: Route, parts: Parts, *, is_chosen: bool = False, checks: Checks | None = None
 ) -> Handler:
     """The complete stack of a route, from the outermost stage to the handler that answers. Routes
     with the same stages share it.
@@ -67,11 +65,11 @@ def handler_of(
     schema is applied, so that a refusal saves work. Policies that judge what a transform may edit
     follow in the order of the config.
 
-    `is_chosen`: the route was chosen among alternatives, behind the outer stages; `is_judged`: its
-    document has judged the request for that.
+    `is_chosen`: the route was chosen among alternatives, behind the outer stages. `checks` stand in
+    for those of the route, where its document has judged the request before.
     """
     operation = route.by_model
-    request_stages = stages_of(route, parts, UNCHECKED if is_judged else _checks(route))
+    request_stages = stages_of(route, parts, _checks(route) if checks is None else checks)
     wrapped = parts.wrap_stages(route, request_stages)
     stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]
     has_own = _has_own_targets(route) or wrapped is not request_stages
@@ -84,6 +82,8 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
     """The stages of a route behind the outer ones, before its last handler."""
     shared, guards = parts.shared, route.guards
     by_model = route.model is not None
+    if route.respond is not None:  # whatever the request is
+        return head_stages(route, parts)
     return [
         *head_stages(route, parts),
         *shared.report(route),
@@ -93,7 +93,7 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         *shared.policies(guards.models),
         *shared.validate_body(checks),
         *map(shared.in_parts, _written_stages(route, parts)),
-        *map(shared.in_parts, _id_stages(route, parts)),
+        *map(shared.in_parts, object_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
         *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
@@ -124,17 +124,19 @@ def outer_stages(parts: Parts) -> list[Stage]:
 
 def _checks(route: Route) -> Checks:
     """The checks of the route's requests against its document."""
+    locations = route.model_locations
     return checks_of(
-        *(route.operation, route.validate, route.needs_body, route.unknown_fields, _models(route)),
+        *(route.operation, route.validate, route.needs_body, route.unknown_fields, locations),
         readonly=route.readonly,
     )
 
 
-def _models(route: Route) -> ModelLocations | None:
-    """Where requests name the model, on routes to models."""
-    if route.model is None:
-        return None
-    return ModelLocations(route.model, route.model_copies, route.dialects[-1].model_prefix)
+def checks_left(route: Route) -> Checks:
+    """The checks of a route that are left for requests whose values fit its document, as those of
+    tools do: their bodies are parsed."""
+    checks = _checks(route)
+    is_done = checks.mode in ("strict", "lenient") and not checks.edits
+    return checks._replace(parameters=(), mode="off") if is_done else checks
 
 
 def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:
@@ -149,10 +151,11 @@ def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]
 
 def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> SelectModel | None:
     """Finds the requested model and its targets, on routes to models."""
-    locations = _models(route)
+    locations = route.model_locations
     if locations is None:
         return None
-    kind = parts.models.operations.kind(operation)
+    kind, lists = parts.models.operations.kind(operation), _region_lists(route)
+    is_regional = bool(lists) or parts.plan.config.requires_regions
     select = partial(
         SelectModel,
         locations,
@@ -160,8 +163,14 @@ def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> Sele
         operation=operation,
         models=parts.models,
         catalog=parts.catalog,
+        regional=RegionalModels(lists, may_lack=bool(operation.counts)) if is_regional else None,
     )
-    return parts.shared.once("select", (locations, route.default_model, kind), select)
+    return parts.shared.once("select", (locations, route.default_model, kind, lists), select)
+
+
+def _region_lists(route: Route) -> AllowLists:
+    """The regions that a route requires of its targets."""
+    return () if route.regions is None else (route.regions,)
 
 
 def _written_stages(route: Route, parts: Parts) -> list[Stage]:
@@ -185,45 +194,10 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
     return [*stages, *_transform_stage(route, parts, skip)]
 
 
-def _id_stages(route: Route, parts: Parts) -> list[Stage]:
-    """Opens the sealed ids of requests, behind all policies."""
-    facts, opener = route.objects, parts.opener
-    if facts is None or opener is None:
-        return []
-    operation, locations = route.operation, _models(route)
-    owner, dialect = parts.plan.config.objects.owner, route.dialects[-1]
-
-    def build() -> Stage:
-        parse = partial(operation.bodies.parse, strict=False)
-        ids = RequestIds(facts, opener, parse, dialect.json_name)
-        return open_ids(ids, owner, locations)
-
-    ids = parts.shared.once("ids", (facts, operation.bodies, locations, dialect.name), build)
-    return [*_turn_stages(facts, opener, locations, parts), ids]
-
-
-def _turn_stages(
-    facts: ObjectFacts, opener: IdOpener, locations: ModelLocations | None, parts: Parts
-) -> list[Stage]:
-    """Reads and continues the responses that the records keep."""
-    responses, owner, turns = parts.responses, parts.plan.config.objects.owner, facts.turns
-    if responses is None or not turns:
-        return []
-    if turns in ("create", "continue"):
-        keeps = turns == "create"
-        build: Callable[[], Stage] = partial(
-            continue_response, responses, opener, owner, locations, keeps=keeps
-        )
-        return [parts.shared.once("continue", (locations, keeps), build)]
-    variable = next(p.steps[0] for p in facts.names if p.location == "path" and p.kind == KIND)
-    build = partial(serve_stored_response, responses, opener, owner, turns, variable)
-    return [parts.shared.once("stored", (turns, variable), build)]
-
-
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
     """Makes edits of requests before a policy judges them."""
     transforms, operation = _for_route(configs, route, parts), route.operation
-    locations = _models(route)
+    locations = route.model_locations
     return parts.shared.once_unhashable(
         "edit",
         (locations, operation.bodies),
@@ -240,7 +214,7 @@ def _transform_stage(route: Route, parts: Parts, skip: int) -> list[Stage]:
         return []
     of_models = {model.name: _for_route(model.transform, route, parts) for model in models}
     of_route = _for_route(route.guards.transforms, route, parts)
-    locations = _models(route)
+    locations = route.model_locations
     strict, operation = route.validate == "strict", route.operation
     written = tuple(config.at for config in route.guards.transforms)  # the log names them
     return [
@@ -287,6 +261,8 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
         )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
+    if route.respond is not None:
+        return once("respond", route.respond, partial(route_response, route.respond))
     forward = forward_of(route, operation, parts)
     if route.model is not None and operation.counts:
         settings = operation.counts, forward
@@ -328,7 +304,7 @@ def session_routes(routes: Iterable[Route], dialect: Dialect) -> tuple[SessionRo
 def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     """Sends requests to the targets of their model, or to the fixed ones."""
     tables = None if route.model is None else parts.translations
-    translations = RouteTranslations(operation, tables, parts.services.clock)
+    translations = RouteTranslations(operation, tables, parts.services.clock, parts.summaries)
     dialect = route.dialects[-1]
     declared = tuple(p.name for p in route.operation.parameters if p.location == "header")
     make: Callable[..., Forward] = Forward
@@ -341,9 +317,12 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
             make = partial(StoredResponseForward, objects=objects, responses=parts.responses)
 
     def build() -> Forward:
-        choice = choose.build(parts.services, route.choose)
-        fixed = fixed_targets(route.to, parts.upstreams, choice)
-        parts.health.watch([fixed])
+        choice, lists = choose.build(parts.services, route.choose), _region_lists(route)
+        group = fixed_targets(route.to, parts.upstreams, choice)
+        fixed: TargetGroup | RegionalGroup = group
+        parts.health.watch([group])
+        if route.to and (lists or parts.plan.config.requires_regions):
+            fixed = RegionalGroup(group, lists)
         return make(
             route.model,
             fixed=fixed,
@@ -364,7 +343,7 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
     settings = (
         *(route.model, _targets(route), dialect.name, declared, route.operation.response_headers),
         *(parts.models.operations.kind(operation), translations.stream, route.priority),
-        route.objects,
+        *(translations.compacts, route.objects, route.regions),
     )
     return parts.shared.once("forward", settings, build)
 

@@ -54,6 +54,11 @@ ELSEWHERE = {
         _TO_GATEWAY + "export AIDER",
     ): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "cn --config"): "tests/e2e/test_agents_page.py",
+    ("docs/how-to/agents.md", "objects: {key"): "tests/e2e/test_compaction.py",
+    (
+        "docs/reference/translation.md",
+        "The conversation above",
+    ): "tests/translations/responses/test_compaction.py",
     ("docs/how-to/objects.md", "objects: {key: ["): "tests/e2e/test_objects.py",
     ("docs/how-to/objects.md", "routes:"): "tests/e2e/test_stored_responses.py",
     ("docs/how-to/objects.md", "objects:\n"): "tests/e2e/test_stored_responses.py",

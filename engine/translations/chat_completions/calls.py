@@ -57,9 +57,7 @@ class AnnouncedCalls:
         self.waiting: dict[int, ToolCall] = {}
         """The calls that have not begun."""
         self._names: dict[int, str] = {}
-        """The names of the calls that have begun."""
         self.signatures: dict[int, str] = {}
-        """Those of the calls that have one."""
 
     @property
     def lacks_arguments(self) -> bool:
@@ -88,8 +86,7 @@ class AnnouncedCalls:
         return bool(call.name and call.arguments)
 
     def take(self, last: int | None = None) -> Iterator[tuple[int, ToolCall, str]]:
-        """The calls in their order, up to the `last` or all: they begin now. With each its number,
-        and its arguments up to now."""
+        """The calls in their order, up to the `last` or all: they begin now."""
         for number in [*self.waiting]:
             call = self.waiting.pop(number)
             self._names[number] = call.name

@@ -24,9 +24,8 @@ _SUMMARY = "reasoning.summary"
 
 
 class Detail:
-    """An entry of `reasoning_details`, the member that OpenRouter has added. Its vendor wants all
-    of it back with the next turn, so everything but its text is its signature. In a stream it
-    comes in fragments."""
+    """An entry of `reasoning_details`, in a stream in fragments. Its vendor wants all of it back
+    with the next turn, so everything but its text is its signature."""
 
     def __init__(self) -> None:
         self._members: dict[str, Raw] = {}
@@ -35,7 +34,7 @@ class Detail:
         """Take a fragment. Returns its text, and how many characters of the entry are new."""
         text = fragment.text("text") or fragment.text("summary") or ""
         size = 0
-        for name, raw in fragment.unread_members().items():
+        for name, raw in fragment.copy().items():
             if self._members.get(name) != raw:
                 self._members[name] = raw
                 size += len(name) + len(bytes(raw))
@@ -47,8 +46,7 @@ class Detail:
 
 
 def read_detail(detail: Members) -> Reasoning:
-    """The thoughts in an entry that a caller sends back: with a signature of another vendor, which
-    this gateway has sealed, or of this language."""
+    """Thoughts that a caller sends back: signed by this language, or another (sealed)."""
     text = detail.text("text") or detail.text("summary") or ""
     signature = detail.text("signature") if detail.is_text("signature") else None
     return Reasoning(text=text, signature=unseal(signature or "", NAME), place=detail.place)
@@ -93,8 +91,6 @@ def _entry(signature: str, text: str) -> Json | None:
 
 
 _GEMINI = "generate_content"
-"""The language of Gemini's own API, which has the same signatures."""
-
 _SIGNED = "thought_signature"
 _CALL, _LAST_CALL, _MESSAGE = "call", "last_call", "message"
 """What is signed; it begins the value of the signature."""
@@ -103,8 +99,7 @@ _BASE64 = re.compile(r"[\w+/=-]+", re.ASCII)
 
 
 def read_extra(extra: Raw, *, message: bool = False, late: bool = False) -> str:
-    """The value of the signature of a call or a message; "" for none. `late`: the call has begun
-    before."""
+    """The value of a signature, "" for none. `late`: the call has begun before."""
     if not _signatures(extra):
         return ""
     signed = _MESSAGE if message else _LAST_CALL if late else _CALL
@@ -127,8 +122,7 @@ def _signatures(extra: Raw) -> list[str]:
 
 
 class ExtraWriter:
-    """Writes the signatures of one message. `gemini`: the target also accepts those of Gemini's own
-    API."""
+    """`gemini`: the target also accepts the signatures of Gemini's own API."""
 
     def __init__(self, *, gemini: bool) -> None:
         self._gemini = gemini

@@ -116,8 +116,6 @@ class Answer(Ending, rename="camel"):
 
 
 class BlockEvent(Struct, rename="camel"):
-    """A block begins (`start`), goes on (`delta`) or is complete."""
-
     content_block_index: int | None = None
     start: BlockShape | None = None
     delta: BlockShape | None = None
@@ -132,15 +130,12 @@ class StreamEvent(Struct, rename="camel"):
     metadata: Raw = NULL
 
 
-_KEPT = frozenset(
-    ("toolUseId", "type", "citation", "citations", "signature", "stop_sequence", "format")
-)
-"""Members that an answer is given without if they are not well formed (`Shape`)."""
+_OPTIONAL = ("toolUseId", "type", "citation", "citations", "signature", "stop_sequence", "format")
 
 
-EXTRA_FIELDS = Shape(ExtraFields, _KEPT)
-ANSWER = Shape(Answer, _KEPT, parts=("content",))
-STREAM_EVENT = Shape(StreamEvent, _KEPT)
+EXTRA_FIELDS = Shape(ExtraFields, _OPTIONAL)
+ANSWER = Shape(Answer, _OPTIONAL, parts=("content",))
+STREAM_EVENT = Shape(StreamEvent, _OPTIONAL)
 
 
 NAME = "converse"
@@ -162,8 +157,7 @@ _EXPLANATIONS = {"guardrail_intervened": "A guardrail of the upstream intervened
 
 
 def read_finish(reason: str, fields: Raw) -> Finish:
-    """Why an answer ended. `fields` are those that only its model has. Raises BrokenAnswer for an
-    answer that the vendor found broken."""
+    """`fields` are those that only its model has. Raises BrokenAnswer for a broken answer."""
     if reason in _MALFORMED:
         raise BrokenAnswer(f"the upstream's answer is malformed ({reason})")
     return Finish(
@@ -199,8 +193,7 @@ def write_reasoning(text: str, signature: Signature) -> Json:
 
 
 def read_error(status: int, document: object) -> UpstreamError:
-    """The error in an error response. A 424 says that the model failed, which is no fault of the
-    caller's."""
+    """A 424 says that the model failed, which is no fault of the caller's."""
     error = error_of(502 if status == 424 else status, document, ("__type",))
     error.code = error.code.rpartition("#")[2]
     return error

@@ -20,14 +20,7 @@ from engine.translations.generate_content.citations import CitationReader
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Reasoning,
-    Signature,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Close,
@@ -51,8 +44,7 @@ _KNOWN = ("text", "thought", "thoughtSignature", "functionCall", "inlineData", "
 
 
 class CandidateReader:
-    """Reads the pieces of one candidate. Calls without ids get them from `answer`, a text that
-    other answers do not have."""
+    """Calls without ids get them from `answer`, a text that other answers do not have."""
 
     _open: type[Block] | None = None
     _partial: PartialArguments | None = None
@@ -67,8 +59,7 @@ class CandidateReader:
         self._citations = CitationReader(index)
 
     def read(self, candidate: Candidate, position: int, data: bytes) -> Iterable[Event]:
-        """The events of one piece, which stands at a position in the candidates of an answer;
-        `data` is the JSON text of the answer."""
+        """`position` is that in the candidates of the answer, whose JSON text is `data`."""
         events: list[Event] = []
         try:
             if candidate.content is not None:
@@ -78,8 +69,10 @@ class CandidateReader:
                 with suppress(WrongType):
                     self._read_citations(candidate, position, events)
             if candidate.logprobs_result:
+                members = {"logprobsResult": candidate.logprobs_result}
                 with suppress(WrongType):
-                    self._read_tokens(candidate.logprobs_result, position, events)
+                    if tokens := read_logprobs(part_fields.Fields(members, _place(position))):
+                        events.append(Tokens(tokens, self._index))
         except (BrokenAnswer, WrongType) as error:
             return interrupted(events, error)
         reason = candidate.finish_reason
@@ -95,8 +88,7 @@ class CandidateReader:
         return events
 
     def finish(self, missing: str) -> Finish:
-        """Why the candidate ended, `missing` if it has content and does not say so. Raises
-        BrokenAnswer if it has not, or went wrong."""
+        """Why the candidate ended, `missing` if it has content and does not say so."""
         if self._partial is not None:
             raise BrokenAnswer("the upstream's answer ended inside a tool call")
         reason = self._reason or (missing if self._has_content else "")
@@ -112,11 +104,6 @@ class CandidateReader:
             events += self._citations.read(
                 part_fields.Fields(members, _place(position)), late=not is_open
             )
-
-    def _read_tokens(self, logprobs: Raw, position: int, events: list[Event]) -> None:
-        members = part_fields.Fields({"logprobsResult": logprobs}, _place(position))
-        if tokens := read_logprobs(members):
-            events.append(Tokens(tokens, self._index))
 
     def _part(self, part: Part, at: tuple[int, int], data: bytes, events: list[Event]) -> None:
         text, call = part.thought_signature, part.function_call

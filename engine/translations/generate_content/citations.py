@@ -8,6 +8,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from engine.translations.neutral.calls import MAX_ARGUMENTS
 from engine.translations.neutral.content import Citation
 from engine.translations.neutral.events import BrokenAnswer, Cite
@@ -53,7 +55,6 @@ class TextOffsets:
             self._tell_runs()
 
     def _tell_runs(self) -> None:
-        """Note where the runs of the pending text begin."""
         if not self._pending:
             return
         text, self._pending = self._pending.decode(), bytearray()
@@ -68,22 +69,18 @@ class TextOffsets:
 
     def _add_run(self, count: int, width: int) -> None:
         if width != self._width:
-            self._begin_run(width)
+            self._width = width
+            if len(self._widths) < MAX_RUNS:
+                self._starts.append(self._characters)
+                self._byte_starts.append(self._bytes)
+                self._widths.append(width)
+            elif self._known is None:
+                self._known = self._characters
         self._characters += count
         self._bytes += count * width
 
-    def _begin_run(self, width: int) -> None:
-        self._width = width
-        if len(self._widths) < MAX_RUNS:
-            self._starts.append(self._characters)
-            self._byte_starts.append(self._bytes)
-            self._widths.append(width)
-        elif self._known is None:
-            self._known = self._characters
-
     def characters(self, offset: int) -> int | None:
-        """The offset in characters of one in bytes; None outside the text or where it is no longer
-        known."""
+        """The offset in characters of one in bytes; None where that is not known."""
         self._tell_runs()
         if not 0 <= offset <= self._bytes:
             return None
@@ -92,7 +89,7 @@ class TextOffsets:
         return self._if_known(self._starts[run] + within)
 
     def bytes(self, offset: int) -> int | None:
-        """The offset in bytes of one in characters; None as with `characters`."""
+        """The offset in bytes of one in characters; None where that is not known."""
         self._tell_runs()
         if not 0 <= offset <= self.length or self._if_known(offset) is None:
             return None
@@ -113,7 +110,6 @@ class CitationReader:
     def __init__(self, candidate: int) -> None:
         self.offsets = TextOffsets()
         self._candidate = candidate
-        self._late = False
         self._start = 0
 
     def begin_block(self) -> None:
@@ -121,31 +117,28 @@ class CitationReader:
 
     def read(self, candidate: Members, *, late: bool = False) -> Iterator[Cite]:
         """What the open text cites; `late`: what the text that is complete cites."""
-        self._late = late
         if late:
             self._start = 0
         grounding = candidate.members("groundingMetadata")
         if grounding is not None:
             chunks = [_chunk(each) for each in grounding.objects("groundingChunks")]
             for support in grounding.objects("groundingSupports"):
-                yield from self._support(support, chunks)
+                yield from self._support(support, chunks, late=late)
         metadata = candidate.members("citationMetadata")
         if metadata is not None:
             name = next((n for n in ("citationSources", "citations") if n in metadata), "citations")
             for source in metadata.objects(name):
                 citation = _source(source)
                 citation.start, citation.end = self._span(source)
-                yield Cite(citation, self._candidate, self._late)
+                yield Cite(citation, self._candidate, late)
 
-    def _support(self, support: Members, chunks: list[Citation]) -> Iterator[Cite]:
+    def _support(self, support: Members, chunks: list[Citation], *, late: bool) -> Iterator[Cite]:
         segment = support.members("segment") or Members(b"{}")
         start, end = self._span(segment)
-        name = "groundingChunkIndices"
-        for index in support.integers(name) or ():
+        for index in support.integers("groundingChunkIndices") or ():
             if 0 <= index < len(chunks) and chunks[index].url:
-                chunk = chunks[index]
-                citation = Citation(chunk.url, chunk.title, chunk.cited, start, end)
-                yield Cite(citation, self._candidate, self._late)
+                citation = replace(chunks[index], start=start, end=end)
+                yield Cite(citation, self._candidate, late)
 
     def _span(self, segment: Members) -> tuple[int | None, int | None]:
         """The characters of the open block; None twice where they are not known."""
@@ -175,8 +168,7 @@ def _source(source: Members) -> Citation:
 
 
 class GroundingWriter:
-    """Collects the sources of one candidate. `offsets` are those of all its text, which is added
-    to them as it is written."""
+    """Collects the sources of one candidate. `offsets` are those of all its text."""
 
     def __init__(self) -> None:
         self.offsets = TextOffsets()
@@ -206,7 +198,10 @@ class GroundingWriter:
         key = citation.url, citation.title
         index = self._chunks.setdefault(key, len(self._chunks))
         start, end = citation.span(self.offsets.length - begin)
-        segment = _segment(self.offsets.bytes(begin + start), self.offsets.bytes(begin + end))
+        first, last = self.offsets.bytes(begin + start), self.offsets.bytes(begin + end)
+        segment: Json = {}
+        if first is not None and last is not None:  # the vendor leaves out a start of 0
+            segment = {**({"startIndex": first} if first else {}), "endIndex": last}
         self._supports.append({"segment": segment, "groundingChunkIndices": [index]})
 
     def members(self) -> Json:
@@ -220,10 +215,3 @@ class GroundingWriter:
         return {
             "groundingMetadata": {"groundingChunks": chunks, "groundingSupports": self._supports}
         }
-
-
-def _segment(start: int | None, end: int | None) -> Json:
-    """Bytes of the text; the vendor leaves out a start of 0."""
-    if start is None or end is None:
-        return {}
-    return {"startIndex": start, "endIndex": end} if start else {"endIndex": end}

@@ -37,11 +37,9 @@ class ContentWriter:
     def __init__(self, names: ToolNames, losses: Losses, model: Model) -> None:
         self._names, self._losses, self._model = names, losses, model
         self._calls: dict[str, tuple[int, str]] = {}
-        """Positions and names of the calls up to now, by their ids."""
         self._count = 0
 
     def instructions(self, blocks: list[Block]) -> list[Json]:
-        """The parts of the instructions, which are text."""
         parts = []
         for block in blocks:
             if not isinstance(block, Text):
@@ -51,8 +49,7 @@ class ContentWriter:
         return parts
 
     def ordered_parts(self, blocks: list[Block]) -> list[Json]:
-        """The parts of a turn: results first, in the order of their calls, as the vendor wants
-        them."""
+        """Results first, in the order of their calls, as the vendor wants them."""
         results = [each for each in blocks if isinstance(each, ToolResult)]
         if not results:
             return self.parts(blocks)

@@ -65,8 +65,7 @@ def _searches(request: ChatRequest, losses: Losses) -> list[BuiltInTool]:
 
 
 def _function(tool: Tool, names: ToolNames, schemas: SubsetWriter | None, losses: Losses) -> Json:
-    """A function; `schemas` writes the schema of its arguments for models that take no JSON
-    Schema."""
+    """`schemas` writes the schema of arguments for models that take no JSON Schema."""
     function: Json = {"name": names.legal(tool.name)}
     if tool.description:
         function["description"] = tool.description
@@ -112,12 +111,12 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
 def write_turns(
     request: ChatRequest, writer: ContentWriter, model: models.Model, losses: Losses
 ) -> Json:
-    """The members `contents` and, unless empty, `systemInstruction`.
-
-    Instructions between turns have no place of their own: they join those at the beginning.
-    """
+    """Instructions between turns have no place of their own: they join the first ones."""
     system, turns = hoisted(request)
-    turns = _without_prefill(merged(turns), model, losses)
+    turns = merged(turns)
+    if turns and turns[-1].role == "assistant" and not model.prefill:
+        losses.add_prefill(turns[-1].place)
+        turns = turns[:-1]
     contents = [
         {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
         for turn in turns
@@ -131,17 +130,9 @@ def write_turns(
 
 
 def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> WrongType | None:
-    """The error of a conversation that says nothing, or nothing in its last turn, of which the
-    vendor refuses both; `place` is where the caller wrote it."""
+    """The vendor refuses a conversation that says nothing, or nothing in its last turn."""
     if not contents:
         return WrongType(place, "a turn with content for this model")
     if contents[-1]["role"] == "model" and turns[-1].role == "user":
         return WrongType(turns[-1].place, "a last turn with content for this model")
     return None
-
-
-def _without_prefill(messages: list[Message], model: models.Model, losses: Losses) -> list[Message]:
-    if not messages or messages[-1].role != "assistant" or model.prefill:
-        return messages
-    losses.add_prefill(messages[-1].place)
-    return messages[:-1]

@@ -14,10 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.messages import request_shapes as shapes
-from engine.translations.messages.answer_fields import (
-    CitationShape,
-    read_signature,
-)
+from engine.translations.messages.answer_fields import CitationShape, read_signature
 from engine.translations.neutral.content import (
     Block,
     Changes,
@@ -127,8 +124,7 @@ def _read_call(block: shapes.CallBlock, place: str, unread: list[str]) -> Block:
 
 
 def read_arguments(raw: Raw, place: str) -> str:
-    """The arguments in the JSON text of `input`, empty for an object without members. Raises
-    WrongType."""
+    """The arguments, empty for an object without members. Raises WrongType."""
     if present(raw) is None:
         return ""
     text = bytes(raw)
@@ -161,15 +157,14 @@ read_content = content_reader(
         UnknownObject: _read_unknown,
     }
 )
-"""The blocks of a content at a place; the places of what is not read are noted."""
 
 
 _SIGNATURES = {"thinking": "signature", "redacted_thinking": "data"}
 
 
 def without_seals(request: Any) -> Changes:
-    """The changes that remove the thoughts and citations of other vendors from a request's JSON
-    value, and the wish to think where it cannot be granted without them."""
+    """Thoughts and citations of other vendors are removed, and the wish to think where it cannot be
+    granted without them."""
     changes: dict[JsonPath, bytes | None] = {}
     turns = objects(request, "messages")
     for index, message in turns:
@@ -181,7 +176,10 @@ def without_seals(request: Any) -> Changes:
             changes.update({("messages", index, "content", at): None for at in seal_places})
         for at, block in blocks:
             place: JsonPath = ("messages", index, "content", at)
-            changes.update(without_objects(block, "citations", place, _is_sealed_citation))
+            citations = without_objects(
+                block, "citations", place, lambda each: is_sealed(each.get("encrypted_index"))
+            )
+            changes.update(citations)
     if len(turns) > 1 and _calls_without_thoughts(turns[-2], turns[-1], changes):
         thinking = request.get("thinking")
         if isinstance(thinking, dict) and thinking.get("type") == "enabled":
@@ -193,10 +191,6 @@ def without_seals(request: Any) -> Changes:
 def _is_sealed(block: Json) -> bool:
     member = _SIGNATURES.get(str(block.get("type")))
     return member is not None and is_sealed(block.get(member))
-
-
-def _is_sealed_citation(citation: Json) -> bool:
-    return is_sealed(citation.get("encrypted_index"))
 
 
 def _calls_without_thoughts(

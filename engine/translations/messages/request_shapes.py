@@ -16,8 +16,7 @@ class TextBlock(JsonObject, tag="text"):
 
 
 class SourceObject(JsonObject):
-    """Where an image or a document is. Other kinds and members are this vendor's own: the block is
-    passed on whole."""
+    """Other kinds and members are this vendor's own: the block is passed on whole."""
 
     notes = False
 
@@ -93,8 +92,6 @@ class ToolObject(JsonObject):
 
 
 class RequestObject(JsonObject):
-    """A request. Its reader notes unknown members after those of what it contains."""
-
     notes = False
 
     model: str | None = None

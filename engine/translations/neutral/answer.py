@@ -8,14 +8,7 @@ from msgspec import Struct
 
 from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.calls import are_object
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.content import Block, Citation, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -91,7 +84,6 @@ class Assembly(AnswerState):
         self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}
-        """The deltas of the open block of each candidate."""
 
     def add(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 from urllib.parse import quote
 
 import msgspec
@@ -45,11 +44,8 @@ def visible_place(place: str) -> str:
 
 
 class Loss(Struct, frozen=True):
-    """A part of a request that the target's language has no form for: its place and the reason.
-
-    `hint`: it does not change the answer (only cost, speed or bookkeeping), so it is dropped and
-    reported even if nothing else may be dropped.
-    """
+    """A part of a request that the target has no form for. A `hint` changes no answer (only cost,
+    speed or bookkeeping), so it is dropped and reported even if nothing else may be."""
 
     place: str
     reason: str = ""
@@ -62,11 +58,8 @@ class Loss(Struct, frozen=True):
 
 
 class Losses:
-    """The losses of one translation, in the order in which they were added.
-
-    `hints` are the wildcards over fields of the caller's language that are hints. `remainder_error`
-    is the error if the turns that remain after drops are not a valid conversation, else None.
-    """
+    """The losses of one translation, in their order. `hints` are fields of the caller's language
+    that are hints. `remainder_error`: the turns that remain are not a valid conversation."""
 
     def __init__(self, hints: Patterns) -> None:
         self.losses: list[Loss] = []
@@ -95,15 +88,13 @@ class Losses:
             self.add(place, "the resolution of images cannot be chosen", hint=True)
 
     def withdraw(self, fields: Patterns) -> None:
-        """Remove the losses of these fields, for which the target has a form after all. A second
-        call with the same fields does nothing."""
+        """The target has a form for these fields after all. A second call does nothing."""
         if not any(fields is withdrawn for withdrawn in self._withdrawn):
             self._withdrawn.append(fields)
             self.losses = [loss for loss in self.losses if not fields.match(loss.field)]
 
     def refusals(self, drop: Patterns) -> list[Loss]:
-        """The losses that are neither hints nor covered by the wildcards in `drop`, the first of
-        each field."""
+        """The first loss of each field that is neither a hint nor covered by `drop`."""
         fields: dict[str, Loss] = {}
         for loss in self.losses:
             if not loss.hint:
@@ -148,8 +139,7 @@ def most_bytes(size: int) -> int:
 
 
 def check_written(written: bytes, size: int, place: str) -> None:
-    """Raise TooLarge if a language, which may be no part of the gateway, has written more than may
-    be for a request of `size` bytes."""
+    """A language may be no part of the gateway. Raises TooLarge."""
     if len(written) > FACTOR * size + SPARE:
         raise TooLarge(place, most_bytes(size))
 
@@ -185,30 +175,27 @@ def encode_request(document: Json, size: int, place_of: Callable[[str], str] = s
     most and one batch is encoded."""
     if size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
         return text
-    most = most_bytes(size)
+    most, written = most_bytes(size), 0
     pieces: list[bytes] = []
-    written = 0
-    for name, value in document.items():
-        before = written
-        for piece in chain([b"," if pieces else b"{", _encode(name), b":"], _pieces(value, 1)):
-            pieces.append(piece)
-            written += len(piece)
-            if written >= most:
-                raise TooLarge(place_of(_largest(document, name, written - before)), most)
-    pieces.append(b"}" if pieces else b"{}")
+    for piece in _pieces(document, 0):
+        pieces.append(piece)
+        written += len(piece)
+        if written > most:
+            del pieces, piece  # they are large, and so is what is measured now
+            raise TooLarge(place_of(_largest(document, most)), most)
     return b"".join(pieces)
 
 
-def _largest(document: Json, last: str, size: int) -> str:
-    """The member that takes the most bytes of those up to the `last`, of which `size` bytes are
-    written."""
-    largest = last
+def _largest(document: Json, most: int) -> str:
+    """The member with the most bytes, or the first that has more than the most."""
+    sizes: dict[str, int] = {}
     for name, value in document.items():
-        if name == last:
-            break
-        if (each := sum(map(len, _pieces(value, 1)))) > size:
-            largest, size = name, each
-    return largest
+        sizes[name] = 0
+        for piece in _pieces(value, 1):
+            sizes[name] += len(piece)
+            if sizes[name] > most:
+                return name
+    return max(sizes, key=sizes.__getitem__)
 
 
 def _pieces(value: object, depth: int) -> Iterator[bytes]:

@@ -32,8 +32,6 @@ EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 """The names of efforts in ascending order; "none" is not an effort."""
 
 NO_REASONING = "this model does not reason"
-"""Why an effort is not carried."""
-
 _BUDGETS = dict(zip(EFFORTS, (1024, 2048, 4096, 8192, 16_384, 32_768), strict=True))
 
 
@@ -48,8 +46,7 @@ def effort_of(budget: int) -> str:
 
 
 def nearest_effort(effort: str, efforts: tuple[str, ...]) -> str:
-    """The same effort, one of EFFORTS, out of `efforts` (not empty, ascending), else the next lower
-    one, else the lowest."""
+    """The effort itself if it is one of `efforts`, else the next lower one, else the lowest."""
     rank = EFFORTS.index(effort)
     below = [each for each in efforts if EFFORTS.index(each) <= rank]
     return below[-1] if below else efforts[0]
@@ -61,8 +58,7 @@ def unknown_effort(effort: str) -> str:
 
 
 def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
-    """The amount of reasoning, without an effort in a word that is not known, which is lost; None
-    where nothing is left of it."""
+    """Without an effort in an unknown word, which is lost; None where nothing is left."""
     thinking = request.thinking
     if thinking is None or thinking.off or thinking.effort in ("", "none", *EFFORTS):
         return thinking
@@ -72,18 +68,14 @@ def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
 
 
 def check_token_limit(request: ChatRequest) -> None:
-    """Raise WrongType for a negative limit: it is no limit to local servers, which other vendors
-    refuse."""
+    """Raise WrongType for a negative one: no limit to local servers, refused by others."""
     if request.max_tokens is not None and request.max_tokens < 0:
         raise WrongType(request.place_of("max_tokens"), "a number from 0")
 
 
 def with_token_limit(request: ChatRequest, limit: int | None, losses: Losses) -> ChatRequest:
-    """The request with `max_tokens` reduced to the model's `limit`, None if that is unknown.
-
-    Agents ask for the limit of their own vendor's models, and vendors refuse a limit above their
-    model's. The reduction changes no answer, because the model could not write more anyway.
-    """
+    """Agents ask for the limit of their own vendor's models, and vendors refuse one above their
+    model's. The reduction changes no answer: the model could not write more anyway."""
     if limit is None or request.max_tokens is None or request.max_tokens <= limit:
         return request
     losses.add(request.place_of("max_tokens"), f"the model writes at most {limit}", hint=True)
@@ -112,7 +104,6 @@ _FIELDS = {
     "blocked_domains": Patterns(("*.blocked_domains",)),
     "context_size": Patterns(("*.search_context_size",)),
 }
-"""The callers' fields of each option."""
 
 
 class WebSearch(Struct):

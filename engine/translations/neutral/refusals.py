@@ -25,7 +25,7 @@ from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_place
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Compaction
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
 from engine.values.trees import Json
@@ -68,26 +68,24 @@ def check_text(data: bytes) -> bytes:
 
 
 def check_objects(body: bytes) -> None:
-    """Raise GatewayError 400 for a request with more than MAX_OBJECTS JSON objects: each takes
-    some microseconds, for which the other requests of the worker wait."""
+    """Raise GatewayError 400 for too many: each takes microseconds of the worker."""
     if has_more_objects(body, MAX_OBJECTS):
-        message = f"The request has over {MAX_OBJECTS} JSON objects. So many are not translated "
-        message += "for a model of another vendor: send fewer messages, parts or tools."
-        raise GatewayError(400, "request_too_complex", message)
+        raise _too_many(f"{MAX_OBJECTS} JSON objects", "send fewer messages, parts or tools")
 
 
 def check_texts(body: bytes) -> None:
-    """Raise GatewayError 400 for a request with more than MAX_TEXTS texts in lists: each becomes
-    an object where it is written for another vendor."""
+    """Raise GatewayError 400 for too many texts in lists: each may become an object."""
     if body.count(b",") >= MAX_TEXTS and _has_more(_NEXT_TEXT, body, MAX_TEXTS - 1):
-        message = f"The request has over {MAX_TEXTS} texts. So many are not translated for a "
-        message += "model of another vendor: send fewer in a request."
-        raise GatewayError(400, "request_too_complex", message)
+        raise _too_many(f"{MAX_TEXTS} texts", "send fewer in a request")
+
+
+def _too_many(things: str, advice: str) -> GatewayError:
+    message = f"The request has over {things}. So many are not translated for a model of another "
+    return GatewayError(400, "request_too_complex", f"{message}vendor: {advice}.")
 
 
 def has_more_objects(text: bytes, most: int) -> bool:
-    """Whether a JSON text has more than `most` objects. A brace in a string is counted only before
-    a quotation mark or a closing brace."""
+    """A brace in a string counts only before a quotation mark or a closing brace."""
     if text.count(b"{") <= most:  # nearly every text
         return False
     return _has_more(_OBJECT, text, most)
@@ -130,11 +128,20 @@ def refuse_missing_turns(request: ChatRequest) -> None:
     )
 
 
+def refuse_unsealed(compaction: Compaction, model: str) -> None:
+    """Raise GatewayError 400 if a summary is wanted that no key can seal."""
+    if compaction.seal is not None:
+        return
+    message = f"The model '{model}' cannot compact a conversation for '{compaction.place}': the "
+    message += "gateway has no key to encrypt the summary with. The operator sets objects.key in "
+    message += "gateway.yaml; or let the client ask the model for a summary itself."
+    raise GatewayError(400, "unsupported_parameter", message, param=compaction.place)
+
+
 def refuse_losses(
     losses: Losses, rules: LossRules, model: str, details: Mapping[str, Details] = _NO_DETAILS
 ) -> None:
-    """Raise GatewayError 400 if a loss is not allowed, or if the remaining request is invalid.
-    `details` are those of the error by the field that is refused."""
+    """Raise GatewayError 400 for one that is not allowed; `details` are by the field."""
     refused_losses = [] if rules.lossy or not losses.losses else losses.refusals(rules.drop)
     if refused_losses:
         fields = (loss.field for loss in refused_losses)
@@ -145,8 +152,7 @@ def refuse_losses(
 
 
 def refuse_silence(request: ChatRequest, *, needs_turns: bool) -> None:
-    """Raise GatewayError 400 for a request without content, or with only instructions in a language
-    that `needs_turns`."""
+    """Raise GatewayError 400 for a request without content, or without turns if needed."""
     if not request.messages and (needs_turns or not request.system):
         raise _wrong_type(WrongType(request.place_of("messages"), "at least one turn"))
 
@@ -161,7 +167,6 @@ def _wrong_type(error: WrongType) -> GatewayError:
 
 
 def _too_large(error: TooLarge) -> GatewayError:
-    """The refusal of a request that becomes too large where it is written for its target."""
     place = visible_place(error.place)
     message = f"The request would have over {error.most} bytes for this model, which is four times "
     message += f"its size and 1 MB, because of '{place}'. {error.detail or _SEND_LESS}"
@@ -170,7 +175,10 @@ def _too_large(error: TooLarge) -> GatewayError:
 
 def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -> GatewayError:
     """The refusal of a request, which names the first of its losses."""
-    names = [_loss_name(loss) for loss in losses[:_MAX_NAMED]]
+    names = []
+    for loss in losses[:_MAX_NAMED]:
+        reason = f" ({loss.reason[:_MAX_REASON]})" if loss.reason else ""
+        names.append(f"'{visible_place(loss.place)}'{reason}")
     more = len(losses) - len(names)
     last = f"{more} more" if more else names.pop()
     fields = f"{', '.join(names)} and {last}" if names else last
@@ -185,11 +193,6 @@ def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -
     )
 
 
-def _loss_name(loss: Loss) -> str:
-    reason = f" ({loss.reason[:_MAX_REASON]})" if loss.reason else ""
-    return f"'{visible_place(loss.place)}'{reason}"
-
-
 ErrorReader = Callable[[int, Any], UpstreamError]
 """Reads the JSON of an error response with a status; None for one that is not JSON."""
 
@@ -197,8 +200,7 @@ _NO_ERRORS = frozenset((b"", b"null", b"{}", b"[]", b'""', b"false", b"0"))
 
 
 def error_members(document: object) -> Json:
-    """The members of the error in the JSON of an error response or of an event; a list may hold
-    it."""
+    """The members of the error in a JSON value; a list may hold it."""
     if isinstance(document, list):
         document = document[0] if document else None
     if not isinstance(document, dict):
@@ -207,8 +209,7 @@ def error_members(document: object) -> Json:
 
 
 def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamError:
-    """The error in an error response. Its code is the first of the members called `words` that is
-    a text."""
+    """Its code is the first of the members called `words` that is a text."""
     members = error_members(document)
     message = members.get("message")
     if not isinstance(message, str) or not message:
@@ -221,8 +222,7 @@ def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamE
 
 @dataclass(frozen=True, slots=True)
 class AnswerErrors:
-    """Finds errors where an answer of a dialect is expected; `read` reads those of its error
-    responses."""
+    """Finds errors where an answer is expected; `read` reads those of error responses."""
 
     dialect: str
     read: ErrorReader
@@ -238,8 +238,7 @@ class AnswerErrors:
             raise self.inside(document)
 
     def refuse_whole(self, data: bytes) -> None:
-        """Raise UpstreamError if an answer in one piece, without content, reports an error or has
-        words in place of it, as proxies write them."""
+        """Also raise it for words in place of an answer in one piece, as proxies write them."""
         self.refuse(data)
         if words := error_text(json_or_none(data)):
             raise UpstreamError(502, words)

@@ -31,11 +31,10 @@ _BLANK = (NULL, Raw(b"[]"), Raw(b'""'))
 class JsonObject(Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
     """A JSON object. A member that may be absent has a type with `| None`, or `Raw` for its text,
     which is empty then. One of several kinds has the kind as its tag. A union of them also lists
-    `UnknownObject`, unless an object of another kind is to be refused.
-
-    `extra` are the members that are not declared, their places noted unless `notes` is False.
-    `raw` is the text of an object that could not be decoded in one step. Both may be shared.
-    """
+    `UnknownObject`, unless an object of another kind is to be refused. `extra` are the members that
+    are not declared; their places are noted, if `notes` is False by the caller of the reader,
+    behind those inside. `raw` is the text of an object that could not be decoded in one step. Both
+    may be shared."""
 
     extra: ClassVar[Extra] = {}
     raw: ClassVar[Raw] = Raw()
@@ -52,11 +51,8 @@ class _NoJson:
 
 
 class UnknownObject(JsonObject, tag=""):
-    """An object of an undeclared kind; `kind` is None if it names none. `raw` is its text and
-    `extra` are all its members.
-
-    `mark` keeps it from being decoded where the kind is "".
-    """
+    """An object of an undeclared kind, with all members in `extra`; `kind` is None if it names
+    none. `mark` keeps it from being decoded where the kind is ""."""
 
     mark: _NoJson
     kind: str | None = None
@@ -66,8 +62,7 @@ _Object = TypeVar("_Object", bound=JsonObject)
 
 
 def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
-    """The kind of the object at `place`, which its member `tag` names; None where it names none.
-    Raises WrongType."""
+    """The kind of the object at `place`; None where it names none. Raises WrongType."""
     members = decode(OBJECT, raw, place, "an object")
     kind = members.get(tag, NULL)
     return None if kind == NULL else decode(_TEXT, kind, f"{place}.{tag}", "a string")
@@ -116,8 +111,7 @@ class ObjectReader(Generic[_Object]):
         self._decoder = Decoder(kind)
 
     def read(self, text: bytes | Raw, place: str, unread: list[str]) -> _Object:
-        """The object at `place` ("" for the whole text). `unread` collects the places of unknown
-        members. Raises WrongType."""
+        """The object at `place`; `unread` collects the places of unknown members."""
         try:
             return self._decoder.decode(text)
         except NOT_OF_TYPE:

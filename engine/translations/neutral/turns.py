@@ -20,9 +20,8 @@ from engine.values.trees import Json
 
 
 def results_first(messages: list[Message]) -> list[Message]:
-    """The messages with tool results directly after the turn that called the tools. Messages
-    between a call and its results follow the results, in their order.
-    """
+    """The messages with tool results directly after the turn that called the tools; those between a
+    call and its results follow."""
     if _are_first(messages):
         return messages
     result: list[Message] = []
@@ -71,8 +70,7 @@ def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
 
 
 def hoisted(request: ChatRequest) -> tuple[list[Block], list[Message]]:
-    """The instructions, with those between the turns; and the turns, for vendors that want all
-    instructions above the conversation."""
+    """The instructions, with those between the turns; and the turns."""
     system: list[Block] = list(request.system)
     turns: list[Message] = []
     for message in request.messages:
@@ -92,8 +90,7 @@ def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
 
 
 def lose_last_instructions(messages: list[Message], turns: list[Message], losses: Losses) -> None:
-    """Add a loss for instructions after the last assistant's turn, which would be continued without
-    them."""
+    """Instructions after the last assistant's turn: it would be continued without them."""
     if turns and turns[-1].role == "assistant" and messages[-1].role == "system":
         losses.add(messages[-1].place, "instructions cannot follow an assistant's turn")
 
@@ -149,20 +146,14 @@ _blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
 
 
 def with_substitutes(request: ChatRequest) -> ChatRequest:
-    """The request, with functions and blocks in place of the tools and blocks that only the
-    caller's language has."""
-    if not _may_have_substitutes(request):
+    """With functions and blocks for the tools and blocks of the caller's language alone."""
+    blocks = chain.from_iterable(map(_blocks, request.messages))
+    has_own = Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools)
+    if not (has_own or request.loaded_tools or request.deferred_tools):
         return request
     return replace(
         request, tools=_tools(request), messages=[_message(message) for message in request.messages]
     )
-
-
-def _may_have_substitutes(request: ChatRequest) -> bool:
-    blocks = chain.from_iterable(map(_blocks, request.messages))
-    if Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools):
-        return True
-    return bool(request.loaded_tools or request.deferred_tools)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
@@ -189,9 +180,8 @@ def _functions(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
 
 
 def _message(message: Message) -> Message:
-    for block in message.blocks:
-        if _has_substitute(block):
-            return replace(message, blocks=[_block(each) for each in message.blocks])
+    if any(map(_has_substitute, message.blocks)):
+        return replace(message, blocks=[_block(each) for each in message.blocks])
     return message
 
 
@@ -232,8 +222,7 @@ def with_unique_calls(messages: list[Message]) -> list[Message]:
 
 
 def _without_repeated_results(messages: list[Message]) -> list[Message]:
-    """The messages without results that are equal to an earlier one, and without those that had
-    nothing else."""
+    """Without results that are equal to an earlier one, and messages that had no other."""
     seen: set[bytes] = set()
     remaining = []
     for message in messages:
@@ -265,7 +254,6 @@ class _Renaming:
         self._called: dict[str, int] = {}
         """How often each of the callers' ids has been given a number."""
         self._open: dict[str, deque[str]] = {}
-        """The new ids of the calls of the last turn, by the callers' ids."""
         self._in_turn = False
 
     def message(self, message: Message) -> Message:

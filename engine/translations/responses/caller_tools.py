@@ -47,8 +47,7 @@ _GROUP_FUNCTION = ObjectReader(GroupFunction)
 def read_tools(
     tools: list[Raw] | None, place: str, request: ChatRequest
 ) -> list[Tool | BuiltInTool]:
-    """The tools in a list at `place`; those that functions stand for are noted in the request, and
-    the places of what is not read. Raises WrongType."""
+    """The tools at `place`; those that functions stand for are noted in the request."""
     return [
         _read_tool(raw, f"{place}[{index}]", request.caller_tools, request.unread)
         for index, raw in enumerate(tools or ())
@@ -124,10 +123,7 @@ def _read_text_tool(tool: Members, names: dict[str, CallerTool], group: str = ""
         description += f"\n\nThe input must match this {syntax} grammar:\n{grammar}"
     name = tool.text("name") or ""
     function = Tool(
-        name=name,
-        description=description.strip(),
-        schema=_TEXT_SCHEMA,
-        place=tool.place,
+        name=name, description=description.strip(), schema=_TEXT_SCHEMA, place=tool.place
     )
     tool.rest()
     return _named(function, CallerTool("custom", name, group), names)
@@ -151,13 +147,11 @@ def _named(function: Tool, tool: CallerTool, names: dict[str, CallerTool]) -> To
 
 
 def function_name(group: str, name: str) -> str:
-    """The name of the function that stands for a tool of a group."""
     return f"{group}__{name}" if group else name
 
 
 def names_of(tools: list[Tool | BuiltInTool]) -> str:
-    """What a search for tools tells a model of another vendor, to which the tools are declared as
-    functions: the names of these."""
+    """What a search for tools tells a model that has them declared: their names."""
     functions = [each for tool in tools for each in getattr(tool, "functions", ()) or (tool,)]
     return msgspec.json.encode({"tools": [function.name for function in functions]}).decode()
 
@@ -172,14 +166,12 @@ def needs_whole(call: ToolCall, request: ChatRequest) -> bool:
 
 
 def call_prefix(call: ToolCall, request: ChatRequest) -> str:
-    """How the id of the item of a call begins."""
     kind = request.caller_tools.get(call.name, _FUNCTION).kind
     return {"custom": "ctc", "tool_search": "tsc"}.get(kind, "fc")
 
 
 def call_item(call: ToolCall, item_id: str, status: str, request: ChatRequest) -> Json:
-    """The item of a call, as the caller expects it of that tool. Raises WrongType for arguments
-    that are no object where they are needed."""
+    """As the caller expects it. Raises WrongType for arguments that must be an object."""
     tool = request.caller_tools.get(call.name, _FUNCTION)
     complete = status == "completed"
     head: Json = {"id": item_id, "call_id": call.id}
@@ -203,8 +195,7 @@ def call_item(call: ToolCall, item_id: str, status: str, request: ChatRequest) -
 
 
 def call_text(call: ToolCall) -> str:
-    """The text in the arguments of a call; all of them where the model has named it otherwise.
-    Raises WrongType for arguments that are no object."""
+    """All of the arguments where the model has named the text otherwise. Raises WrongType."""
     arguments = Members(arguments_object(call))
     try:
         text = arguments.text("input")
