@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby
 
+from engine.app.caller_usage import usage_of
 from engine.app.object_stages import object_stages
 from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
@@ -108,8 +109,13 @@ def head_stages(route: Route, parts: Parts) -> list[Stage]:
         shared.authenticate(route),
         *shared.bind_session(route),
         *shared.policies(route.guards.early),
-        shared.limit(route, Part.HEAD if by_model else Part.ALL),
+        *([shared.limit(route, Part.HEAD if by_model else Part.ALL)] if _takes(route) else []),
     ]
+
+
+def _takes(route: Route) -> bool:
+    """Whether requests take from limits."""
+    return route.answer is None or not route.answer.is_free
 
 
 def outer_stages(parts: Parts) -> list[Stage]:
@@ -252,6 +258,7 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
             parts.services.clock,
             session_routes(parts.plan.routes, route.dialects[-1]),
             socket,
+            once("usage", (), partial(usage_of, parts)),
         )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
