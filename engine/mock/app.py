@@ -140,7 +140,9 @@ def _alternative(
     checks = checks_of(operation, "strict")
     is_public = {} in (specification.node(operation).get("security").value or ())
     enter = authenticate(operation.carriers, is_public, services)
-    validating = [*validate_parameters(checks), receive(checks), *validate_body(checks)]
+    validating = [*validate_parameters(checks)]
+    if not operation.first_message:  # else the session gets it
+        validating += [receive(checks), *validate_body(checks)]
     return Alternative(
         operation,
         unknown="pass",

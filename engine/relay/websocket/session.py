@@ -166,7 +166,7 @@ class Session:
 
     def _redacted(self, frame: Frame, source: Channel) -> Any:
         """The data of a frame, without credentials if the upstream may report an error in it."""
-        if self._redact is None or source is not self._upstream or frame.opcode is not TEXT:
+        if self._redact is None or source is not self._upstream:
             return frame.data
         data = bytes(frame.data)
         return self._redact(data) if b"error" in data else data

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from websockets.frames import CONT, TEXT, Frame
+from websockets.frames import CONT, Frame
 
 from engine.exchange.record import MessageCount
 from engine.values.usage import NO_USAGE, Usage
 
 ReadUsage = Callable[[bytes | bytearray], Usage | None]
-"""Returns the usage that a text message reports, or None. It is called for every message, so it
+"""Returns the usage that a message reports, or None. It is called for every message, so it
 searches before it parses."""
 
 MAX_JOINED = 256 * 1024
@@ -39,7 +39,7 @@ class TrafficReader:
             self._read(frame, self._read_usage)
 
     def _read(self, frame: Frame, read_usage: ReadUsage) -> None:
-        if frame.opcode is TEXT:
+        if frame.opcode is not CONT:  # Gemini sends its JSON as binary
             if frame.fin:
                 data = frame.data
                 self._add(read_usage(bytes(data) if isinstance(data, memoryview) else data))

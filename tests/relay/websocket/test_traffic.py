@@ -27,7 +27,7 @@ def tally(*frames, usage=None):
 def test_messages_and_bytes_are_counted():
     passed, _, texts = tally((TEXT, b"ab"), (BINARY, b"cde", False), (CONT, b"f", True))
     assert passed == MessageCount(2, 6)
-    assert texts == [b"ab"]
+    assert texts == [b"ab", b"cdef"]
 
 
 def test_a_text_in_fragments_is_put_together():
