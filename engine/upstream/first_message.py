@@ -10,6 +10,7 @@ refusal after the handshake is a close frame.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import gevent
 import orjson
@@ -46,18 +47,19 @@ def receive_first(dialect: Dialect, limits: SessionLimits, max_size: int, second
         upgrade = exchange.upgrade = _accept(exchange, dialect, limits)
         channel = upgrade.caller
         assert channel is not None
+        refuse = partial(_refuse, channel, exchange, dialect)
         try:
             data = _first_message(channel, limits, max_size, seconds)
             exchange.body_reader = ReceivedBody(Body(data), max_size)
             response = _with_body(exchange, following)
-            _refuse(channel, _error_of(response), exchange)
+            refuse(_error_of(response))
         except GatewayError as error:
-            _refuse(channel, error, exchange)
+            refuse(error)
         except GreenletExit as cause:
             if exchange.record.traffic is not None:  # its session has ended
                 raise
             ended = interruption(cause)
-            _refuse(channel, ended.error, exchange, ended.outcome)
+            refuse(ended.error, ended.outcome)
         raise AbortConnection(AbortReason.SESSION_ENDED)
 
     return stage
@@ -109,12 +111,19 @@ def _error_of(response: Response) -> GatewayError:
 
 
 def _refuse(
-    channel: Channel, error: GatewayError, exchange: Exchange, outcome: Outcome | None = None
+    channel: Channel,
+    exchange: Exchange,
+    dialect: Dialect,
+    error: GatewayError,
+    outcome: Outcome | None = None,
 ) -> None:
-    """Close the session with the message of an error, and record it."""
+    """Close the session with the message of an error, behind the dialect's error event if it has
+    one, and record it."""
     code = _CODES.get(error.status, 1008 if error.status < 500 else 1011)
     outcome = Outcome.of_status(error.status) if outcome is None else outcome
     exchange.record.end(error.status, outcome, error.code)
     exchange.record.traffic = Traffic(outcome=outcome, code=code)
+    if dialect.socket_error is not None:
+        channel.send_text(dialect.socket_error(error, exchange.request_id))
     channel.close(Close(code, error.message))
     channel.finish(_CLOSE_SECONDS)

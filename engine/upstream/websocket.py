@@ -57,6 +57,7 @@ def converse(
                 exchange.record.traffic,
                 error=_error_writer(exchange, dialect),
                 usage=dialect.socket_usage,
+                total=dialect.socket_total,
                 redact=upgrade.redact,
                 opening=upgrade.opening or _opening(exchange, dialect),
             )

@@ -17,7 +17,7 @@ def say(session, document):
 
 @pytest.fixture
 def session():
-    made = open_conversation("live", "", [])
+    made = open_conversation("gemini_live", "", [])
     assert say(made, {"setup": {"model": "models/m"}}) == [{"setupComplete": {"sessionId": "mock"}}]
     return made
 
