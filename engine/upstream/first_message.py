@@ -10,26 +10,24 @@ refusal after the handshake is a close frame.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 
 import gevent
 import orjson
 from gevent import GreenletExit
-from websockets.frames import Close
 
 from engine.dialects import Dialect
 from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interruption import interruption
 from engine.exchange.record import Outcome, Traffic
-from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.messages import Closed, Messages
 from engine.relay.websocket.session import SessionLimits
 from engine.upstream.caller_handshake import read_handshake
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
-_CLOSE_SECONDS = 2.0
 _MAX_ERROR = 65_536
 
 _CODES: Mapping[int, int] = {400: 1007, 413: 1009, 429: 1013, 503: 1013}
@@ -47,9 +45,10 @@ def receive_first(dialect: Dialect, limits: SessionLimits, max_size: int, second
         upgrade = exchange.upgrade = _accept(exchange, dialect, limits)
         channel = upgrade.caller
         assert channel is not None
-        refuse = partial(_refuse, channel, exchange, dialect)
+        messages = Messages(channel, limits.max_pings)
+        refuse = partial(_refuse, messages, exchange, dialect)
         try:
-            data = _first_message(channel, limits, max_size, seconds)
+            data = _first_message(messages, max_size, seconds)
             exchange.body_reader = ReceivedBody(Body(data), max_size)
             response = _with_body(exchange, following)
             refuse(_error_of(response))
@@ -79,12 +78,12 @@ def _accept(exchange: Exchange, dialect: Dialect, limits: SessionLimits) -> Upgr
     return upgrade
 
 
-def _first_message(channel: Channel, limits: SessionLimits, max_size: int, seconds: float) -> bytes:
+def _first_message(messages: Messages, max_size: int, seconds: float) -> bytes:
     """The first message. Raises GatewayError, and AbortConnection if the caller has left."""
     timeout = gevent.Timeout(seconds)
     try:
         with timeout:
-            message = Messages(channel, limits.max_pings).receive()
+            message = messages.receive()
     except gevent.Timeout as error:
         if error is not timeout:
             raise
@@ -111,7 +110,7 @@ def _error_of(response: Response) -> GatewayError:
 
 
 def _refuse(
-    channel: Channel,
+    messages: Messages,
     exchange: Exchange,
     dialect: Dialect,
     error: GatewayError,
@@ -124,6 +123,6 @@ def _refuse(
     exchange.record.end(error.status, outcome, error.code)
     exchange.record.traffic = Traffic(outcome=outcome, code=code)
     if dialect.socket_error is not None:
-        channel.send_text(dialect.socket_error(error, exchange.request_id))
-    channel.close(Close(code, error.message))
-    channel.finish(_CLOSE_SECONDS)
+        with suppress(Closed):
+            messages.send_text(dialect.socket_error(error, exchange.request_id))
+    messages.close(code, error.message)
