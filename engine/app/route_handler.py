@@ -32,6 +32,7 @@ from engine.transforms.compile import compile_all
 from engine.transforms.operation_edits import for_operation
 from engine.transforms.transform import Transform
 from engine.upstream import choose
+from engine.upstream.first_message import receive_first
 from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import fixed_targets
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
@@ -86,6 +87,7 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         return head_stages(route, parts)
     return [
         *head_stages(route, parts),
+        *_first_message_stages(route, parts),
         *shared.report(route),
         *shared.validate_parameters(checks),
         *shared.take_turn(parts.watcher.watch),
@@ -100,6 +102,16 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         *_mirror_stage(route, parts),
         *shared.end_turn(),
     ]
+
+
+def _first_message_stages(route: Route, parts: Parts) -> list[Stage]:
+    """Accepts a WebSocket whose first message is the body of the request."""
+    if route.websocket is None or not route.operation.first_message:
+        return []
+    dialect, limits = route.dialects[-1], session_limits(route.websocket)
+    server = parts.plan.config.server
+    build = partial(receive_first, dialect, limits, server.max_body, server.body_timeout)
+    return [parts.shared.once("first message", (dialect.name, limits), build)]
 
 
 def head_stages(route: Route, parts: Parts) -> list[Stage]:

@@ -19,7 +19,7 @@ class RequestedModel:
     received, None for nothing. `count_tokens` counts the input of a request by the model's own
     tokenizer, None without one. `rule` is the index of the rule under `when` of the model that has
     chosen the targets, None for none. `mirror` is where a copy of the request may go, None for
-    nowhere.
+    nowhere. `prefix` is what stands before the name in the request.
     """
 
     name: str = ""
@@ -31,6 +31,7 @@ class RequestedModel:
     count_tokens: Callable[[Any], int | None] | None = None
     rule: int | None = None
     mirror: Any = None
+    prefix: str = ""
 
 
 NO_MODEL = RequestedModel()

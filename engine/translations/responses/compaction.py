@@ -25,7 +25,7 @@ from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
 from engine.translations.responses import answer_writer
 from engine.translations.responses.answer_fields import PREFIX
-from engine.translations.responses.answer_writer import ended, response_head, write_answer
+from engine.translations.responses.answer_writer import ended, response_head
 from engine.translations.responses.stream_writer import Writer
 from engine.values.trees import Json
 
