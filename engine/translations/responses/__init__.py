@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.translations.neutral.content import CACHE_MARKS
 from engine.translations.neutral.language import Language, TokenCount
 from engine.translations.responses.answer_reader import read_answer
-from engine.translations.responses.compaction import response_writer, write_response
+from engine.translations.responses.compaction import write_answer, writer_for
 from engine.translations.responses.request_reader import read_request, without_seals
 from engine.translations.responses.request_shapes import FEATURES
 from engine.translations.responses.request_writer import write_request
@@ -21,9 +21,9 @@ LANGUAGE = Language(
     read_request=read_request,
     write_request=write_request,
     read_answer=read_answer,
-    write_answer=write_response,
+    write_answer=write_answer,
     stream_reader=Reader,
-    stream_writer=response_writer,
+    stream_writer=writer_for,
     compact_suffix="/responses/compact",
     text_arguments="all",
     read_error=read_error,

@@ -21,10 +21,11 @@ from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import Block, Text
 from engine.translations.neutral.events import BrokenAnswer, End, Finish, Start
-from engine.translations.neutral.language import RequestLine, StreamWriter
+from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
+from engine.translations.responses import answer_writer
 from engine.translations.responses.answer_fields import PREFIX
-from engine.translations.responses.answer_writer import ended, response_head, write_answer
+from engine.translations.responses.answer_writer import ended, response_head
 from engine.translations.responses.stream_writer import Writer
 from engine.values.trees import Json
 
@@ -80,6 +81,17 @@ def _user_message(text: str, index: int) -> Json:
     return {"id": f"msg_{index}", "type": "message", "role": "user", "content": content}
 
 
+def write_answer(answer: Answer, request: ChatRequest) -> bytes:
+    """An answer in one piece, of which a compaction is one."""
+    write = answer_writer.write_answer if request.compaction is None else write_compaction
+    return write(answer, request)
+
+
+def writer_for(request: ChatRequest) -> Writer:
+    """The writer of a stream, of which that of a compaction is one."""
+    return Writer(request) if request.compaction is None else CompactionWriter(request)
+
+
 def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
     """The answer in one piece: a response whose output is the item, or what `/responses/compact`
     answers. Raises BrokenAnswer without a summary."""
@@ -125,17 +137,6 @@ def _item(item_id: str, content: str) -> Json:
 
 def _item_id(identity: str) -> str:
     return f"cmp_{identity.removeprefix(PREFIX)}"
-
-
-def write_response(answer: Answer, request: ChatRequest) -> bytes:
-    """The answer in one piece to any request."""
-    write = write_answer if request.compaction is None else write_compaction
-    return write(answer, request)
-
-
-def response_writer(request: ChatRequest) -> StreamWriter:
-    """The writer of the streamed answer to any request."""
-    return Writer(request) if request.compaction is None else CompactionWriter(request)
 
 
 class CompactionWriter(Writer):
