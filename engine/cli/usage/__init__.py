@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import datetime
 from typing import Any
@@ -21,6 +22,7 @@ from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import (
     KINDS,
     MAX_GROUPS,
+    TAG,
     deleted_before,
     distinct_values,
     existing_ids,
@@ -39,10 +41,20 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
         raise click.BadParameter(str(error), ctx, param) from error
 
 
+class _Grouping(click.Choice[str]):
+    """One of some words, or the name of a tag, which becomes `tag:NAME`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in self.choices or not re.fullmatch("[a-z][a-z0-9_]{0,31}", str(value)):
+            return super().convert(value, param, ctx)
+        return f"{TAG}{value}"
+
+
 @click.command()
 @click.option(
-    "--by", type=click.Choice(KINDS), default="token", show_default=True,
-    help="Group by. `model` is the requested name, `served` the name sent to the upstream, `price` "
+    "--by", type=_Grouping(KINDS), default="token", show_default=True,
+    help="Group by, or by the name of a tag (`tags` of the config). `model` is the requested "
+    "name, `served` the name sent to the upstream, `price` "
     "the source of the price, `client` the program of the caller, `session` what that calls its "
     "session, `via` is mcp for tools that were called.",
 )  # fmt: skip
@@ -106,10 +118,13 @@ def command(
         return
     selection = _selection(time.time(), **options)
     location = location_of(config, database_url)
+    _check_tag(by, location)
     time_zone = ZoneInfo(options["time_zone"])
     with database_at(location) as database:
         rows = totals(database, by, selection, time_zone, most)
-        report = UsageReport(by, selection, rows, _unshipped(database, location), time_zone)
+        report = UsageReport(
+            by.removeprefix(TAG), selection, rows, _unshipped(database, location), time_zone
+        )
         if (deleted := deleted_before(database)) > max(selection.since, 0.0):
             deleted_text = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
             click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
@@ -119,6 +134,15 @@ def command(
     if report.unshipped:
         count = format_count(report.unshipped, "row")
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
+
+
+def _check_tag(by: str, location: DatabaseLocation) -> None:
+    """Refuse a grouping that is neither a word of the command nor a tag of the config."""
+    name = by.removeprefix(TAG)
+    if by != name and location.tags is not None and name not in location.tags:
+        hint = did_you_mean(name, [*KINDS, *location.tags])
+        message = f"'{name}' is neither a grouping nor one of `tags`: {hint}"
+        raise click.BadParameter(message, param_hint="--by")
 
 
 def _selection(

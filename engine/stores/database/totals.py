@@ -26,6 +26,7 @@ from engine.stores.database.sums import (
     sums_by_quarter,
     values_of,
 )
+from engine.values.tags import tag_in
 from engine.values.usage import NO_USAGE, Usage
 
 _TIMEOUT = 120
@@ -48,6 +49,11 @@ ROW_KINDS = {
 }
 """The groupings that the sums do not have, most because callers choose the names, and the columns
 of the rows by which they group. Two tokens that name the same session have two sessions."""
+
+TAG = "tag:"
+"""What the grouping by a tag begins with; its name follows."""
+_MAX_COMBINATIONS = 100_000
+"""The combinations of tags that are read; the others are summed."""
 
 MAX_GROUPS = 1000
 """Totals by one of `ROW_KINDS` that are listed; the others are summed."""
@@ -109,12 +115,14 @@ def totals(
     time_zone: tzinfo = UTC,
     most: int = MAX_GROUPS,
 ) -> list[Total]:
-    """One total for each value of `by` (one of KINDS): days in order, others by the number of
-    requests. Days are those of `time_zone`. Of `ROW_KINDS`, the `most` with the most requests and
-    the total of all `OTHERS`, which is the last. Raises DatabaseError.
+    """One total for each value of `by` (one of KINDS, or TAG and a name): days in order, others by
+    the number of requests. Days are those of `time_zone`. Of `ROW_KINDS`, the `most` with the most
+    requests and the total of all `OTHERS`, which is the last. Raises DatabaseError.
     """
     if by == "day":
         read = partial(_by_day, where=where, time_zone=time_zone)
+    elif by.startswith(TAG):
+        read = partial(_by_tag, name=by.removeprefix(TAG), where=where)
     elif by in ROW_KINDS:
         read = partial(_by_rows, by=by, where=where, most=most)
     else:
@@ -160,6 +168,16 @@ def _by_rows(connection: Connection, by: str, where: UsageFilter, most: int) -> 
     rows, remainder = rows_by(connection, columns, where, most)
     return [
         *(_of_group(by, row[: len(columns)], row[len(columns) :]) for row in rows),
+        *(_total(OTHERS, row[0], row[1:]) for row in remainder),
+    ]
+
+
+def _by_tag(connection: Connection, name: str, where: UsageFilter) -> list[Total]:
+    """A total for each combination of tags, with the value of one of them as its key: those with
+    the same are added. Every row of the range is read."""
+    rows, remainder = rows_by(connection, ("tags",), where, _MAX_COMBINATIONS)
+    return [
+        *(_total(tag_in(row[0], name), row[1], row[4:]) for row in rows),
         *(_total(OTHERS, row[0], row[1:]) for row in remainder),
     ]
 
