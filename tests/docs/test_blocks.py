@@ -59,6 +59,8 @@ ELSEWHERE = {
         "docs/reference/translation.md",
         "The conversation above",
     ): "tests/translations/responses/test_compaction.py",
+    ("docs/how-to/guard.md", '{"id"'): "tests/guardrails/test_contract.py",
+    ("docs/how-to/guard.md", '{"action"'): "tests/guardrails/test_contract.py",
     ("docs/how-to/objects.md", "objects: {key: ["): "tests/e2e/test_objects.py",
     ("docs/how-to/objects.md", "routes:"): "tests/e2e/test_stored_responses.py",
     ("docs/how-to/objects.md", "objects:\n"): "tests/e2e/test_stored_responses.py",

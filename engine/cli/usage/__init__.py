@@ -56,7 +56,7 @@ class _Grouping(click.Choice[str]):
     help="Group by, or by the name of a tag (`tags` of the config). `model` is the requested "
     "name, `served` the name sent to the upstream, `price` "
     "the source of the price, `client` the program of the caller, `session` what that calls its "
-    "session, `via` is mcp for tools that were called.",
+    "session, `via` is mcp for tools that were called, mirror for copies.",
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,
@@ -73,7 +73,7 @@ class _Grouping(click.Choice[str]):
 @click.option("--client", default="", metavar="NAME", help="Only this program.")
 @click.option("--session", default="", metavar="ID", help="Only this session.")
 @click.option(
-    "--via", type=click.Choice(["mcp"]), callback=lambda ctx, param, name: name or "",
+    "--via", type=click.Choice(["mcp", "mirror"]), callback=lambda ctx, param, name: name or "",
     help="Only calls of tools.",
 )  # fmt: skip
 @click.option(
