@@ -12,6 +12,7 @@ import click
 
 from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.output_format import format_option
+from engine.cli.usage.focus import print_focus
 from engine.cli.usage.left import show_left
 from engine.cli.usage.report import UsageReport, print_csv, print_json, print_table
 from engine.config.config_files import ConfigFiles
@@ -23,6 +24,7 @@ from engine.stores.database.totals import (
     KINDS,
     MAX_GROUPS,
     TAG,
+    charges,
     deleted_before,
     distinct_values,
     existing_ids,
@@ -85,7 +87,11 @@ class _Grouping(click.Choice[str]):
     help="What is left of every limit now, those near their end first. Of the other options only "
     "--token and --format apply.",
 )  # fmt: skip
-@format_option(("text", "json", "csv"), "text for people; json and csv for programs.")
+@format_option(
+    ("text", "json", "csv", "focus"),
+    "text for people; json and csv for programs; focus is CSV with the columns of FOCUS 1.2, for "
+    "each day, token, model and upstream.",
+)
 @database_options
 def command(
     config: ConfigFiles,
@@ -113,6 +119,8 @@ def command(
     For a spreadsheet:       modelway usage --by model --since 90d --format csv
     What is left of limits:  modelway usage --left
     """
+    if left and output_format == "focus":
+        raise click.UsageError("--left is no report of costs: use another --format")
     if left:
         show_left(config, database_url, options["token"], output_format)
         return
@@ -120,6 +128,10 @@ def command(
     location = location_of(config, database_url)
     _check_tag(by, location)
     time_zone = ZoneInfo(options["time_zone"])
+    if output_format == "focus":
+        with database_at(location) as database:
+            print_focus(charges(database, selection))
+        return
     with database_at(location) as database:
         rows = totals(database, by, selection, time_zone, most)
         report = UsageReport(

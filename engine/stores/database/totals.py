@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, select
@@ -54,6 +54,8 @@ TAG = "tag:"
 """What the grouping by a tag begins with; its name follows."""
 _MAX_COMBINATIONS = 100_000
 """The combinations of tags that are read; the others are summed."""
+
+_CHARGED = ("token", "team", "model_served", "upstream", "tags")
 
 MAX_GROUPS = 1000
 """Totals by one of `ROW_KINDS` that are listed; the others are summed."""
@@ -108,6 +110,20 @@ class Total:
         )
 
 
+class Charge(NamedTuple):
+    """The `total` of a day, which begins at `day` (Unix seconds), of one token of a team, for one
+    model as its upstream names it, with the same `tags`, in one `currency`."""
+
+    day: int
+    token: str
+    team: str
+    model: str
+    upstream: str
+    tags: str
+    currency: str
+    total: Total
+
+
 def totals(
     database: Database,
     by: str,
@@ -135,6 +151,23 @@ def totals(
     if by == "day":
         return sorted(used, key=lambda total: total.key)
     return sorted(used, key=lambda t: (t.key == OTHERS, -t.requests, t.key, t.token, t.client))
+
+
+def charges(database: Database, where: UsageFilter) -> Iterator[Charge]:
+    """What each token used of each model at each upstream, by days of UTC. Every row of the range
+    is read, a day at a time. Raises DatabaseError."""
+    day = int(where.since) // DAY * DAY
+    while day < where.until:
+        part = replace(where, since=max(where.since, day), until=min(where.until, day + DAY))
+        read = partial(rows_by, columns=_CHARGED, where=part, most=_MAX_COMBINATIONS)
+        rows, remainder = database.read_consistently(read, timeout=_TIMEOUT)
+        for row in rows:
+            names, currency, sums = row[: len(_CHARGED)], row[len(_CHARGED)], row[8:]
+            yield Charge._make((day, *names, currency, _total("", currency, sums)))
+        for row in remainder:
+            names = (OTHERS, OTHERS, OTHERS, OTHERS, "")
+            yield Charge._make((day, *names, row[0], _total(OTHERS, row[0], row[1:])))
+        day += DAY
 
 
 def distinct_values(database: Database, by: str, where: UsageFilter) -> list[str]:
