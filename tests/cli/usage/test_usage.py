@@ -253,7 +253,7 @@ BAD = [
     (["--time-zone", "Europe/Wien"], "'Europe/Wien' is not a time zone like Europe/Vienna"),
     (["--since", "1d", "--until", "2d"], "'1d' is not before 2d"),
     (["--since", "9999-01-01"], "'9999-01-01' is not before now"),
-    (["--by", "week"], "'week' is not one of"),
+    (["--by", "week"], "'week' is neither a grouping nor one of"),
     (["--format", "xml"], "'xml' is not one of"),
 ]
 
