@@ -98,7 +98,7 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         *map(shared.in_parts, object_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
-        *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
+        *([shared.limit(route, Part.BODY)] if _takes_by_body(route) else []),
         *_mirror_stage(route, parts),
         *shared.end_turn(),
     ]
@@ -123,6 +123,11 @@ def head_stages(route: Route, parts: Parts) -> list[Stage]:
         *shared.policies(route.guards.early),
         *([shared.limit(route, Part.HEAD if by_model else Part.ALL)] if _takes(route) else []),
     ]
+
+
+def _takes_by_body(route: Route) -> bool:
+    """Whether requests take from limits by a member of the body, on a route without models."""
+    return route.guards.counts_by_body and route.model is None and _takes(route)
 
 
 def _takes(route: Route) -> bool:

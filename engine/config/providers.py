@@ -20,7 +20,7 @@ from engine.values.trees import Json, Section
 from engine.values.wildcard import matches
 
 CHAT = ("chat",)
-MAX_AGE = 90
+MAX_AGE = 120
 """Days after which the prices and models of a provider are old."""
 _SUFFIX = ".yaml"
 _HOST = re.compile(r"^  url: \"?https?://([^/\":]+)", re.MULTILINE)

@@ -348,6 +348,8 @@ CHANGES = [
     ("tokens.0.warn_at", None, ["80%"]),
     ("webhooks.x.secret", "whsec_" + "b2xk" * 8, ["whsec_" + "bmV3" * 8]),
     ("webhooks.x.timeout", None, "5s"),
+    ("tags", None, {"project": "$request.body#/metadata/project"}),
+    ("tags", {"a": {"header": "x", "trusted": ["b"]}}, {"a": {"header": "x", "trusted": ["*"]}}),
     ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""
