@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from engine.callers.batch_lookup import Batches
 from engine.callers.time_limit import within
-from engine.exchange.services import ResponseStore
+from engine.exchange.services import ResponseStore, UsageSums
 from engine.process.channel import Channel, Stream
 from engine.process.messages import receive_message, send_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError
@@ -30,13 +30,15 @@ Callers = Mapping[str, Caller | ValueError]
 
 LOOKUP_SECONDS = 2.0
 """The timeout of a query in the recorder: less than that of a cache, which then has the reason."""
+SUMS_SECONDS = 5.0
+"""The timeout of sums of the ledger, for which the caller waits."""
 PING_SECONDS = 1.0
 PING_MARGIN = 0.5
 """Seconds that a worker waits longer for the answer to a ping than the recorder for the ping."""
 _PING: tuple[str, ...] = ()
-_RESPONSES = "responses"
-"""The first word of a question about stored responses; a name of ResponseStore and its arguments
-follow."""
+_RESPONSES, _SUMS = "responses", "sums"
+"""The first words of questions about stored responses, which a name of ResponseStore and its
+arguments follow, and about the sums of the ledger, which their arguments follow."""
 """The question whether the database answers; any other consists of digests."""
 
 
@@ -46,6 +48,8 @@ class Records(Protocol):
 
     @property
     def responses(self) -> ResponseStore: ...
+    @property
+    def sums(self) -> UsageSums: ...
     def look_up(self, digests: Sequence[str]) -> Callers: ...
     def ping(self) -> str: ...
     def close(self) -> None: ...
@@ -61,6 +65,10 @@ class RemoteRecords:
     @property
     def responses(self) -> ResponseStore:
         return _RemoteResponses(lambda *words: self._ask((_RESPONSES, *words)))
+
+    @property
+    def sums(self) -> UsageSums:
+        return _RemoteSums(lambda *words: self._ask((_SUMS, *words)))
 
     def look_up(self, digests: Sequence[str]) -> Callers:
         """Wait for the recorder's answer. Raises DatabaseError."""
@@ -129,6 +137,17 @@ class _RemoteResponses:
         self._ask("remove", key)
 
 
+class _RemoteSums:
+    """The sums of the ledger as a worker reaches them."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def sums(self, token: str, team: str, since: float, until: float) -> dict[str, Any]:
+        sums: dict[str, Any] = self._ask(token, team, since, until)
+        return sums
+
+
 class RecordService:
     """The recorder's side: answers the questions of all workers, those of the same moment with one
     query."""
@@ -136,6 +155,7 @@ class RecordService:
     def __init__(self, records: Records) -> None:
         look_up: Callable[[Sequence[str]], Callers] = records.look_up
         self._ping, self._responses = records.ping, records.responses
+        self._sums = records.sums
         self._batches: Batches[Caller | ValueError] = Batches(
             lambda digests: within(LOOKUP_SECONDS, partial(look_up, digests))
         )
@@ -154,6 +174,8 @@ class RecordService:
             if question[:1] == (_RESPONSES,):
                 _, name, *arguments = question
                 return within(LOOKUP_SECONDS, partial(getattr(self._responses, name), *arguments))
+            if question[:1] == (_SUMS,):
+                return within(SUMS_SECONDS, partial(self._sums.sums, *question[1:]))
             return self._look_up(question) if question != _PING else self._ping()
         except DatabaseError as error:
             return error

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Observer
@@ -79,6 +79,14 @@ class ResponseStore(Protocol):
 
     def remove(self, key: bytes, /) -> None:
         """Forget the value of a key."""
+        ...
+
+
+class UsageSums(Protocol):
+    """The sums of the ledger (`stores.database.caller_sums`, in the recorder)."""
+
+    def sums(self, token: str, team: str, since: float, until: float, /) -> dict[str, Any]:
+        """`days` and `models` of a token or a team. Raises DatabaseError."""
         ...
 
 
@@ -173,7 +181,7 @@ class Services:
     `client_secrets` seals and opens client secrets, None without keys. `guard_calls` asks the
     webhooks of guards.
 
-    `responses` keeps stored responses, None without a database.
+    `responses` keeps stored responses, and `usage_sums` reads the ledger, None without a database.
 
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
@@ -194,6 +202,7 @@ class Services:
     monotonic: Callable[[], float] = time.monotonic
     dice: Callable[[], float] = random.random
     responses: ResponseStore | None = None
+    usage_sums: UsageSums | None = None
     counters: Counters | None = None
     warn: Warn = field(default=lambda warning: None)
     allow_uncounted: bool = True

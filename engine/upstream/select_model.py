@@ -68,6 +68,8 @@ class SelectModel:
         exchange.record.requested_entry = served.name
         if served.count_tokens is not None:
             model.count_tokens = served.count_tokens
+        if served.mirror is not None:
+            model.mirror = served.mirror
         if served.rules:
             served = self._by_rule(served, exchange)
         if served.choices and served.may_choose(exchange):
