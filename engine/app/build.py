@@ -23,8 +23,8 @@ from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder
 from engine.edge.host_router import HostRouter
 from engine.edge.inside_call import InsideCalls
-from engine.edge.resource import Choose, Resource, link_overlaps
-from engine.edge.router import Application, Router, Routes, application
+from engine.edge.resource import Choose, Resource, Routes, link_overlaps
+from engine.edge.router import Application, Router, application
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route, routes_at

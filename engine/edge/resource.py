@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl
+
+import falcon
 
 from engine.dialects import Dialect
 from engine.edge.endpoint import Responder, dialect_of
@@ -179,3 +181,11 @@ Choose = Callable[[Sequence[Candidate]], Responder]
 def first_responder(candidates: Sequence[Candidate]) -> Responder:
     """The responder of the first candidate."""
     return candidates[0].resource.responder()
+
+
+class Routes(Protocol):
+    """What an application needs of its router, which may consist of several."""
+
+    def add_route(self, uri_template: str, resource: Resource, **options: Any) -> None: ...
+    def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]: ...
+    def candidate(self, operation: str, method: str, path: str, query: str) -> Candidate | None: ...

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import falcon
 
 from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
-from engine.edge.resource import Candidate, Choose, Resource, first_responder
+from engine.edge.resource import Candidate, Choose, Resource, Routes, first_responder
 from engine.edge.unmatched import MAX_SHOWN, fail, miss, refuse_address, unsafe_address
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
@@ -184,14 +184,6 @@ class Router:
         params["path"] = template  # not the text of the request, which would stay as well
         self._plain[template, method] = entry = resource, methods, params, template
         return entry
-
-
-class Routes(Protocol):
-    """What an application needs of its router, which may consist of several."""
-
-    def add_route(self, uri_template: str, resource: Resource, **options: Any) -> None: ...
-    def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]: ...
-    def candidate(self, operation: str, method: str, path: str, query: str) -> Candidate | None: ...
 
 
 class BareRequest(falcon.Request):

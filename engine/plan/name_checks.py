@@ -29,8 +29,7 @@ from engine.upstream.conditions.compile import compile_conditions
 from engine.values.discovery import HINT, Plugins
 from engine.values.wildcard import matches
 
-_DESTINATIONS = ("model", "to", "answer", "respond")
-"""The keys of a route that say where its requests go."""
+_DESTINATIONS = ("model", "to", "answer", "respond")  # of a route
 
 
 def check_names(config: Config, findings: Findings) -> None:
