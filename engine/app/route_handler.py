@@ -8,6 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 
+from engine.app.object_stages import id_stages, open_stages
 from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
@@ -18,18 +19,12 @@ from engine.edge.answers.own_answer import AnswerSources, SessionRoute
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
-from engine.objects.facts import ObjectFacts
-from engine.objects.id_opener import IdOpener
-from engine.objects.request_ids import RequestIds
-from engine.objects.stored_responses import KIND
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
 from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
 from engine.spec.model_locations import ModelLocations
-from engine.stages.open_ids import open_ids
-from engine.stages.stored_responses import continue_response, serve_stored_response
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
 from engine.transforms.compile import compile_all
@@ -180,38 +175,17 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
 
 
 def _id_stages(route: Route, parts: Parts) -> list[Stage]:
-    """Opens the sealed ids of requests, behind all policies."""
-    facts, opener = route.objects, parts.opener
-    if facts is None or opener is None:
-        return []
-    operation, locations = route.operation, _models(route)
-    owner, dialect = parts.plan.config.objects.owner, route.dialects[-1]
-
-    def build() -> Stage:
-        parse = partial(operation.bodies.parse, strict=False)
-        ids = RequestIds(facts, opener, parse, dialect.json_name)
-        return open_ids(ids, owner, locations)
-
-    ids = parts.shared.once("ids", (facts, operation.bodies, locations, dialect.name), build)
-    return [*_turn_stages(facts, opener, locations, parts), ids]
+    """Judges batches and opens the sealed ids of requests, behind all policies."""
+    return id_stages(route, parts, _models(route), partial(judging_stages, parts=parts))
 
 
-def _turn_stages(
-    facts: ObjectFacts, opener: IdOpener, locations: ModelLocations | None, parts: Parts
-) -> list[Stage]:
-    """Reads and continues the responses that the records keep."""
-    responses, owner, turns = parts.responses, parts.plan.config.objects.owner, facts.turns
-    if responses is None or not turns:
-        return []
-    if turns in ("create", "continue"):
-        keeps = turns == "create"
-        build: Callable[[], Stage] = partial(
-            continue_response, responses, opener, owner, locations, keeps=keeps
-        )
-        return [parts.shared.once("continue", (locations, keeps), build)]
-    variable = next(p.steps[0] for p in facts.names if p.location == "path" and p.kind == KIND)
-    build = partial(serve_stored_response, responses, opener, owner, turns, variable)
-    return [parts.shared.once("stored", (turns, variable), build)]
+def judging_stages(route: Route, parts: Parts) -> tuple[list[Stage], list[Stage], list[Stage]]:
+    """The stages that judge a request of a batch, whose caller is known and which is sent nowhere
+    by itself: those before its schema, the schema, and those behind it."""
+    checks, shared, guards = _checks(route), parts.shared, route.guards
+    before = [*_receiving_stages(route, checks, parts), *shared.policies(guards.models)]
+    behind = [*_written_stages(route, parts), *open_stages(route, parts, _models(route))]
+    return [*shared.policies(guards.early), *before], shared.validate_body(checks), behind
 
 
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:

@@ -90,16 +90,7 @@ class RequestIds:
         value = self._vendor_value(unquote(raw), place, exchange, opened)
         if value is None:
             return
-        coded = quote(value, safe="/" if "/" in raw else "")
-        growth = len(coded) - (end - start)
-        exchange.path = exchange.path[:start] + coded + exchange.path[end:]
-        exchange.variables = {
-            each: (
-                first + growth if first >= end else first,
-                last + growth if last >= end else last,
-            )
-            for each, (first, last) in exchange.variables.items()
-        }
+        exchange.replace_variable(name, quote(value, safe="/" if "/" in raw else ""))
 
     def _open_query(self, exchange: Exchange, opened: OpenedIds) -> None:
         segments = []

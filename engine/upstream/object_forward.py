@@ -55,6 +55,11 @@ class ObjectForward(Forward):
         opened = exchange.objects
         if opened is not None and opened.holder is not None:
             set_targets(exchange, self.targets_at(opened.holder, opened.kind, exchange))
+        elif opened is not None and opened.batch is not None:
+            names = opened.batch.upstreams
+            set_targets(
+                exchange, [t for t in self.all_targets(exchange) if t.upstream.name in names]
+            )
         return super().__call__(exchange)
 
     def all_targets(self, exchange: Exchange) -> Sequence[Target]:
