@@ -54,7 +54,7 @@ ELSEWHERE = {
         _TO_GATEWAY + "export AIDER",
     ): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "cn --config"): "tests/e2e/test_agents_page.py",
-    ("docs/how-to/batches.md", "include:"): "tests/e2e/test_batches.py",
+    ("docs/how-to/batches.md", "objects:"): "tests/e2e/test_batches.py",
     ("docs/how-to/batches.md", "The batch was not"): "tests/objects/test_batch_requests.py",
     ("docs/how-to/objects.md", "objects: {key: ["): "tests/e2e/test_objects.py",
     ("docs/how-to/objects.md", "routes:"): "tests/e2e/test_stored_responses.py",
