@@ -61,9 +61,10 @@ EDGES = {
     "redis": ("stores.counters.redis",),
     "hiredis": ("stores.counters.redis.connection",),
     "dns": ("upstream.addresses.dns_lookup",),
-    "opentelemetry": ("telemetry.tracing.otlp",),
+    "opentelemetry": ("telemetry.tracing.otlp", "telemetry.metrics.otlp"),
     "google": ("telemetry.tracing.otlp", "credentials.fetchers"),
     "prometheus_client": (
+        "telemetry.metrics.otlp",
         "telemetry.metrics.storage.metric_file",
         "telemetry.metrics.storage.page",
         "telemetry.metrics.storage.tables",

@@ -1,7 +1,10 @@
 """The parts of the gate that take minutes, side by side where one leaves processors idle.
 
-`tox` calls `python -m tools.gate`; arguments go to pytest. Types, counts and audit run one after
-the other beside the tests, which begin once the types are right: an error ends the gate early.
+`tox` calls `python -m tools.gate`; with arguments, pytest runs these tests alone. Tests begin once
+the types are right: an error ends the gate early. Then there are two runs of pytest: that of the
+tests which mostly wait, for processes and timeouts, has more workers than there are processors, and
+beside it that of the tests which compute uses what it leaves. Each worker imports only the tests of
+its run. Counts and audit come when the second has ended.
 
 Tests of an empty checkout are compiled before pytest starts its workers: each of them would do it
 for itself, at the same time, which takes a third of a minute of each.
@@ -22,21 +25,36 @@ PYTEST = (*_PYTHON, "pytest")
 FIRST = (*_PYTHON, "mypy")
 BESIDE = ((*_PYTHON, "benchmarks.counts"), (*_PYTHON, "tools.audit"))
 TESTS = Path("tests")
+WAITING = ("tests/e2e", "tests/deploy", "tests/docs", "tests/stores", "tests/trials")
+"""The folders whose tests wait more than they compute."""
+
+_STEAL = ("--dist", "worksteal")
+_PORTS = "MODELWAY_TEST_PORTS"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run everything. Returns the exit status: 1 unless all parts succeed."""
-    checks = Checks(FIRST, BESIDE)
+    tests, beside = runs(arguments)
+    checks = Checks(FIRST, [*beside, *BESIDE])
     checks.start()
-    if not arguments and not are_compiled(TESTS):
+    if beside and not are_compiled(TESTS):
         subprocess.run([*PYTEST, "--collect-only", "-qq"], capture_output=True, check=False)
     success = checks.passes_first()
     if success:
-        tests = [*PYTEST, "-n", "4", "--dist", "worksteal", *arguments]
         success = subprocess.run(tests, check=False).returncode == 0
     checks.join()
     print(checks.report(), flush=True)
     return 0 if success and not checks.failures else 1
+
+
+def runs(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The run of pytest whose output is shown as it comes, and those beside it."""
+    if arguments:
+        return [*PYTEST, "-n", "4", *_STEAL, *arguments], []
+    others = [f"--ignore={folder}" for folder in WAITING]
+    ports = ("env", f"{_PORTS}=8")  # others than those of the workers of the first run
+    computing = [*ports, *PYTEST, "-q", "-n", "2", *_STEAL, *others]
+    return [*PYTEST, "-n", "5", *_STEAL, *WAITING], [computing]
 
 
 class Checks(Thread):
@@ -68,7 +86,7 @@ class Checks(Thread):
         return "\n".join([*self._output, *(f"failed: {name}" for name in self.failures)])
 
     def _call(self, command: Sequence[str]) -> None:
-        name = " ".join(command[-2:])
+        name = _name(command)
         try:
             result = subprocess.run(
                 command,
@@ -85,6 +103,11 @@ class Checks(Thread):
         self._output.append(f"{name}\n{result.stdout.rstrip()}")
         if result.returncode != 0:
             self.failures.append(name)
+
+
+def _name(command: Sequence[str]) -> str:
+    """The module that a command runs, as it is written behind `python -m`."""
+    return command[command.index("-m") + 1] if "-m" in command else " ".join(command[-2:])
 
 
 def are_compiled(tests: Path) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from engine.app.plan_needs import limited_claims
+from engine.app.plan_needs import carried_claims
 from engine.callers.jwt.bearers import Bearers
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
@@ -38,7 +38,7 @@ def bearers_of(plan: Plan, clock: Callable[[], float]) -> Bearers | None:
         if source not in key_sets:
             key_sets[source] = KeySet(issuer.issuer, partial(load_keys, issuer))
     sets = [key_sets[i.issuer, i.discovery, i.jwks, i.jwks_file] for i in config.jwt]
-    claims = limited_claims(plan)
+    claims = carried_claims(plan)
     return Bearers(config.jwt, sets, config.currency, clock, teams=config.teams, claims=claims)
 
 

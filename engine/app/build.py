@@ -12,7 +12,6 @@ from functools import partial
 
 from engine.app.alternative_responders import AlternativeResponders
 from engine.app.machine_stores import open_shared
-from engine.app.mcp_servers import add_servers
 from engine.app.own_pages import OwnPages
 from engine.app.preload import preload_models
 from engine.app.route_handler import outer_stages, responder_of
@@ -78,7 +77,7 @@ def build(
     )
     inside.app = app
     _add_routes(app, plan, parts)
-    add_servers(app, plan, parts)
+    _add_mcp_servers(app, plan, parts)
     _add_console(app, pages, shown or plan, parts.services)
     pages.add_listener(app)
     _connect_to_server(app, parts)
@@ -96,6 +95,15 @@ def _add_routes(app: Application, plan: Plan, parts: Parts) -> None:
         tried = not parts.services.background and number < MAX_MADE
         resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
     link_overlaps(resources)
+
+
+def _add_mcp_servers(app: Application, plan: Plan, parts: Parts) -> None:
+    if plan.config.mcp:
+        from engine.app.mcp_servers import (
+            add_servers,
+        )  # with all of `tools`, which few configs need
+
+        add_servers(app, plan, parts)
 
 
 def _add_console(app: Application, pages: OwnPages, plan: Plan, services: Services) -> None:

@@ -8,6 +8,7 @@ from engine import policies
 from engine.config.routes import Policy
 from engine.plan.route import Plan
 from engine.upstream import choose
+from engine.upstream.conditions.compile import claims_of
 
 
 def is_metered(plan: Plan) -> bool:
@@ -17,7 +18,7 @@ def is_metered(plan: Plan) -> bool:
     has_log = telemetry.access_log.format != "off"
     traces = telemetry.traces is not None
     is_recorded = has_log or bool(telemetry.metrics) or traces
-    choices = [model.choose for model in config.models.values()]
+    choices = [choice for model in config.models.values() for choice in model.choices]
     choices += [route.choose for route in plan.routes]
     by_time = any(choose.kind_of(choice).by_time for choice in choices)
     return is_recorded or by_time or is_limited(plan)
@@ -36,15 +37,19 @@ def is_limited(plan: Plan) -> bool:
 def is_bounded(plan: Plan) -> bool:
     """Whether an upstream or a target has a bound of requests at one time."""
     config = plan.config
-    lists = [model.to for model in config.models.values()] + [route.to for route in plan.routes]
+    lists = [model.targets for model in config.models.values()] + [
+        route.to for route in plan.routes
+    ]
     bounds = [upstream.max_in_flight for upstream in config.upstreams.values()]
     bounds += [target.max_in_flight for targets in lists for target in targets]
     return any(bound is not None for bound in bounds)
 
 
-def limited_claims(plan: Plan) -> set[str]:
-    """The places of the claims by which limits count."""
-    return policies.claims_of(_policies(plan))
+def carried_claims(plan: Plan) -> set[str]:
+    """The places of the claims that are read of callers: by limits, and by rules of models."""
+    rules = [rule for model in plan.config.models.values() for rule in model.when]
+    by_rules = (claims_of(rule.conditions) for rule in rules)
+    return policies.claims_of(_policies(plan)).union(*by_rules)
 
 
 def _policies(plan: Plan) -> Iterator[Policy]:

@@ -12,6 +12,8 @@ from engine.upstream.client.tls import read_authorities
 
 _METRICS = "engine.telemetry.metrics.recorder"
 _COUNTERS = "engine.stores.counters.memory"
+_MCP = "engine.app.mcp_servers"
+_SEALED_IDS = "engine.objects.id_cipher"
 
 
 def preload(plan: Plan) -> None:
@@ -23,6 +25,10 @@ def preload(plan: Plan) -> None:
         import_module(_METRICS)
     if is_limited(plan) and config.stores.counters == "memory":
         import_module(_COUNTERS)
+    if config.mcp:
+        import_module(_MCP)
+    if config.objects.ring:
+        import_module(_SEALED_IDS)
     if any(upstream.url.startswith("https:") for upstream in config.upstreams.values()):
         read_authorities()
     preload_models(config)
@@ -30,5 +36,5 @@ def preload(plan: Plan) -> None:
 
 def preload_models(config: Config) -> None:
     """Read what the models of the config's targets accept."""
-    targets = (target for model in config.models.values() for target in model.to)
+    targets = (target for model in config.models.values() for target in model.targets)
     translations.preload({config.upstreams[target.upstream].dialect for target in targets})

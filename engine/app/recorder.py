@@ -1,5 +1,5 @@
 """The recorder: a process beside the workers that does what is no request's work and uses the
-database. It ships the journal, computes sums, deletes old rows and looks up tokens.
+database. It ships the journal, computes sums, deletes old rows, looks up tokens and calls webhooks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pathlib import Path
 import gevent
 
 from engine.app.database import DatabaseRecords, open_shipper
-from engine.app.telemetry import recorder_telemetry
+from engine.app.telemetry import WorkerTelemetry, recorder_telemetry
+from engine.app.webhooks import start_deliveries
 from engine.callers.records import RecordService
 from engine.config.config import Config
 from engine.exchange.services import Services
@@ -39,19 +40,26 @@ def _remove_expired(records: DatabaseRecords, wait: float) -> float:
 def record(config: Config, folder: Path | None, channel: Channel) -> None:
     """Serve the workers behind a channel until none is left; then ship the rest. To be called in
     the recorder's process, after the fork. `folder` is that of the metrics, None without."""
-    url = config.stores.records
-    assert url is not None
     telemetry = recorder_telemetry(config, folder)
     with closing(Services(closing=telemetry.closing)):
-        shipper = open_shipper(config, url, telemetry)
-        telemetry.collectors.append(ledger_collector(shipper=shipper))
-        records = DatabaseRecords(config, url)
-        telemetry.closing.append(records.close)
-        shipper.start()
-        upkeep = PeriodicTask(partial(_remove_expired, records), _UPKEEP_SECONDS)
-        telemetry.closing.append(lambda: upkeep.stop(1.0))
-        upkeep.start()
-        service = RecordService(records)
+        if config.webhooks:
+            start_deliveries(config, telemetry)
+        url = config.stores.records
+        service = None if url is None else _open_records(config, url, telemetry)
         while (descriptors := channel.receive()) is not None:
             for descriptor in descriptors:
-                gevent.spawn(service.serve, descriptor)
+                if service is not None:  # without records, no worker asks
+                    gevent.spawn(service.serve, descriptor)
+
+
+def _open_records(config: Config, url: str, telemetry: WorkerTelemetry) -> RecordService:
+    """Ship the journal from now on; the service that answers workers."""
+    shipper = open_shipper(config, url, telemetry)
+    telemetry.collectors.append(ledger_collector(shipper=shipper))
+    records = DatabaseRecords(config, url)
+    telemetry.closing.append(records.close)
+    shipper.start()
+    upkeep = PeriodicTask(partial(_remove_expired, records), _UPKEEP_SECONDS)
+    telemetry.closing.append(lambda: upkeep.stop(1.0))
+    upkeep.start()
+    return RecordService(records)

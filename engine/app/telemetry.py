@@ -27,7 +27,7 @@ class WorkerTelemetry:
     that close them.
 
     `background`: whether background tasks run: shipping the ledger, sampling gauges, exporting
-    spans.
+    spans and metrics. `folder` is that of the metrics of a worker that may export them, else None.
     """
 
     observers: list[Observer] = field(default_factory=list)
@@ -36,6 +36,7 @@ class WorkerTelemetry:
     health: Health = field(default_factory=Health)
     closing: list[Callable[[], None]] = field(default_factory=list)
     background: bool = True
+    folder: Path | None = None
 
 
 def formatter_of(config: Config) -> log.LineFormatter:
@@ -70,6 +71,7 @@ def telemetry_of(
     parts.closing.append(errors.close)
     if folder is not None and settings.metrics:
         _metrics(config, folder, batch, parts)
+        parts.folder = None if is_heavy else folder
     if batch.consumers:
         parts.observers.append(batch.add)
     parts.collectors += [

@@ -114,11 +114,12 @@ def parts_of(
     listed = listed_models(config)
     strategy = partial(choose.build, services)
     catalog = build_catalog(
-        config.models, upstreams, strategy, listed, health.watch, _token_counters(plan)
+        *(config.models, upstreams, strategy, listed, health.watch, _token_counters(plan)),
+        services.clock,
     )
     for number, model in enumerate(config.models.values()):
         tried = not services.background and number < MAX_MADE
-        if tried or is_observed(model.to, model.choose, config):
+        if tried or any(is_observed(each.to, each.choose, config) for each in model.branches):
             catalog.model(model.name)
     server, origins = config.server, config.origins
     opener = _opener(config)

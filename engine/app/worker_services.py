@@ -23,9 +23,11 @@ from engine.exchange.services import (
     ResponseStore,
     Services,
     SignedTokens,
+    Warn,
 )
-from engine.plan.route import Plan
+from engine.plan.route import CannotConnect, Plan
 from engine.process.channel import Channel
+from engine.values.counters import Counters
 from engine.values.price import Prices
 
 if TYPE_CHECKING:
@@ -38,11 +40,24 @@ def prepare(config: Config) -> str:
     Raises CannotConnect. A database that is unavailable is only a warning: tokens of the config
     work without it.
     """
+    if config.webhooks:
+        _prepare_outbox(config)
     if config.stores.records is None:
         return ""
     from engine.app import database
 
     return database.prepare(config.stores.records, config.stores.journal)
+
+
+def _prepare_outbox(config: Config) -> None:
+    """Make the folder of the messages for webhooks. Raises CannotConnect."""
+    from engine.app.limit_warnings import open_outbox
+
+    try:
+        open_outbox(config)
+    except OSError as error:
+        message = f"events for webhooks cannot be kept: {error} (stores.journal names the folder)"
+        raise CannotConnect(message) from error
 
 
 def services_of(
@@ -69,17 +84,23 @@ def services_of(
         from engine.app.tracing import tracing
 
         begin = tracing(config, config.telemetry.traces, telemetry)
+    if config.telemetry.otlp_metrics is not None and telemetry.folder is not None:
+        from engine.app.metrics_export import export_metrics
+
+        export_metrics(config.telemetry.otlp_metrics, telemetry.folder, telemetry)
     client_secrets: ClientSecretKeys | None = None
     if config.client_secrets.keys:
         from engine.app.client_secrets import open_keys
 
         client_secrets = open_keys(config.client_secrets, telemetry)
+    counters = counters_of(config, telemetry) if is_limited(plan) else None
     return Services(
         tokens=tokens,
         client_secrets=client_secrets,
         signed_tokens=_signed_tokens(plan),
         responses=responses,
-        counters=counters_of(config, telemetry) if is_limited(plan) else None,
+        counters=counters,
+        warn=_warn(config, counters, telemetry, recorder),
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=Prices(config.prices, default_prices(config)),
         currency=config.currency,
@@ -97,8 +118,30 @@ def services_of(
     )
 
 
+def _warn(
+    config: Config,
+    counters: Counters | None,
+    telemetry: WorkerTelemetry,
+    recorder: Channel | None,
+) -> Warn:
+    """What is told of limits that are about to end: nothing in a trial. Without a recorder, as
+    under another server, this process calls the webhooks itself."""
+    if counters is None or not telemetry.background:
+        return lambda warning: None
+    from engine.app.limit_warnings import warnings_of
+
+    try:
+        if config.webhooks and recorder is None:
+            from engine.app.webhooks import start_deliveries
+
+            start_deliveries(config, telemetry)
+        return warnings_of(config, counters, telemetry)
+    except OSError as error:
+        raise CannotConnect(f"events for webhooks cannot be kept: {error}") from error
+
+
 def record(config: Config, folder: Path | None, channel: Channel) -> None:
-    """Be the recorder of a config with a database, see `recorder.py`."""
+    """Be the recorder of a config that needs one, see `recorder.py`."""
     from engine.app import recorder
 
     recorder.record(config, folder, channel)

@@ -14,9 +14,11 @@ from engine.values.bounded_names import NameTables
 from engine.values.caller import Team
 from engine.values.client_address import Network, caller_address
 from engine.values.counters import Limit, TakeResult
+from engine.values.limit_warning import LimitWarning
 from engine.values.price import Price, Prices
 from engine.values.quota import KINDS, Quota, QuotaRule, depends_on_model, window_key
 from engine.values.sharing import Sharer, Sharing, bounded, shared_by
+from engine.values.units import format_nano
 from engine.values.usage import Usage
 
 
@@ -25,8 +27,8 @@ class LimitSet:
 
     All requests with the same counters share one object. The costs of a request are one number per
     quota, in the order of `rules`. `settles`: the final costs of a request may differ from the
-    first ones even if it reaches an upstream. `earlier` are the quotas of the same request that
-    were taken before these.
+    first ones even if it reaches an upstream. `warns`: some of them have warnings. `earlier` are
+    the quotas of the same request that were taken before these.
     """
 
     def __init__(
@@ -51,6 +53,12 @@ class LimitSet:
             0 if kind.cost is not None or kind.at_one_time else 1 for kind in kinds
         ]
         self._no_costs = [0] * len(kinds)
+        self._thresholds = [
+            (at, percent, -(-rule.quota.amount * percent // 100))
+            for at, rule in enumerate(rules)
+            for percent in rule.quota.warn_at
+        ]
+        self.warns = bool(self._thresholds)
         self._groups = self._header_groups()
         self._headers: dict[tuple[int, ...], _RateLimitHeaders] = {}
         tightest = self._tightest(self._no_costs)
@@ -61,7 +69,7 @@ class LimitSet:
         groups = [
             [at for at, rule in enumerate(self.rules) if rule.quota.kind == name]
             for name, kind in KINDS.items()
-            if kind.in_headers
+            if kind.header
         ]
         return [group for group in groups if group]
 
@@ -88,14 +96,45 @@ class LimitSet:
             costs[at] = cost(usage, price_nano)
         return costs
 
+    def warnings(
+        self, costs: Sequence[int], result: TakeResult, record: RequestRecord
+    ) -> list[LimitWarning]:
+        """The warnings that are due when a request ends that took `costs`, with its final ones."""
+        final = self.final_costs(record) or costs
+        used = [
+            limit.amount - remaining - cost + final_cost
+            for limit, remaining, cost, final_cost in zip(
+                self.limits, result.remaining, costs, final, strict=True
+            )
+        ]
+        return [
+            self._warning(at, percent, used[at], result)
+            for at, percent, threshold in self._thresholds
+            if used[at] >= threshold
+        ]
+
+    def refusal_warnings(self, result: TakeResult) -> list[LimitWarning]:
+        """The warnings of the quota that refuses a request: it has ended."""
+        at = result.denied
+        used = 0 if at is None else self.limits[at].amount - result.remaining[at]
+        return [
+            self._warning(index, percent, used, result)
+            for index, percent, threshold in self._thresholds
+            if index == at and (percent == 100 or used >= threshold)
+        ]
+
+    def _warning(self, at: int, percent: int, used: int, result: TakeResult) -> LimitWarning:
+        reset = result.resets[at]
+        return LimitWarning(self.rules[at], self.sharers[at], self.limits[at], percent, used, reset)
+
     def headers(
         self,
         remaining: Sequence[int],
         resets: Sequence[float],
         earlier: TakeResult | None = None,
     ) -> dict[str, str]:
-        """`x-ratelimit-*` as OpenAI names them: for each kind, the quota with the smallest share
-        left. `earlier` is what the earlier quotas of the request had left."""
+        """`x-ratelimit-*` as OpenAI names them, and those of money: for each kind, the quota with
+        the smallest share left. `earlier` is what the earlier quotas of the request had left."""
         if earlier is not None:
             return self._with_earlier.headers(
                 [*earlier.remaining, *remaining], [*earlier.resets, *resets]
@@ -260,19 +299,27 @@ _UNBOUNDED = frozenset({"token", "route", "model", "upstream"})
 
 
 class _RateLimitHeaders:
-    """The headers of some quotas, given by position, kind and amount."""
+    """The headers of some quotas, given by position, kind and amount. Money is in units of the
+    currency."""
 
     def __init__(self, quotas: Sequence[tuple[int, str, int]]) -> None:
         self._fields: dict[str, str] = {}
         self._names: list[tuple[int, str, str]] = []
+        self._money: list[tuple[int, str]] = []
         for at, kind, amount in quotas:
-            remaining, reset = f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"
-            self._fields |= {f"x-ratelimit-limit-{kind}": str(amount), remaining: "", reset: ""}
+            name, is_money = KINDS[kind].header, KINDS[kind].money
+            remaining, reset = f"x-ratelimit-remaining-{name}", f"x-ratelimit-reset-{name}"
+            text = format_nano(amount) if is_money else str(amount)
+            self._fields |= {f"x-ratelimit-limit-{name}": text, remaining: "", reset: ""}
             self._names.append((at, remaining, reset))
+            if is_money:
+                self._money.append((at, remaining))
 
     def render(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
         fields = self._fields.copy()
         for at, remaining_name, reset_name in self._names:
             fields[remaining_name] = f"{remaining[at]}"
             fields[reset_name] = f"{resets[at]:.3f}s"
+        for at, name in self._money:
+            fields[name] = format_nano(remaining[at])
         return fields

@@ -26,6 +26,7 @@ from engine.offline.rehearsal.report_text import text
 from engine.plan.route import Plan
 from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
+from engine.values.units import unix_time
 
 
 @click.command()
@@ -52,6 +53,7 @@ from engine.values.caller import Caller
     multiple=True,
     help=f"Responses of upstreams: a status, {', '.join(FAILURES)}; NAME=... for one upstream.",
 )
+@click.option("--time", "arrival", default="", help="When it arrives: 2027-01-31T08:30+01:00.")
 @format_option()
 @second_opinion_option
 def command(
@@ -65,6 +67,7 @@ def command(
     token: str,
     address: str,
     answers: Sequence[str],
+    arrival: str,
     output_format: str,
     second_opinion: bool,
 ) -> None:
@@ -98,7 +101,8 @@ def command(
         request = observation.request(method or "", path or "", _headers(headers), body, address)
     caller = _caller(result.plan, token) if token else None
     try:
-        rehearsal = rehearse(result.plan, request, caller, _answers(answers, settings))
+        moment = unix_time(arrival, end_of_day=False) if arrival else None
+        rehearsal = rehearse(result.plan, request, caller, _answers(answers, settings), moment)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     warnings: list[str] = []

@@ -16,6 +16,7 @@ from engine.config.tokens import TokenReader
 from engine.source.problem import Findings, Path, Source
 from engine.values.caller import Caller
 from engine.values.claim_place import ClaimPlace
+from engine.values.quota import percentages
 from engine.values.trees import Json
 
 ALGORITHMS = (
@@ -38,7 +39,8 @@ class JwtIssuer:
     """An issuer of JSON Web Tokens. Its keys come from the URL `discovery`, the URL `jwks`, or the
     file `jwks_file`; the others are empty.
 
-    `leeway` is in seconds. `require` are the claims that a token must have, with wildcards of their
+    `warn_at` are the percentages of the limits in claims at which a warning is written. `leeway` is
+    in seconds. `require` are the claims that a token must have, with wildcards of their
     values. `claims` has the place of the claim for each field of a caller; `rights` is the caller
     of a token without these claims, its name is that before the claim's text. `revoked` are values
     of `jti`. `sample` is a file with a token. `has_prefix`: the entry says how names begin.
@@ -56,6 +58,7 @@ class JwtIssuer:
     rights: Caller
     revoked: frozenset[str]
     sample: FilePath | None
+    warn_at: tuple[int, ...]
     has_prefix: bool
     at: Path
 
@@ -137,6 +140,7 @@ class JwtReader:
             rights=self._rights(values, at),
             revoked=frozenset(values.get("revoked", ())),
             sample=sample,
+            warn_at=percentages(values.get("warn_at", ())),
             has_prefix="prefix" in entry,
             at=at,
         )

@@ -24,6 +24,7 @@ from engine.config.specs import Spec
 from engine.config.stores import Stores
 from engine.config.telemetry import Telemetry
 from engine.config.upstreams import UpstreamConfig
+from engine.config.webhooks import Webhook
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import Caller
@@ -78,6 +79,7 @@ class Config:
     client_secrets: ClientSecrets = field(default_factory=ClientSecrets)
     overlays: tuple[FilePath, ...] = ()
     objects: Objects = field(default_factory=Objects)
+    webhooks: Mapping[str, Webhook] = field(default_factory=dict)
 
     def callers(self) -> Iterator[tuple[Caller, Path]]:
         """The callers of tokens, and for each issuer of others what its bearers may do, with the
@@ -94,3 +96,8 @@ class Config:
         limits = [caller.limits for caller, _ in self.callers()]
         limits += [team.limits for team in self.teams.by_name.values()]
         return by_claim or any(limits)
+
+    @property
+    def needs_recorder(self) -> bool:
+        """Whether there is work for a process beside the workers."""
+        return self.stores.records is not None or bool(self.webhooks)

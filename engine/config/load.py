@@ -36,6 +36,7 @@ from engine.config.telemetry import check_listen, read_telemetry
 from engine.config.tokens import TokenReader
 from engine.config.transforms import LiteralReferences
 from engine.config.upstreams import UpstreamReader
+from engine.config.webhooks import read_webhook
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
 from engine.values.price import CONFIG, price_of
@@ -251,4 +252,5 @@ def _config(
         ),
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
+        webhooks={n: read_webhook(n, v) for n, v in values.get("webhooks", {}).items()},
     )

@@ -168,7 +168,7 @@ class ModelOperations:
         return self._kinds.get(operation.id) or self._kind(operation)
 
     def dialects(self, entry: str) -> frozenset[str]:
-        """The dialects of an entry's targets, without those of its fallbacks."""
+        """The dialects of the targets of an entry and its rules, without those of fallbacks."""
         return self._links[entry].dialects
 
     def language(self, entry: str, dialect: str, operation: ModelOperation) -> str | None:
@@ -181,15 +181,25 @@ class ModelOperations:
         """The targets that accept an operation of an entry, then those of its fallbacks; within an
         entry, targets that need no translation come first."""
         for name in self._chain(entry):
-            translated = []
-            for target in self._models[name].to:
-                dialect = self._upstreams[target.upstream].dialect
-                language = self.language(name, dialect, operation)
-                if language == "":
-                    yield OperationTarget(name, target, "")
-                elif language is not None:
-                    translated.append(OperationTarget(name, target, language))
-            yield from translated
+            yield from self._accepting(name, self._models[name].to, operation)
+
+    def rule_targets(self, entry: str, operation: ModelOperation) -> Iterator[OperationTarget]:
+        """The targets of the rules of an entry that accept an operation."""
+        for rule in self._models[entry].when:
+            yield from self._accepting(entry, rule.to, operation)
+
+    def _accepting(
+        self, entry: str, targets: Iterable[TargetConfig], operation: ModelOperation
+    ) -> Iterator[OperationTarget]:
+        """The targets of an entry that accept an operation, those without a translation first."""
+        translated = []
+        for target in targets:
+            language = self.language(entry, self._upstreams[target.upstream].dialect, operation)
+            if language == "":
+                yield OperationTarget(entry, target, "")
+            elif language is not None:
+                translated.append(OperationTarget(entry, target, language))
+        yield from translated
 
     def _serves(self, chain: tuple[_Link, ...], operation: ModelOperation) -> bool:
         if operation.counts and self._is_estimated(chain, operation):
@@ -254,7 +264,7 @@ class ModelOperations:
     def _with_derived_operations(self, model: Model) -> Model:
         """The model with the `operations` that all its upstreams have, if the config names none and
         an upstream is missing some."""
-        upstreams = [self._upstreams[target.upstream] for target in model.to]
+        upstreams = [self._upstreams[target.upstream] for target in model.targets]
         if model.operations or not any(upstream.missing_paths for upstream in upstreams):
             return model
         key = tuple((upstream.dialect, upstream.missing_paths) for upstream in upstreams)
@@ -264,7 +274,7 @@ class ModelOperations:
         return replace(model, operations=self._derived[key])
 
     def _link(self, model: Model) -> _Link:
-        upstreams = [self._upstreams[target.upstream] for target in model.to]
+        upstreams = [self._upstreams[target.upstream] for target in model.targets]
         dialects = frozenset(upstream.dialect for upstream in upstreams)
         paths = tuple(path for upstream in upstreams for path in upstream.missing_paths)
         paths = () if model.name in self._configured else paths

@@ -55,11 +55,25 @@ class TargetConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleConfig:
+    """One of `when` of a model: the requests that meet its `conditions`, as they are written, go to
+    the targets `to`, in the order that `choose` says, and then to the models of `fallback`. `at` is
+    its path in the config."""
+
+    conditions: Json
+    to: tuple[TargetConfig, ...]
+    fallback: tuple[str, ...]
+    choose: Choice
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A name or wildcard that callers may request. `operations` are names or wildcards over
     `spec.operationId`; empty: all operations of its upstreams' dialects. `translate` is "strict",
     "lossy" or "off"; `drop` are wildcards over fields that a translation may drop.
-    `tokenizer` is the path of the file that counts its tokens, "" for none."""
+    `tokenizer` is the path of the file that counts its tokens, "" for none. `when` are the rules
+    that send some requests elsewhere than to the targets `to`; the first that is met decides."""
 
     name: str
     to: tuple[TargetConfig, ...]
@@ -73,11 +87,40 @@ class Model:
     transform: tuple[TransformConfig, ...] = ()
     choose: Choice = field(default_factory=Choice)
     tokenizer: str = ""
+    when: tuple[RuleConfig, ...] = ()
 
     @property
     def at(self) -> Path:
         """Its path in the config."""
         return ("models", self.name)
+
+    @property
+    def branches(self) -> tuple[Model | RuleConfig, ...]:
+        """What requests can go by: the model itself, then its rules."""
+        return (self, *self.when)
+
+    @property
+    def targets(self) -> tuple[TargetConfig, ...]:
+        """The targets of all its requests: its own, then those of its rules."""
+        if not self.when:
+            return self.to
+        return tuple(target for branch in self.branches for target in branch.to)
+
+    @property
+    def fallbacks(self) -> tuple[str, ...]:
+        """The models that requests fall back to: its own, then those of its rules."""
+        return tuple(name for branch in self.branches for name in branch.fallback)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """How targets are chosen: its own, then those of its rules."""
+        return tuple(branch.choose for branch in self.branches)
+
+    @property
+    def placed_targets(self) -> Iterator[tuple[Path, TargetConfig]]:
+        """The same, each with its path in the config."""
+        for branch in self.branches:
+            yield from target_paths(branch.at, branch.to)
 
 
 def target_paths(
@@ -130,6 +173,22 @@ def read_model(name: str, section: Json, targets: TargetReader, folder: FilePath
         transform=read_transform(values, at),
         choose=read_choice(values, at),
         tokenizer=str(folder / values["tokenizer"]) if "tokenizer" in values else "",
+        when=tuple(
+            _read_rule(rule, (*at, "when", index), targets)
+            for index, rule in enumerate(values.get("when", ()))
+        ),
+    )
+
+
+def _read_rule(section: Json, at: Path, targets: TargetReader) -> RuleConfig:
+    """An entry of `when` at this path."""
+    values = keys.fill(section, "models.*.when.*")
+    return RuleConfig(
+        conditions=values["if"],
+        to=targets.read(values["to"], at),
+        fallback=tuple(values.get("fallback", ())),
+        choose=read_choice(values, at),
+        at=at,
     )
 
 

@@ -26,8 +26,6 @@ OFF, PUBLIC = "off", "public"
 """Values of `telemetry.listen` instead of an address: not served, or served on server.listen."""
 
 _METRICS = "/metrics"
-_TRACES_PATH = "/v1/traces"
-_TRACES: Path = ("telemetry", "traces")
 _RESERVED_HEADERS = frozenset(
     {"host", "connection", "content-type", "content-length", "content-encoding", "upgrade"}
     | {"transfer-encoding"}
@@ -68,6 +66,16 @@ class Traces:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricsExport:
+    """`url` is the collector's, which gets the metrics every `interval` seconds; `headers` are sent
+    with them, and may be secret."""
+
+    url: str = field(metadata={"key": "endpoint"})
+    interval: float = default("telemetry.otlp_metrics.interval")
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Telemetry:
     """`metrics` is the path of the metrics, "" for none; clients in `allow_ips` may read them and
     the details of health. `series` bounds how many a worker has.
@@ -82,6 +90,7 @@ class Telemetry:
     listen: str = default("telemetry.listen")
     allow_ips: tuple[Network, ...] = networks(default("telemetry.allow_ips"))
     traces: Traces | None = None
+    otlp_metrics: MetricsExport | None = None
 
     @property
     def address(self) -> str:
@@ -114,6 +123,7 @@ def read_telemetry(
         listen=values["listen"],
         allow_ips=allow_ips,
         traces=_traces(values["traces"], source, findings) if "traces" in values else None,
+        otlp_metrics=_export(values, source, findings) if "otlp_metrics" in values else None,
     )
 
 
@@ -143,20 +153,38 @@ def _access_log(section: Mapping[str, object], folder: FilePath) -> AccessLogCon
 
 
 def _traces(section: Section, source: Source, findings: Findings) -> Traces:
-    """`telemetry.traces:`. It needs the extra `otel`."""
+    url, headers = _collector(section, "traces", source, findings)
+    return Traces(url, float(keys.fill(section, "telemetry.traces")["sample"]), headers)
+
+
+def _export(values: Section, source: Source, findings: Findings) -> MetricsExport:
+    section = values["otlp_metrics"]
+    if not values["metrics"]:
+        message = "there are no metrics to export: `metrics` is false"
+        findings.error(source, ("telemetry", "otlp_metrics"), "MW105", message, key=True)
+    url, headers = _collector(section, "metrics", source, findings)
+    interval = keys.fill(section, "telemetry.otlp_metrics")["interval"]
+    return MetricsExport(url, interval, headers)
+
+
+def _collector(
+    section: Section, signal: str, source: Source, findings: Findings
+) -> tuple[str, dict[str, str]]:
+    """The URL of a collector for a signal, which is traces or metrics, and the headers for it. It
+    needs the extra `otel`."""
+    at: Path = ("telemetry", "traces" if signal == "traces" else "otlp_metrics")
     if find_spec("google") is None or find_spec("opentelemetry.proto") is None:
-        message = "traces need the extra otel, which is not installed"
-        findings.error(source, _TRACES, "MW108", message, "pip install 'modelway[otel]'", key=True)
+        message = f"{signal} need the extra otel, which is not installed"
+        findings.error(source, at, "MW108", message, "pip install 'modelway[otel]'", key=True)
     headers = section.get("headers", {})
     for name, value in headers.items():
         message = ""
         if name.lower() in _RESERVED_HEADERS:
-            message = f"header '{name}' is set by the exporter of traces"
+            message = f"header '{name}' is set by the exporter of {signal}"
         elif not value.isprintable() or not value.isascii():
             message = f"header '{name}' has other than printable ASCII characters"
         if message:
-            findings.error(source, (*_TRACES, "headers", name), "MW105", message)
-    endpoint = section["endpoint"].rstrip("/")
-    url = endpoint if endpoint.endswith(_TRACES_PATH) else endpoint + _TRACES_PATH
-    sample = float(keys.fill(section, "telemetry.traces")["sample"])
-    return Traces(url, sample, {k.lower(): v for k, v in headers.items()})
+            findings.error(source, (*at, "headers", name), "MW105", message)
+    endpoint, path = section["endpoint"].rstrip("/"), f"/v1/{signal}"
+    url = endpoint if endpoint.endswith(path) else endpoint + path
+    return url, {k.lower(): v for k, v in headers.items()}

@@ -60,13 +60,18 @@ class TokenReader:
         return tuple(texts)
 
     def _limits(self, token: Section, at: Path) -> tuple[Quota, ...]:
-        quotas = []
+        quotas, warn_at = [], quota.percentages(token.get("warn_at", ()))
         for key in quota.TOKEN_FIELDS:
             try:
                 if key in token:
-                    quotas.append(quota.token_quota(key, token[key], self._currency))
+                    quotas.append(quota.token_quota(key, token[key], self._currency, warn_at))
             except ValueError as error:
                 self._error((*at, key), "MW104", str(error))
+        claims = token.get("claims", {})
+        if warn_at and not any(each.window for each in quotas) and not _has_limit(claims):
+            message = "'warn_at' has no effect: there is no limit with a window here"
+            hint = "add budget, token_budget or rate, or remove 'warn_at'"
+            self._error((*at, "warn_at"), "MW515", message, hint)
         return tuple(quotas)
 
     def _expiry(self, text: str | None, at: Path) -> float | None:
@@ -81,3 +86,8 @@ class TokenReader:
 
     def _error(self, at: Path, code: str, message: str, hint: str = "") -> None:
         self._findings.error(self._source, at, code, message, hint)
+
+
+def _has_limit(claims: Section) -> bool:
+    """Whether a limit with a window may come from a claim."""
+    return any(key in claims for key, kind in quota.TOKEN_FIELDS.items() if kind != "concurrency")

@@ -50,9 +50,11 @@ _MAX_HEADER, _MAX_NAME, _MAX_VERSION = 200, 40, 32
 
 
 def client_of(exchange: Exchange) -> ClientProgram:
-    """The program of an exchange, by the first 200 characters of its User-Agent; of a token of the
-    gateway there, only that it is one."""
-    return _client_of(exchange.environ.get("HTTP_USER_AGENT", "")[:_MAX_HEADER])
+    """The program of an exchange, by the first 200 characters of its User-Agent, or by what the
+    message of MCP says that calls it; of a token of the gateway there, only that it is one."""
+    mcp = exchange.record.mcp
+    text = exchange.environ.get("HTTP_USER_AGENT", "") if mcp is None else mcp.client
+    return _client_of(text[:_MAX_HEADER])
 
 
 @lru_cache(maxsize=1024)

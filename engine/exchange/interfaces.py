@@ -179,6 +179,9 @@ class Part(Protocol):
     def filename(self) -> str | None: ...
 
     @property
+    def content_type(self) -> str | None: ...
+
+    @property
     def start(self) -> int: ...
 
     @property

@@ -167,6 +167,11 @@ class RequestRecord:
         # The other attributes keep their defaults until set.
 
     @property
+    def via(self) -> str:
+        """The protocol by which the request came: "mcp", or "" for HTTP."""
+        return "" if self.mcp is None else "mcp"
+
+    @property
     def gateway_time(self) -> float:
         """The gateway's share of the duration: the time that was not spent waiting.
 

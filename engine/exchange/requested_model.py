@@ -17,7 +17,8 @@ class RequestedModel:
     copies: start, end, prefix. `others` are the models that the request names for the upstream to
     use instead or besides. `early` is the name and what was found by it before the body was
     received, None for nothing. `count_tokens` counts the input of a request by the model's own
-    tokenizer, None without one.
+    tokenizer, None without one. `rule` is the index of the rule under `when` of the model that has
+    chosen the targets, None for none.
     """
 
     name: str = ""
@@ -27,6 +28,7 @@ class RequestedModel:
     targets: Sequence[Target] = ()
     early: tuple[str, Any] | None = None
     count_tokens: Callable[[Any], int | None] | None = None
+    rule: int | None = None
 
 
 NO_MODEL = RequestedModel()

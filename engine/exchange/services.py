@@ -17,12 +17,17 @@ from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
 from engine.values.client_address import Network
 from engine.values.counters import Counters
+from engine.values.limit_warning import LimitWarning
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.metric import Collector
 from engine.values.price import Prices
 from engine.values.token_bucket import GuessLimit
 
 log = logging.getLogger("modelway")
+
+
+Warn = Callable[[LimitWarning], None]
+"""Called with each warning that is due, in the request's way: it only queues new ones."""
 
 
 class Lookup(Protocol):
@@ -133,7 +138,7 @@ class Services:
     accepted; `guesses` limits how many unknown tokens a client may try, `names` how many names
     callers can make up. `clock` gives
     Unix seconds, `monotonic` seconds of a clock that nobody sets, `dice` a random number in [0, 1).
-    `counters` count against quotas;
+    `counters` count against quotas, `warn` is told of those that are about to end;
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
@@ -161,6 +166,7 @@ class Services:
     dice: Callable[[], float] = random.random
     responses: ResponseStore | None = None
     counters: Counters | None = None
+    warn: Warn = field(default=lambda warning: None)
     allow_uncounted: bool = True
     prices: Prices = field(default_factory=Prices)
     currency: str = "USD"

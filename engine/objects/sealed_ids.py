@@ -25,9 +25,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESSIV
-
 from engine.exchange.opened_ids import Holder
 
 MARKER = "mw"
@@ -63,8 +60,10 @@ class Sealer:
     encrypted with the same ring."""
 
     def __init__(self, keys: Sequence[str], upstreams: Iterable[str]) -> None:
+        from engine.objects.id_cipher import IdCipher  # 6 MB that few gateways need
+
         digests = [hashlib.sha512(_VERSION + b"\0" + key.encode()).digest() for key in keys]
-        self._keys = [AESSIV(digest) for digest in digests]
+        self._keys = [IdCipher(digest) for digest in digests]
         self._mark_keys = [hashlib.sha256(b"owner's mark\0" + each).digest() for each in digests]
         self._names: Mapping[bytes, str] = {tag(name): name for name in upstreams}
 
@@ -94,11 +93,9 @@ class Sealer:
             return None
         associated = _associated(kind)
         for key in self._keys:
-            try:
-                plain = key.decrypt(data, associated)
-            except (InvalidTag, ValueError):
-                continue
-            return self._identity(plain, prefix)
+            plain = key.decrypt(data, associated)
+            if plain is not None:
+                return self._identity(plain, prefix)
         return None
 
     def _identity(self, plain: bytes, prefix: str) -> Identity | None:
@@ -115,10 +112,9 @@ class Sealer:
     def decrypt(self, data: bytes, key: bytes) -> bytes | None:
         """The value that was kept under this key; None if no key of the ring opens it."""
         for each in self._keys:
-            try:
-                return each.decrypt(data, [_STORED_RESPONSE, key])
-            except InvalidTag:
-                continue
+            value = each.decrypt(data, [_STORED_RESPONSE, key])
+            if value is not None:
+                return value
         return None
 
     def mark(self, owner: bytes, kind: str) -> str:

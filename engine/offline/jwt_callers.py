@@ -4,22 +4,18 @@ its age is judged, which `modelway token inspect` does."""
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from typing import Any
 
-from engine.app.plan_needs import limited_claims
+from engine.app.plan_needs import carried_claims
 from engine.callers.jwt.form import has_form, unverified
 from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
-from engine.callers.jwt.rights import caller_of
+from engine.callers.jwt.rights import MAX_TIME, caller_of
 from engine.plan.route import Plan
 from engine.values.caller import Caller
 from engine.values.claim_place import ClaimPlace
 
 log = logging.getLogger("modelway")
-
-_LIFETIME = 3_600.0
-"""Seconds; more than a rehearsal lasts."""
 
 
 def caller_of_claims(plan: Plan, claims: Mapping[str, Any]) -> Caller:
@@ -27,8 +23,8 @@ def caller_of_claims(plan: Plan, claims: Mapping[str, Any]) -> Caller:
     config = plan.config
     issuer = choose_issuer(config.jwt, claims)
     check_claims(issuer, claims)
-    places = [ClaimPlace.parse(text) for text in limited_claims(plan)]
-    valid = {**claims, "exp": time.time() + _LIFETIME}
+    places = [ClaimPlace.parse(text) for text in carried_claims(plan)]
+    valid = {**claims, "exp": MAX_TIME}
     return config.teams.member(caller_of(issuer, valid, config.currency, places))
 
 

@@ -70,7 +70,7 @@ def edits_of_upstreams(
 ) -> Iterator[tuple[Path, str]]:
     """The edits on the upstream's side of requests that were sent to these upstreams."""
     model = config.models.get(exchange.record.served_entry)
-    targets = route.to if model is None else model.to
+    targets = route.to if model is None else model.targets
     for name in dict.fromkeys(upstreams):
         transforms = list(config.upstreams[name].transform)
         transforms += [t for target in targets if target.upstream == name for t in target.transform]

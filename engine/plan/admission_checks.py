@@ -26,7 +26,9 @@ def check_admission(config: Config, routes: Iterable[Route], findings: Findings)
 
 
 def _check_queues(config: Config, findings: Findings) -> None:
-    lists = [model.to for model in config.models.values()] + [route.to for route in config.routes]
+    lists = [model.targets for model in config.models.values()] + [
+        route.to for route in config.routes
+    ]
     bounded = {target.upstream for targets in lists for target in targets if target.max_in_flight}
     for upstream in config.upstreams.values():
         fills = upstream.max_in_flight is not None or upstream.name in bounded

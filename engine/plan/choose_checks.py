@@ -25,8 +25,9 @@ def check_choices(served: ServedConfig, findings: Findings) -> None:
         group = operations.group(name)
         if group not in groups:
             groups[group] = [by_id[op.id] for op in operations.of(name) if op.id in by_id]
-        _check_location(model.choose, f"model '{name}'", groups[group], served, findings)
-        _check_prices(model.choose, name, model.to, prices, config, findings)
+        for branch in model.branches:
+            _check_location(branch.choose, f"model '{name}'", groups[group], served, findings)
+            _check_prices(branch.choose, name, branch.to, prices, config, findings)
     routes_by_entry: dict[Path, list[Route]] = {}
     for route in served.routes:
         if route.to:

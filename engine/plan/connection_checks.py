@@ -37,10 +37,10 @@ _HINTS = {
 
 
 def check_connections(config: Config, findings: Findings) -> None:
-    """Note every invalid address of an upstream, of the collector of traces, and of a store."""
+    """Note every invalid address of an upstream, of a collector, and of a store."""
     for upstream in config.upstreams.values():
         _check_upstream(upstream, config, findings)
-    _check_collector(config, findings)
+    _check_collectors(config, findings)
     _check_stores(config, findings)
 
 
@@ -116,14 +116,15 @@ def _check_tls(tls: Tls | RedisTls, at: Path, config: Config, findings: Findings
             _error(config, (*at, key), f"'{key}' cannot be used: {reason}", findings)
 
 
-def _check_collector(config: Config, findings: Findings) -> None:
-    traces = config.telemetry.traces
-    try:
-        if traces is not None:
-            origin_of(traces.url)
-    except ValueError as error:
-        message = str(error).replace("an upstream", "a collector")
-        _error(config, ("telemetry", "traces", "endpoint"), message, findings)
+def _check_collectors(config: Config, findings: Findings) -> None:
+    telemetry = config.telemetry
+    for name, collector in (("traces", telemetry.traces), ("otlp_metrics", telemetry.otlp_metrics)):
+        try:
+            if collector is not None:
+                origin_of(collector.url)
+        except ValueError as error:
+            message = str(error).replace("an upstream", "a collector")
+            _error(config, ("telemetry", name, "endpoint"), message, findings)
 
 
 def _check_stores(config: Config, findings: Findings) -> None:

@@ -106,7 +106,8 @@ class _Check:
         if not any(location.presence is Presence.NAMED for _, location in locations):
             self._note_unnamed(locations)
             return
-        possible = [(route, self._is_possible(route, location)) for route, location in locations]
+        condition = self.use.condition
+        possible = [(route, is_possible(condition, route, each)) for route, each in locations]
         impossible = [route for route, is_possible in possible if not is_possible]
         if len(impossible) == len(possible):
             self._note_no_effect(impossible)
@@ -142,16 +143,6 @@ class _Check:
         hint = did_you_mean(expression.steps[-1], names, "correct the name, or remove it")
         self._note(level, "MW371", message, hint)
 
-    def _is_possible(self, route: Route, location: RequestLocation) -> bool:
-        """Whether a valid request can meet the condition."""
-        if location.presence is not Presence.NAMED:
-            return location.presence is Presence.OPEN
-        if route.validate != "strict":
-            return True
-        rule, accepts = json.loads(self.use.condition.schema), self.use.condition.validator.is_valid
-        schemas = [schema for schema in location.schemas if schema.value is not None]
-        return not schemas or any(may_match(schema, rule, accepts) for schema in schemas)
-
     def _note_no_effect(self, routes: Sequence[Route]) -> None:
         if self.use.alone:
             self._note_all_refused(routes)
@@ -167,6 +158,17 @@ class _Check:
 
     def _note(self, level: Level, code: str, message: str, hint: str) -> None:
         self.findings.note(self.config.source, self.use.at, level, code, message, hint, key=True)
+
+
+def is_possible(condition: Condition, route: Route, location: RequestLocation) -> bool:
+    """Whether a valid request of a route, which has this location, can meet a condition."""
+    if location.presence is not Presence.NAMED:
+        return location.presence is Presence.OPEN
+    if route.validate != "strict":
+        return True
+    rule, accepts = json.loads(condition.schema), condition.validator.is_valid
+    schemas = [schema for schema in location.schemas if schema.value is not None]
+    return not schemas or any(may_match(schema, rule, accepts) for schema in schemas)
 
 
 def _is_opaque(route: Route) -> bool:

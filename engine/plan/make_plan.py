@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from engine import dialects
 from engine.config.config import Config
 from engine.config.load import load, load_file
+from engine.config.models import Model
 from engine.config.routes import Policy, WebSocket
 from engine.dialects import Dialect
 from engine.edge import answers
@@ -40,11 +41,13 @@ from engine.plan.route import (
     ServedConfig,
     model_operations,
 )
+from engine.plan.rule_checks import check_rules
 from engine.plan.tokenizers import load_tokenizers
 from engine.plan.tool_checks import check_changes
 from engine.plan.tool_servers import check_servers, tool_upstreams
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
+from engine.plan.webhook_checks import check_webhooks
 from engine.policies import Guards, guards
 from engine.process.gc_pause import no_collection
 from engine.relay.request_headers import NEVER_SENT
@@ -59,6 +62,7 @@ from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
 from engine.upstream import choose
+from engine.upstream.conditions.compile import compile_conditions
 from engine.values.usage import Takes
 
 
@@ -91,6 +95,7 @@ def _make(
     plan_result.specifications = documents.read_all(config, findings, folder_of(environ))
     check_names(config, findings)
     check_connections(config, findings)
+    check_webhooks(config, findings)
     check_providers(config, findings)
     check_transforms(config, findings)
     plan_result.plan = _plan(config, plan_result.specifications, findings)
@@ -119,6 +124,7 @@ def _plan(
         check_caller_transforms(served, findings)
         check_upstream_transforms(served, findings)
         check_choices(served, findings)
+        check_rules(served, findings)
     tokenizers = load_tokenizers(config, findings)
     for specification in specifications.values():
         specification.finish_compiling()
@@ -158,7 +164,7 @@ def _resolved_routes(
 def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
     """The routes with their compiled policies, and whether the choice of a target reads the
     body."""
-    models_read_body = any(choose.reads_body(model.choose) for model in config.models.values())
+    models_read_body = any(map(_reads_body, config.models.values()))
     has_choices = any(
         choice.member for upstream in config.upstreams.values() for choice in upstream.choices
     )
@@ -179,6 +185,12 @@ def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
                 choose.reads_body(route.choose) if route.model is None else models_read_body
             ),
         )
+
+
+def _reads_body(model: Model) -> bool:
+    """Whether the choice of a target of a model needs the parsed body."""
+    by_rule = (compile_conditions(rule.conditions).reads_body for rule in model.when)
+    return any(by_rule) or any(map(choose.reads_body, model.choices))
 
 
 def _identities(policies: Sequence[Policy]) -> tuple[int, ...]:

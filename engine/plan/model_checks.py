@@ -53,8 +53,8 @@ def check_operations(
 def _is_complete(config: Config) -> bool:
     """Whether no entry was left out, and models name only upstreams and models that exist."""
     return not config.invalid.names and all(
-        all(target.upstream in config.upstreams for target in model.to)
-        and all(name in config.models for name in model.fallback)
+        all(target.upstream in config.upstreams for target in model.targets)
+        and all(name in config.models for name in model.fallbacks)
         for model in config.models.values()
     )
 

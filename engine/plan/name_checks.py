@@ -12,7 +12,7 @@ from engine.config import schema_check
 from engine.config.config import Config
 from engine.config.joined_document import earlier_name
 from engine.config.keys import ANNOTATION
-from engine.config.models import STAR, Choice, Model, TargetConfig, target_paths
+from engine.config.models import STAR, Choice, Model, RuleConfig, TargetConfig, target_paths
 from engine.config.routes import Policy, RouteConfig
 from engine.config.server import read_networks
 from engine.config.unknown_keys import elsewhere
@@ -25,6 +25,7 @@ from engine.source.suggestion import did_you_mean
 from engine.spec.request_conditions import ConditionError
 from engine.upstream import choose
 from engine.upstream.choose.interface import StrategyKind, StrategyOptions
+from engine.upstream.conditions.compile import compile_conditions
 from engine.values.discovery import HINT, Plugins
 from engine.values.wildcard import matches
 
@@ -41,9 +42,11 @@ def check_names(config: Config, findings: Findings) -> None:
             checker.dialect(upstream.dialect, (*upstream.at, "dialect"))
         checker.forwarded(upstream)
     for entry in config.models.values():
-        checker.targets(entry.to, entry.at, entry.name)
-        checker.choice(entry.choose)
-        checker.fallbacks(entry)
+        for branch in entry.branches:
+            checker.targets(branch.to, branch.at, entry.name)
+            checker.choice(branch.choose)
+            checker.fallbacks(branch)
+        checker.conditions(entry.when)
     checker.cycles()
     checker.policies(config.policies)
     for route in config.routes:
@@ -124,6 +127,7 @@ class _Checker:
             return
         if name not in choose.names():
             hint = did_you_mean(name, choose.names()) or f"one of {', '.join(choose.names())}"
+            hint = "`when` of a model stands beside `choose`, not in it" if name == "when" else hint
             self.error(at, "MW380", f"unknown strategy '{name}'", hint, key=key)
             return
         options = choose.kind_of(choice).options
@@ -144,7 +148,15 @@ class _Checker:
         except ValueError as error:
             self.error(at, "MW381", str(error), f"write {options.form}")
 
-    def fallbacks(self, entry: Model) -> None:
+    def conditions(self, rules: Iterable[RuleConfig]) -> None:
+        for rule in rules:
+            try:
+                compile_conditions(rule.conditions)
+            except ConditionError as error:
+                at = (*rule.at, "if", *error.at)
+                self.error(at, "MW104", str(error), error.hint, key=error.key)
+
+    def fallbacks(self, entry: Model | RuleConfig) -> None:
         for index, name in enumerate(entry.fallback):
             at = (*entry.at, "fallback", index)
             if not self._exists("models", name):
@@ -159,7 +171,7 @@ class _Checker:
         one with a similar name."""
         models = self.config.models
         for entry in models.values():
-            if any(target.model == name for target in entry.to):
+            if any(target.model == name for target in entry.targets):
                 return f"did you mean '{entry.name}', whose target is '{name}'?"
         return did_you_mean(name, models)
 

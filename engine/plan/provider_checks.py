@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from engine import dialects
 from engine.config import providers
 from engine.config.config import Config
-from engine.config.models import STAR, TargetConfig, target_paths
+from engine.config.models import STAR, TargetConfig
 from engine.config.providers import MAX_AGE, Provider
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import distance, near
@@ -50,7 +50,7 @@ def check_providers(config: Config, findings: Findings) -> None:
 def _named_models(config: Config) -> Iterator[tuple[TargetConfig, str, Path]]:
     """The targets of `models` whose model name is in the config, with the name and its path."""
     for entry in config.models.values():
-        for at, target in target_paths(entry.at, entry.to):
+        for at, target in entry.placed_targets:
             if target.model and target.model != STAR:
                 yield target, target.model, (*at, "model")
             elif "*" not in entry.name:

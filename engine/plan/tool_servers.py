@@ -67,7 +67,7 @@ def _mistakes(upstream: UpstreamConfig, config: Config) -> Iterator[tuple[str, s
     if upstream.name in config.specs:
         message = f"'{upstream.name}' is an MCP server and a document"
         yield message, "rename one: both are the first part of the names of operations"
-    targets = [target for model in config.models.values() for target in model.to]
+    targets = [target for model in config.models.values() for target in model.targets]
     targets += [target for route in config.routes for target in route.to]
     if any(target.upstream == upstream.name for target in targets):
         message = f"'{upstream.name}' is an MCP server, to which no route or model leads"

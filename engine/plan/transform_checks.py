@@ -16,7 +16,7 @@ def check_transforms(config: Config, findings: Findings) -> None:
     """Note the faults of the transforms of upstreams, targets and models."""
     for upstream in config.upstreams.values():
         _check(upstream.transform, upstream, config, findings)
-    targets = [target for model in config.models.values() for target in model.to]
+    targets = [target for model in config.models.values() for target in model.targets]
     targets += [target for route in config.routes for target in route.to]
     for target in targets:
         _check(target.transform, config.upstreams.get(target.upstream), config, findings)

@@ -84,7 +84,7 @@ class _Scopes:
                 for scope in self._of(target):
                     scope.operations[route.operation.id] = self._relayed(route.operation.id)
         for model in self._config.models.values():
-            for target in model.to:
+            for target in model.targets:
                 for scope in self._of(target):
                     dialect = self._config.upstreams[target.upstream].dialect
                     for id_, language in self._served(model.name, dialect).items():

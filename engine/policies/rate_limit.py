@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
-from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, window_of
+from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, policy_quota
 from engine.values.sharing import SHARING_KEYS
 
 _SCHEMA: Schema = {
@@ -23,7 +23,7 @@ _SCHEMA: Schema = {
 
 
 def _quota(options: Any, currency: str) -> Quota:
-    return Quota("requests", options["requests"], window_of(options))
+    return policy_quota("requests", options["requests"], options)
 
 
 POLICY = LimitPolicy(schema=_SCHEMA, quota=_quota)

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
-from engine.values.quota import WINDOW_KEYS, Quota, window_of
+from engine.values.quota import WINDOW_KEYS, Quota, policy_quota
 from engine.values.sharing import SHARING_KEYS
 from engine.values.usage import NANO
 
@@ -31,7 +31,7 @@ _SCHEMA: Schema = {
 
 def _quota(options: Any, currency: str) -> Quota:
     nanos = int(Decimal(str(options["amount"])) * NANO)
-    return Quota("spend", nanos, window_of(options))
+    return policy_quota("spend", nanos, options)
 
 
 POLICY = LimitPolicy(schema=_SCHEMA, quota=_quota)

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
-from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, window_of
+from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, policy_quota
 from engine.values.sharing import SHARING_KEYS
 
 _SCHEMA: Schema = {
@@ -26,7 +26,7 @@ _SCHEMA: Schema = {
 
 
 def _quota(options: Any, currency: str) -> Quota:
-    return Quota("tokens", options["tokens"], window_of(options))
+    return policy_quota("tokens", options["tokens"], options)
 
 
 POLICY = LimitPolicy(schema=_SCHEMA, quota=_quota)

@@ -292,9 +292,8 @@ class Gateway(GunicornApplication):
     @property
     def recorder(self) -> Run | None:
         config = self.plans.plan.config
-        if config.stores.records is None:
+        if not config.needs_recorder:
             return None
-
         return partial(record, config, self._folder)
 
     @property

@@ -8,15 +8,8 @@ from pathlib import Path as FilePath
 
 from engine.source.problem import Findings, Problem
 from engine.spec.broken_keyword import BrokenKeyword
-from engine.spec.document import misspelt_keys, reference_siblings, unreadable_parts
 from engine.spec.document.cache import CacheEntry
-from engine.spec.document.item_schemas import describe_items
-from engine.spec.document.load import load
 from engine.spec.document.node import Library, Node
-from engine.spec.document.references import remove_lost
-from engine.spec.document.repairs.apply import repair
-from engine.spec.document.self_references import remove_self_references
-from engine.spec.document.swagger.conversion import convert
 from engine.spec.json_schema_files import NestedTooDeeply, Purpose
 from engine.spec.operation import Operation, recompile
 from engine.spec.operation_reader import OperationReader
@@ -182,29 +175,8 @@ def _library(
     findings = Findings()
     library = entry.load(findings) if entry is not None else None
     if library is None:
+        from engine.spec.document.load_repaired import load_and_repair  # not needed with the cache
+
         findings = Findings()
-        library = _load_and_repair(file, display_name, findings, overlays)
+        library = load_and_repair(file, display_name, findings, overlays)
     return library, findings
-
-
-def _load_and_repair(
-    file: FilePath, display_name: str, findings: Findings, overlays: Sequence[tuple[FilePath, str]]
-) -> Library | None:
-    """The files of a document, repaired; None if it has errors."""
-    library = load(file, display_name, findings, overlays)
-    if library is None:
-        return None
-    misspelt_keys.check(library, findings)
-    if library.is_20:
-        convert(library)
-    repair(library, findings)
-    if library.is_32:
-        describe_items(library)
-    references = remove_self_references(library, findings)
-    walked = unreadable_parts.remove(library, findings)
-    while findings.unsorted and not findings.errors and remove_lost(library, references, findings):
-        walked = unreadable_parts.remove(library, findings)
-    if findings.errors:
-        return None
-    reference_siblings.apply(walked, findings)
-    return library

@@ -14,11 +14,12 @@ from engine.callers.request_names import place_text
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import RequestRecord
-from engine.exchange.services import Services
+from engine.exchange.services import Services, Warn
 from engine.process.log_throttle import LogThrottle
 from engine.values.calendar import SECOND, Calendar
 from engine.values.counters import Counters, CountersAway, TakeResult
 from engine.values.errors import GatewayError
+from engine.values.limit_warning import LimitWarning
 from engine.values.quota import KINDS, Quota, QuotaRule, Window
 from engine.values.sharing import NOBODY, OTHERS, PLACES, Sharer, Sharing
 
@@ -56,6 +57,8 @@ def limit(
             return following(exchange)
         record = exchange.record
         headers = limits.headers(result.remaining, result.resets, exchange.head_take)
+        if limits.warns:
+            _warn(exchange, limits, costs, result, services.warn)
         if result.denied is not None:
             raise _denial(limits, costs, result, services.clock(), [*headers.items()], record)
         if is_first:
@@ -70,6 +73,24 @@ def limit(
         return response
 
     return stage
+
+
+def _warn(
+    exchange: Exchange, limits: LimitSet, costs: Sequence[int], result: TakeResult, warn: Warn
+) -> None:
+    """Pass the warnings on that are due: at the end of the request, when its costs are known; now
+    if a quota refuses it."""
+    if result.denied is None:
+        exchange.on_end.append(
+            lambda: _pass_on(limits.warnings(costs, result, exchange.record), warn)
+        )
+    elif costs[result.denied] <= limits.limits[result.denied].amount:
+        _pass_on(limits.refusal_warnings(result), warn)
+
+
+def _pass_on(warnings: Sequence[LimitWarning], warn: Warn) -> None:
+    for warning in warnings:
+        warn(warning)
 
 
 def _settle(counters: Counters, receipt: object, limits: LimitSet, record: RequestRecord) -> None:
@@ -135,7 +156,7 @@ def _refusal(
         if too_large:
             message = f"This request may cost more than the budget of {sharer} for {window}. "
             message += "Ask for fewer tokens."
-        retry = [] if too_large else _retry_after(wait)
+        retry = headers if too_large else [*headers, *_retry_after(wait)]
         return GatewayError(kind.status, kind.code, message, headers=retry, retry=False)
     if too_large:
         message = (

@@ -21,7 +21,8 @@ class Entry(NamedTuple):
     `cost` is in nano-units of `currency`, at the price from `price` (see `values/price.py`).
     `outcome` is one of `Outcome`, or CANCELLED for an attempt that is no request of its own;
     `source` is the counter of the tokens (see `values/usage.py`). `client` and `client_version` are
-    the program that sent the request, `session` the session that it names.
+    the program that sent the request, `session` the session that it names. `via` is "mcp" for the
+    call of a tool, or another message to an MCP server.
     Text is "" where there is none, and is cut after 256 characters.
 
     An entry that was read from a journal may hold values out of bounds, until it is `repaired`.
@@ -65,6 +66,7 @@ class Entry(NamedTuple):
     client: str = ""
     client_version: str = ""
     session: str = ""
+    via: str = ""
 
 
 TYPES = get_type_hints(Entry)
@@ -113,6 +115,7 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             caller.team if caller is not None else "",
             *client_of(exchange)[:2],
             session_of(exchange),
+            record.via,
         )
     )
 
@@ -141,6 +144,7 @@ def cancelled_entries(exchange: Exchange, currency: str) -> list[Entry]:
             client=entry.client,
             client_version=entry.client_version,
             session=entry.session,
+            via=entry.via,
         )
         for number, attempt in enumerate(exchange.record.attempts, 1)
         if attempt.failure == CANCELLED

@@ -195,7 +195,7 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
     if exchange.record.traffic is not None:
         row["websocket"] = _session(exchange.record.traffic)
     if record.mcp is not None:
-        row |= {"via": "mcp", "mcp": _message(record.mcp)}
+        row |= {"via": record.via, "mcp": _message(record.mcp)}
     if not fields:
         return row
     if "query" in fields:

@@ -30,7 +30,6 @@ AnyTranslation = Translation | EmbeddingTranslation
 AnyExchange = TranslatedExchange | EmbeddingExchange
 AnyStreamTranslator = StreamTranslator | NoStream
 
-
 _LANGUAGES: Plugins[TargetLanguage] = Plugins(
     __name__, "LANGUAGE", TargetLanguage, folders=True, without=("embeddings", "neutral", "vendors")
 )
@@ -72,12 +71,10 @@ def _by_dialect(family: Iterable[BaseLanguage]) -> dict[str, tuple[str, ...]]:
 
 
 def language(name: str) -> Language:
-    """The language of chat of that name, which callers speak."""
     return next(each for each in languages() if each.name == name)
 
 
 def target_language(name: str) -> TargetLanguage:
-    """The language of chat of that name."""
     return next(each for each in target_languages() if each.name == name)
 
 
@@ -91,27 +88,18 @@ def preload(dialects: Collection[str]) -> None:
 
 def language_of(dialect: str, path: str) -> BaseLanguage | None:
     """The language of an operation with this path template, None if it is never translated."""
-    return next((each for each in _languages_of(dialect) if each.speaks(path)), None)
+    every = (*languages(), *embedding_languages())
+    return next((each for each in every if each.dialect == dialect and each.speaks(path)), None)
 
 
 def counted_language(dialect: str, path: str) -> Language | None:
     """The language whose tokens an operation with this path template counts; None if it counts no
     tokens."""
-    return next((each for each, end in _counted_paths(dialect) if path.endswith(end)), None)
-
-
-@cache
-def _languages_of(dialect: str) -> tuple[BaseLanguage, ...]:
-    """The languages of a dialect: thousands of operations are of the same few."""
-    every = (*languages(), *embedding_languages())
-    return tuple(each for each in every if each.dialect == dialect)
-
-
-@cache
-def _counted_paths(dialect: str) -> tuple[tuple[Language, str], ...]:
-    """The languages of a dialect whose tokens an operation counts, with the suffix of its path."""
-    counts = ((each, each.token_count) for each in languages() if each.dialect == dialect)
-    return tuple((each, count.path_suffix) for each, count in counts if count)
+    for each in languages():
+        count = each.token_count
+        if each.dialect == dialect and count and path.endswith(count.path_suffix):
+            return each
+    return None
 
 
 def translation(source: str, target: str) -> AnyTranslation:

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.translations.neutral import refusals
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_json import Surrogates
 from engine.translations.neutral.answer_state import AnswerState
@@ -38,19 +39,7 @@ from engine.translations.neutral.language import (
 )
 from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import check_token_limit, with_token_limit
-from engine.translations.neutral.refusals import (
-    UNREADABLE,
-    AnswerErrors,
-    LossRules,
-    check_objects,
-    check_text,
-    has_more_objects,
-    refuse_losses,
-    refuse_missing_turns,
-    refuse_silence,
-    unreadable_answer,
-    unreadable_request,
-)
+from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
 
@@ -84,16 +73,16 @@ class Translation:
         Raises GatewayError 400 for a request that is invalid in the source language, or that has
         fields which the target does not support; the message names them.
         """
-        check_objects(body)
+        refusals.check_objects(body)
         losses = Losses(self.source.hints)
         try:
-            request = self.source.read_request(check_text(body), line)
+            request = self.source.read_request(refusals.check_text(body), line)
             request.ask_usage, request.size = ask_usage, len(body)
             for place in request.unread:
                 losses.add(place)
             adapted = with_substitutes(request)
             if request.missing_turns:
-                refuse_missing_turns(request)
+                refusals.refuse_missing_turns(request)
             check_token_limit(request)
             adapted.messages = with_unique_calls(adapted.messages)
             if len(adapted.tools) > 1:
@@ -102,10 +91,10 @@ class Translation:
             target_request = self.target.write_request(adapted, model, losses)
             if len(target_request.body) > SPARE:
                 check_written(target_request.body, len(body), request.place_of("messages"))
-        except UNREADABLE as error:
-            raise unreadable_request(error) from error
-        refuse_losses(losses, rules, request.model, request.error_details)
-        refuse_silence(request, needs_turns=self.source.needs_turns)
+        except refusals.UNREADABLE as error:
+            raise refusals.unreadable_request(error) from error
+        refusals.refuse_losses(losses, rules, request.model, request.error_details)
+        refusals.refuse_silence(request, needs_turns=self.source.needs_turns)
         return TranslatedExchange(self, request, target_request, losses.fields())
 
 
@@ -121,19 +110,19 @@ class TranslatedExchange(Struct, frozen=True):
         """Translate a complete answer, to a stream if the caller requested one. `usage` is what the
         caller is told. Raises BrokenAnswer or UpstreamError.
         """
-        if has_more_objects(body, MAX_ANSWER_OBJECTS):
+        if refusals.has_more_objects(body, MAX_ANSWER_OBJECTS):
             raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER_OBJECTS} objects")
         output = _output(self, usage)
         try:
-            text = check_text(body)
+            text = refusals.check_text(body)
             if self.request.stream:  # in an event its parts are on one line
                 text = on_one_line(text)
             return output.add(self.translation.target.read_answer(text), len(body)) + output.end()
-        except UNREADABLE as error:
+        except refusals.UNREADABLE as error:
             if (amended := Surrogates().amended(body)) != body:
                 return self.answer(amended, usage)
             self.refuse(body)
-            raise unreadable_answer(error) from error
+            raise refusals.unreadable_answer(error) from error
 
     def for_answer(self) -> TranslatedExchange:
         """The exchange without messages and body, to free their memory while the answer lasts."""
@@ -152,7 +141,7 @@ class TranslatedExchange(Struct, frozen=True):
     def refuse(self, data: bytes) -> None:
         """Raise UpstreamError if what is no answer, or no event of one, reports an error."""
         target = self.translation.target
-        AnswerErrors(target.dialect, target.read_error).refuse(data)
+        refusals.AnswerErrors(target.dialect, target.read_error).refuse(data)
 
 
 class StreamTranslator:
@@ -186,19 +175,19 @@ class StreamTranslator:
             if not data.isascii():
                 data.decode()  # as `check_text` does, without a call for each event
             return self._add(self._read(data), len(data))
-        except UNREADABLE as error:
+        except refusals.UNREADABLE as error:
             if (amended := self._surrogates.amended(data)) != data:
                 return self.take() + self.event(amended)
             self._refuse(data)
-            raise unreadable_answer(error) from error
+            raise refusals.unreadable_answer(error) from error
 
     def end(self) -> bytes:
         """The output at the end of the upstream's stream. Raises the same errors as `event`."""
         try:
             output = self._add(self._with_all_candidates(self._reader.end()), 0)
             return output + self._output.end()
-        except UNREADABLE as error:
-            raise unreadable_answer(error) from error
+        except refusals.UNREADABLE as error:
+            raise refusals.unreadable_answer(error) from error
 
     def _with_all_candidates(self, events: Iterable[Event]) -> Iterator[Event]:
         """The last events of a stream without an end mark: it may have ended before the last of the

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
-from engine.config.models import STAR, Choice, Model, TargetConfig
+from engine.config.models import STAR, Choice, Model, RuleConfig, TargetConfig
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions
 from engine.upstream.choice_search import always, may_choose
+from engine.upstream.conditions.compile import Conditions, compile_conditions
+from engine.upstream.conditions.request_facts import RequestFacts
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import Strategy, TargetGroup, TargetOrder
 from engine.upstream.token_counter import CountTokens
@@ -21,13 +24,22 @@ _NO_COUNTERS: Mapping[str, CountTokens] = {}
 
 
 @dataclass(frozen=True, slots=True)
+class ServedRule:
+    """A rule of a model: requests that meet the conditions are served by `model`, which has the
+    name of the rule's model and the targets of the rule."""
+
+    conditions: Conditions
+    model: ServedModel
+
+
+@dataclass(frozen=True, slots=True)
 class ServedModel:
     """A model and its `groups` of targets: its own first, then those of each fallback. Groups are
     asked one after another, the targets of each in the order of its strategy. `shortens`: a target
     has STAR as its name for the model, which stands for the part that the wildcard matches.
     `choices` are what callers could choose at its upstreams besides the model, and must not;
     `may_choose` says which requests may have one. `count_tokens` counts by the model's
-    tokenizer."""
+    tokenizer. `rules` send some requests elsewhere; the first that is met decides."""
 
     name: str
     groups: tuple[TargetGroup, ...]
@@ -35,6 +47,17 @@ class ServedModel:
     choices: tuple[CallerChoice, ...] = ()
     may_choose: Callable[[Exchange], bool] = always
     count_tokens: CountTokens | None = None
+    rules: tuple[ServedRule, ...] = ()
+
+    def for_request(self, exchange: Exchange) -> ServedModel:
+        """The model with the targets for a request that names it, whose rule is noted in the
+        exchange. Raises GatewayError 400 for a value that the request has twice."""
+        facts = RequestFacts(exchange)
+        for index, rule in enumerate(self.rules):
+            if rule.conditions.hold(facts):
+                exchange.model.rule = index
+                return rule.model
+        return self
 
     def order(self, exchange: Exchange) -> Sequence[Target]:
         """The targets for a request that names the model, in the order of attempts."""
@@ -61,8 +84,12 @@ class ServedModel:
             relayed = [target for target, name in languages if name == ""]
             translated = [target for target, name in languages if name]
             groups += [group.of(targets) for targets in (relayed, translated) if targets]
-        same = groups == [*self.groups]  # as of most models: it takes no memory for each operation
-        return self if same else replace(self, groups=tuple(groups))
+        rules = tuple(
+            replace(rule, model=rule.model.for_operation(language)) for rule in self.rules
+        )
+        # As of most models, which then take no memory for each operation.
+        same = groups == [*self.groups] and rules == self.rules
+        return self if same else replace(self, groups=tuple(groups), rules=rules)
 
 
 class Catalog:
@@ -144,12 +171,14 @@ def build_catalog(
     listed: Iterable[str] = (),
     watch: Callable[[Sequence[TargetGroup]], None] = lambda groups: None,
     counters: Mapping[str, CountTokens] = _NO_COUNTERS,
+    clock: Callable[[], float] = time.time,
 ) -> Catalog:
     """The catalog of a config in which every name is resolved. `strategy` builds the strategy of a
     model, `listed` are the names that lists show. `watch` is called with the groups of each model
-    that is built. `counters` count tokens, by the names of their models."""
+    that is built. `counters` count tokens, by the names of their models. `clock` gives Unix seconds
+    for rules by the time."""
 
-    def group(name: str, default_model: str = "") -> TargetGroup:
+    def group(name: str, entry: Model | RuleConfig, default_model: str = "") -> TargetGroup:
         targets = [
             upstreams[target.upstream].target(
                 target.model or default_model,
@@ -159,32 +188,44 @@ def build_catalog(
                 target.transform,
                 target.max_in_flight,
             )
-            for target in models[name].to
+            for target in entry.to
         ]
-        return TargetGroup(targets, strategy(models[name].choose))
+        return TargetGroup(targets, strategy(entry.choose))
 
     @cache  # thousands of models may have the same fallback
     def fallback_group(name: str) -> TargetGroup:
-        return group(name, name)
+        return group(name, models[name], name)
+
+    def served(name: str, entry: Model | RuleConfig) -> ServedModel:
+        names = _fallbacks(models, entry.fallback, {})
+        groups = (group(name, entry), *map(fallback_group, names))
+        watch(groups)
+        return _served_model(name, entry, groups, counters.get(name))
 
     def make(name: str) -> ServedModel:
-        groups = (group(name), *map(fallback_group, _fallbacks(models, name, {})))
-        watch(groups)
-        return _served_model(models[name], groups, counters.get(name))
+        rules = tuple(
+            ServedRule(compile_conditions(rule.conditions, clock), served(name, rule))
+            for rule in models[name].when
+        )
+        model = served(name, models[name])
+        return replace(model, rules=rules) if rules else model
 
     return Catalog(models, make, listed)
 
 
 def _served_model(
-    model: Model, groups: tuple[TargetGroup, ...], count_tokens: CountTokens | None
+    name: str,
+    entry: Model | RuleConfig,
+    groups: tuple[TargetGroup, ...],
+    count_tokens: CountTokens | None,
 ) -> ServedModel:
     targets = [target for each in groups for target in each.configured]
     choices = {c.name: c for target in targets for c in target.upstream.choices}.values()
-    by_name = "*" in model.name and any(choice.model for choice in choices)
+    by_name = "*" in name and any(choice.model for choice in choices)
     return ServedModel(
-        model.name,
+        name,
         groups,
-        any(target.model == STAR for target in model.to),
+        any(target.model == STAR for target in entry.to),
         tuple(choices),
         always if by_name else may_choose(tuple(choices)),
         count_tokens,
@@ -192,13 +233,13 @@ def _served_model(
 
 
 def _fallbacks(
-    models: Mapping[str, Model], name: str, names: dict[str, None]
+    models: Mapping[str, Model], fallbacks: Iterable[str], names: dict[str, None]
 ) -> Mapping[str, None]:
-    """The fallbacks of a model, and theirs, in the order in which they are asked."""
-    for fallback in models[name].fallback:
+    """The fallbacks of a model or rule, and theirs, in the order in which they are asked."""
+    for fallback in fallbacks:
         if fallback not in names:
             names[fallback] = None
-            _fallbacks(models, fallback, names)
+            _fallbacks(models, models[fallback].fallback, names)
     return names
 
 

@@ -1,12 +1,13 @@
-"""A client that posts small bodies to one URL: spans to a collector."""
+"""A client that posts small bodies to one URL: spans to a collector, events to a webhook."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from engine.telemetry.tracing.exporter import ExportResult
 from engine.upstream import retry
+from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
@@ -15,8 +16,8 @@ _MAX_RESPONSE = 65_536
 
 
 class PostClient:
-    """Posts bodies to `url` (http, https or http+unix) with `headers`, each within `seconds`.
-    ValueError for an invalid URL."""
+    """Posts bodies to `url` (http, https or http+unix, with a query or without) with `headers`,
+    each within `seconds`. ValueError for an invalid URL."""
 
     def __init__(
         self,
@@ -27,14 +28,18 @@ class PostClient:
         clock: Callable[[], float] = time.time,
     ) -> None:
         timeouts = Timeouts(connect=seconds, first_byte=seconds, idle=seconds, total=seconds)
-        self._client = Client(url, timeouts=timeouts, pool_size=1)
+        base, query = split_query(url)
+        self._client = Client(base, timeouts=timeouts, pool_size=1)
+        self._target = (self._client.base_path or "/") + query
         self._headers = list(headers.items())
         self._clock = clock
 
-    def __call__(self, body: bytes) -> ExportResult:
-        """Send a body and wait for the response. A failure is a result, not an exception."""
+    def __call__(self, body: bytes, headers: Sequence[tuple[str, str]] = ()) -> ExportResult:
+        """Send a body, with further `headers`, and wait for the response. A failure is a result,
+        not an exception."""
         try:
-            response = self._client.send("POST", self._client.base_path or "/", self._headers, body)
+            sent = [*self._headers, *headers]
+            response = self._client.send("POST", self._target, sent, body)
         except UpstreamFailure as failure:
             return ExportResult(0, _words(failure))
         try:
@@ -51,6 +56,16 @@ class PostClient:
     def close(self) -> None:
         """Close its connection."""
         self._client.close()
+
+
+def split_query(url: str) -> tuple[str, str]:
+    """A URL without its query, and the query with its question mark, "" for none. ValueError for an
+    invalid URL; the message does not show it."""
+    base, mark, query = url.partition("?")
+    origin_of(base)
+    if not query.isascii() or not query.isprintable() or " " in query or "#" in query:
+        raise ValueError("the query of the URL has a character that must be percent-encoded")
+    return base, mark + query
 
 
 def _words(failure: UpstreamFailure) -> str:

@@ -46,6 +46,7 @@ class SelectModel:
         self._operations = models.operations
         self._models = models.of(operation)
         self._catalog = catalog
+        self._counts = bool(operation.counts)  # without a target the gateway estimates
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
         if (early := exchange.model.early) is not None:
@@ -59,12 +60,22 @@ class SelectModel:
         exchange.record.requested_entry = served.name
         if served.count_tokens is not None:
             model.count_tokens = served.count_tokens
+        if served.rules:
+            served = self._by_rule(served, exchange)
         if served.choices and served.may_choose(exchange):
             check_choices(exchange, served, self._catalog)
         if self._locations.copies:
             self._locations.find_copies(exchange)
         model.targets = served.order(exchange)
         return following(exchange)
+
+    def _by_rule(self, model: ServedModel, exchange: Exchange) -> ServedModel:
+        """The model with the targets that its rules choose. Raises GatewayError 404 if none of
+        those has the operation, 400 for a value that the request has twice."""
+        served = model.for_request(exchange)
+        if not served.groups and not self._counts:
+            raise _without_target(exchange, self._expression)
+        return served
 
     def check_early(self, exchange: Exchange) -> None:
         """Refuse a model that the request names before its body is parsed. Raises GatewayError 403
@@ -159,6 +170,13 @@ def _without_operation(
     """404 for a model that exists and does not have the operation."""
     has = join_operation_names(operations)
     message = f"The model '{_short(name)}' does not have {operation}; it has {has}."
+    return GatewayError(404, "model_not_found", message, param=expression.param)
+
+
+def _without_target(exchange: Exchange, expression: Expression) -> GatewayError:
+    """404 for a request that the rules of its model send to targets without the operation."""
+    name = _short(exchange.model.name)
+    message = f"The model '{name}' does not have {exchange.operation} for requests like this one."
     return GatewayError(404, "model_not_found", message, param=expression.param)
 
 

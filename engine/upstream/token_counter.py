@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import orjson
-
-from engine import translations
 from engine.exchange.exchange import Exchange
 from engine.metering.estimate import file_tokens
 from engine.metering.tokenizer import MAX_TEXT, Tokenizer
-from engine.translations.neutral.language import Language, RequestLine
-from engine.translations.neutral.prompt_parts import PromptParts, prompt_parts
-from engine.translations.neutral.refusals import UNREADABLE, check_objects, check_text
+from engine.translations.neutral.prompt_parts import prompt_parts
+from engine.translations.neutral.refusals import UNREADABLE
+from engine.upstream.conditions.chat_request import language_of_request, read_chat
 from engine.upstream.prompt_text import prompt_values
 from engine.values.errors import GatewayError
 
@@ -27,9 +24,6 @@ MARKS = 5
 START = 3
 """Tokens of a chat template behind the last turn."""
 
-_WRAPPED = "generateContentRequest"
-"""In a request of Gemini's countTokens: the member that has the whole request."""
-
 CountTokens = Callable[[Exchange], int | None]
 
 
@@ -38,36 +32,17 @@ def token_counter(tokenizer: Tokenizer) -> CountTokens:
     for one that cannot be read, which the upstream will refuse."""
 
     def count(exchange: Exchange) -> int | None:
-        language = _language_of(exchange)
+        language = language_of_request(exchange)
         if language is None:
             return _count_plain(exchange, tokenizer)
         try:
-            parts = _parts_of(exchange, language)
+            parts = prompt_parts(read_chat(exchange, language))
         except (*UNREADABLE, GatewayError):
             return None
         tokens = tokenizer.count(parts.texts) + sum(map(file_tokens, parts.files))
         return tokens + MARKS * parts.turns + START
 
     return count
-
-
-def _language_of(exchange: Exchange) -> Language | None:
-    """The language of the chat that a request is, or whose tokens it asks for; None for any other
-    request."""
-    dialect, path = exchange.dialect.name, exchange.path
-    language = translations.language_of(dialect, path)
-    if isinstance(language, Language):
-        return language
-    return translations.counted_language(dialect, path)
-
-
-def _parts_of(exchange: Exchange, language: Language) -> PromptParts:
-    """The parts of a chat's prompt. Raises an exception of UNREADABLE, and GatewayError."""
-    body, value = bytes(exchange.body.buffer), exchange.content.value
-    if isinstance(value, dict) and isinstance(value.get(_WRAPPED), dict):
-        body = orjson.dumps(value[_WRAPPED])
-    check_objects(body)
-    return prompt_parts(language.read_request(check_text(body), RequestLine()))
 
 
 def _count_plain(exchange: Exchange, tokenizer: Tokenizer) -> int:

@@ -37,7 +37,7 @@ class Calendar:
         for value, names in ((self.period, PERIODS), (self.week_starts, WEEKDAYS)):
             if value not in names:
                 raise ValueError(f"'{value}' is not one of {', '.join(names)}")
-        object.__setattr__(self, "_zone", _zone_of(self.time_zone))
+        object.__setattr__(self, "_zone", zone_of(self.time_zone))
 
     @property
     def seconds(self) -> float:
@@ -111,7 +111,8 @@ class CalendarWindows:
         return edges
 
 
-def _zone_of(name: str) -> ZoneInfo:
+def zone_of(name: str) -> ZoneInfo:
+    """A time zone of the IANA database. Raises ValueError for an unknown name."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:  # KeyError: ZoneInfoNotFoundError

@@ -4,8 +4,8 @@ kinds."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -33,6 +33,17 @@ AMOUNT = {
 }
 """The schema of an amount: as many digits as COUNT takes."""
 
+SHARE = "^(100|[1-9][0-9]?)%$"
+WARN_AT = {
+    "description": "Shares of the amount at which a warning is written, once in each window: "
+    "[50%, 80%, 100%]. 100% is also the first refusal.",
+    "type": "array",
+    "minItems": 1,
+    "maxItems": 10,
+    "items": {"type": "string", "pattern": SHARE},
+}
+"""The schema of `warn_at`, beside a quota with a window."""
+
 WINDOW_KEYS = {
     "per": {
         "description": "The window: 1m, 1h or 30d, which slides; day, week or month, which do not.",
@@ -51,8 +62,9 @@ WINDOW_KEYS = {
         "type": "string",
         "enum": list(WEEKDAYS),
     },
+    "warn_at": WARN_AT,
 }
-"""The schemas of the keys that describe the window of a quota."""
+"""The schemas of the keys that describe the window of a quota, and the warnings before its end."""
 
 Window = float | Calendar
 """The seconds of a sliding window, or windows of the calendar."""
@@ -65,8 +77,8 @@ class QuotaKind:
     `unit` names an amount for people. A request counts as `cost(usage, price_nano)`, first with its
     estimated usage and price (nano-units of money), after it ended with the real ones; without
     `cost` it counts as 1. `at_one_time`: a request gives its amount back when it ends; there is no
-    window. `money`: the amount is nano-units of money. `in_headers`: `x-ratelimit-*` show it.
-    `code` and `status` are those of the refusal.
+    window. `money`: the amount is nano-units of money. `header` is the end of the names of the
+    `x-ratelimit-*` that show it, "" if none do. `code` and `status` are those of the refusal.
     """
 
     unit: str
@@ -75,19 +87,24 @@ class QuotaKind:
     cost: Callable[[Usage, int], int] | None = None
     at_one_time: bool = False
     money: bool = False
-    in_headers: bool = False
+    header: str = ""
 
 
 KINDS = {
-    "requests": QuotaKind("requests", "rate_limit_exceeded", in_headers=True),
+    "requests": QuotaKind("requests", "rate_limit_exceeded", header="requests"),
     "tokens": QuotaKind(
         "tokens",
         "token_budget_exceeded",
         cost=lambda usage, price_nano: usage.input + usage.output,
-        in_headers=True,
+        header="tokens",
     ),
     "spend": QuotaKind(
-        "money", "budget_exceeded", 402, cost=lambda usage, price_nano: price_nano, money=True
+        "money",
+        "budget_exceeded",
+        402,
+        cost=lambda usage, price_nano: price_nano,
+        money=True,
+        header="budget",
     ),
     "concurrency": QuotaKind(
         "requests at one time", "concurrency_limit_exceeded", at_one_time=True
@@ -99,12 +116,14 @@ this table; a quota of another kind cannot be made."""
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """At most `amount` within any `window` seconds, or in each window of a calendar. Raises
-    ValueError for a `kind` that is not in KINDS."""
+    """At most `amount` within any `window` seconds, or in each window of a calendar. `warn_at` are
+    the percentages of it at which a warning is written, ascending. Raises ValueError for a `kind`
+    that is not in KINDS."""
 
     kind: str
     amount: int
     window: Window = 0.0
+    warn_at: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -147,13 +166,27 @@ TOKEN_FIELDS = {
 
 
 @lru_cache(1_000)
-def token_quota(field: str, value: str | int, currency: str) -> Quota:
+def token_quota(
+    field: str, value: str | int, currency: str, warn_at: tuple[int, ...] = ()
+) -> Quota:
     """The quota in one of TOKEN_FIELDS: `60/1m`, `20 USD/30d`, 10. ValueError for a wrong value.
-    Tokens with equal ones share it."""
+    Tokens with equal ones share it. Without a window it has no warnings."""
     kind = TOKEN_FIELDS[field]
     if KINDS[kind].at_one_time:
         return Quota(kind, int(value))
-    return money(str(value), currency) if KINDS[kind].money else count(kind, str(value))
+    quota = money(str(value), currency) if KINDS[kind].money else count(kind, str(value))
+    return replace(quota, warn_at=warn_at)
+
+
+def percentages(texts: Iterable[str]) -> tuple[int, ...]:
+    """The percentages of `warn_at`, which matches WARN_AT, ascending and each once."""
+    return tuple(sorted({int(text.removesuffix("%")) for text in texts}))
+
+
+def policy_quota(kind: str, amount: int, options: Mapping[str, Any]) -> Quota:
+    """The quota of a policy, with the window and the warnings in its options (see WINDOW_KEYS).
+    Raises ValueError as `window_of` does."""
+    return Quota(kind, amount, window_of(options), percentages(options.get("warn_at", ())))
 
 
 def window_of(options: Mapping[str, Any]) -> Window:

@@ -44,7 +44,7 @@ def test_a_worker_of_the_shipped_config_imports_nothing_that_workers_could_share
     assert [name for name in result.stdout.split() if not name.startswith(OF_LIBRARIES)] == []
 
 
-def plan_with(upstream, tmp_path):
+def plan_with(upstream, tmp_path, more=""):
     (tmp_path / "api.yaml").write_text(
         "openapi: 3.1.0\ninfo: {title: A, version: '1'}\n"
         "paths: {/a: {get: {operationId: a, responses: {}}}}\n"
@@ -52,9 +52,10 @@ def plan_with(upstream, tmp_path):
     config = tmp_path / "gateway.yaml"
     config.write_text(
         "version: 1\nspecs: {api: {document: api.yaml}}\n"
-        f"upstreams: {{up: {upstream}}}\nroutes: [{{operations: api.*, to: [{{upstream: up}}]}}]\n"
+        f"upstreams: {{up: {upstream}}}\n"
+        f"routes: [{{operations: api.*, to: [{{upstream: up}}]}}]\n{more}"
     )
-    plan = make_plan(config, {}).plan
+    plan = make_plan(config, {"KEY": "0123456789abcdef" * 3}).plan
     assert plan is not None
     return plan
 
@@ -70,6 +71,22 @@ def test_authorities_are_read_where_an_upstream_is_asked_over_tls(
     monkeypatch.setattr(preload, "read_authorities", lambda: reads.append(1))
     preload.preload(plan_with(upstream, tmp_path))
     assert len(reads) == count
+
+
+@each(
+    ("more", "module"),
+    [
+        ("mcp: {a: {path: /mcp, operations: [api.*]}}\n", "engine.app.mcp_servers"),
+        ('objects: {key: "${KEY}"}\n', "engine.objects.id_cipher"),
+    ],
+)
+def test_workers_share_what_a_part_of_the_config_needs(tmp_path, monkeypatch, more, module):
+    loads = []
+    monkeypatch.setattr(preload, "import_module", loads.append)
+    preload.preload(plan_with("{url: 'http://127.0.0.1:9'}", tmp_path))
+    assert module not in loads
+    preload.preload(plan_with("{url: 'http://127.0.0.1:9'}", tmp_path, more))
+    assert module in loads
 
 
 def test_upstreams_share_the_authorities_that_were_read_last():

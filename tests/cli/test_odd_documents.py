@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 from itertools import islice
 from pathlib import Path
 
@@ -15,8 +14,9 @@ import pytest
 from engine.cli import unexpected_errors
 from tests.support import mutations, odd_documents
 from tests.support.commands import modelway
+from tests.support.thorough import changes
 
-COUNT = int(os.environ.get("MODELWAY_MUTATIONS", "25"))
+COUNT = changes(10)
 CONFIG = """version: 1
 specs: {{shop: {{document: {}, mount: /v1}}}}
 upstreams: {{main: {{url: "http://127.0.0.1:9"}}}}

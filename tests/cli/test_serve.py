@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -142,9 +143,13 @@ def test_the_folder_of_the_metrics_is_removed_at_the_end(masters, port):
     assert list(base().glob(f"modelway-metrics-*-{os.getpid()}-*")) == []
 
 
+@cache
 def loaded_by(program):
     """The modules that a program has imported."""
     return set(subprocess.check_output([sys.executable, "-c", program], text=True).split())
+
+
+SERVER = "import sys, engine.cli.serve, engine.server.reload; print(*sys.modules)"
 
 
 def test_the_server_is_loaded_while_the_config_is_tried():
@@ -154,9 +159,16 @@ def test_the_server_is_loaded_while_the_config_is_tried():
 
 
 def test_what_only_a_trial_needs_is_loaded_by_the_trial():
-    loaded = loaded_by("import sys, engine.cli.serve, engine.server.reload; print(*sys.modules)")
     rooms = ("engine.offline", "engine.mock", "sqlalchemy", "alembic")
-    assert {name for name in loaded if name.startswith(rooms)} == set()
+    assert {name for name in loaded_by(SERVER) if name.startswith(rooms)} == set()
+
+
+def test_what_few_configs_need_is_loaded_for_those():
+    rooms = (
+        *("engine.tools", "engine.app.mcp_servers", "cryptography", "jwt"),
+        *("engine.spec.document.load", "engine.spec.document.swagger"),
+    )
+    assert {name for name in loaded_by(SERVER) if name.startswith(rooms)} == set()
 
 
 def test_no_schema_is_compiled_that_an_earlier_process_has_proven(masters, port, monkeypatch):

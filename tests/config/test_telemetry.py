@@ -10,7 +10,7 @@ import pytest
 
 from engine.config import telemetry as module
 from engine.config.load import load
-from engine.config.telemetry import AccessLogConfig, Log, Traces
+from engine.config.telemetry import AccessLogConfig, Log, MetricsExport, Traces
 from engine.source.problem import Findings
 from engine.values.client_address import networks
 
@@ -152,3 +152,29 @@ def test_traces_need_the_extra_otel(monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     _, errors = read_traces("{endpoint: 'http://x'}")
     assert errors == [("MW108", 4, "traces need the extra otel, which is not installed")]
+
+
+@needs_otel
+def test_metrics_are_exported_to_their_own_path():
+    section = "{otlp_metrics: {endpoint: 'http://x/', headers: {X-A: b}}}"
+    telemetry, problems = read(section)
+    assert problems == []
+    assert telemetry.otlp_metrics == MetricsExport("http://x/v1/metrics", 60.0, {"x-a": "b"})
+
+
+@needs_otel
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        (
+            "{metrics: false, otlp_metrics: {endpoint: 'http://x'}}",
+            "there are no metrics to export: `metrics` is false",
+        ),
+        (
+            "{otlp_metrics: {endpoint: 'http://x', headers: {host: a}}}",
+            "header 'host' is set by the exporter of metrics",
+        ),
+    ],
+)
+def test_an_export_that_cannot_be_is_refused(section, message):
+    assert [problem.message for problem in read(section)[1]] == [message]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,10 +30,11 @@ from tests.support.responses_upstream import ResponsesUpstream
 from tests.support.running import ALL, Running
 from tests.support.sdk_features import PIXEL
 from tests.support.sdk_types import check_request
+from tests.support.thorough import SESSIONS
 from tests.support.waiting import under_load, until
 
 pytestmark = [
-    pytest.mark.skipif("MODELWAY_SESSIONS" not in os.environ, reason="`tox -e agents` runs it"),
+    pytest.mark.skipif(not SESSIONS, reason="`tox -e agents` runs it"),
     pytest.mark.timeout(1200),
 ]
 

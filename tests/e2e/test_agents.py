@@ -19,6 +19,7 @@ from tests.support.agents import CLAUDE, CODEX, GEMINI, Agent, AgentResult
 from tests.support.recording import Recorder, recorder
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.sdk_features import PIXEL
+from tests.support.thorough import SESSIONS
 from tests.support.translating import SPECS
 
 CONFIG = """
@@ -55,15 +56,19 @@ routes:
 """
 
 TASKS = [
-    (CLAUDE, "any-by-chat_completions", "chat_completions"),
     (CLAUDE, "any-by-generate_content", "generate_content"),
-    (CODEX, "any-by-messages", "messages"),
     (CODEX, "gpt-5.5", "messages"),
     (GEMINI, "gemini-2.5-pro", "chat_completions"),
-    (GEMINI, "any-by-messages", "messages"),
 ]
 """Agents, models and the languages of their upstreams. An agent sends more with a model whose name
 it knows (`gpt-5.5`) than with any other."""
+
+OTHER_TASKS = [
+    (CLAUDE, "any-by-chat_completions", "chat_completions"),
+    (CODEX, "any-by-messages", "messages"),
+    (GEMINI, "any-by-messages", "messages"),
+]
+"""Those of `tox -e agents` alone."""
 
 SIGNATURES = {"messages": b'"EqQBCkYIBxg', "generate_content": b'"CiQBjz1rX7A'}
 """The signatures that vendors require to be sent back after the first answer."""
@@ -116,7 +121,9 @@ def run(agent: Agent, running: Running, model: str, folder: Path) -> AgentResult
 
 
 @pytest.mark.parametrize(
-    ("agent", "model", "target"), TASKS, ids=lambda value: getattr(value, "program", value)
+    ("agent", "model", "target"),
+    [*TASKS, *(OTHER_TASKS if SESSIONS else ())],
+    ids=lambda value: getattr(value, "program", value),
 )
 def test_an_agent_does_a_task_with_a_model_of_another_vendor(
     agent: Agent, model: str, target: str, running: Running, upstream: Recorder, tmp_path: Path

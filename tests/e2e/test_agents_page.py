@@ -1,5 +1,6 @@
 """Every block of docs/how-to/agents.md is used as it stands: with the config of the page, the agent
-or SDK calls two tools at once, with the model of the block and those of the two other vendors.
+or SDK calls two tools at once, with the model of the block and those of the two other vendors
+(`tox -e agents`; the gate has one model for each).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tests.support.agent_page import MODELS, sections, serving
 from tests.support.agents import AGENTS, FOLDER, Agent
 from tests.support.recording import Recorder, recorder
 from tests.support.running import Running
+from tests.support.thorough import SESSIONS, diagonal
 from tests.support.waiting import under_load
 
 SDKS = {
@@ -59,8 +61,11 @@ def test_every_section_is_used() -> None:
     assert {agent.section for agent in AGENTS} | set(SDKS) == set(sections())
 
 
-@pytest.mark.parametrize("model", MODELS.values())
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.program)
+@pytest.mark.parametrize(
+    ("agent", "model"),
+    diagonal(AGENTS, [*MODELS.values()], SESSIONS),
+    ids=lambda value: getattr(value, "program", value),
+)
 def test_an_agent_works_as_its_block_says(
     agent: Agent, model: str, running: Running, upstream: Recorder, tmp_path: Path
 ) -> None:
@@ -85,8 +90,7 @@ def test_an_agent_works_as_its_block_says(
         assert "seveneight" in json.dumps(tool_results(json.loads(upstream.last.body))[2])
 
 
-@pytest.mark.parametrize("model", MODELS.values())
-@pytest.mark.parametrize("title", SDKS)
+@pytest.mark.parametrize(("title", "model"), diagonal([*SDKS], [*MODELS.values()], SESSIONS))
 def test_a_program_works_as_it_stands(
     title: str, model: str, running: Running, upstream: Recorder, tmp_path: Path
 ) -> None:

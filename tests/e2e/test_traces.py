@@ -1,4 +1,4 @@
-"""Traces through a real gateway, as a collector and an upstream see them."""
+"""Traces and metrics of a real gateway, as a collector and an upstream see them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from dataclasses import dataclass
 import pytest
 
 pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
+
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
 
 from tests.support.collector import Collector, collector
 from tests.support.recording import Recorder, answer, ask, recorder, request
@@ -54,6 +58,7 @@ class Stage:
     gateway: Running
     upstream: Recorder
     collector: Collector
+    metrics: Recorder | None = None
 
     def ask(self, model="gpt-4o", trace="", more="", flags="01", target=CHAT):
         """Send a request in a trace (by default a new one); the trace id and the response."""
@@ -65,19 +70,20 @@ class Stage:
         return trace, ask(self.gateway.port, data)
 
 
-def config(folder, traces):
+def config(folder, traces, more=""):
     text = shipped(folder).replace("\nmodels:", UPSTREAMS, 1).replace("workers: 2", "workers: 1")
-    return f"{text}\ntelemetry: {{traces: {traces}}}\n"
+    return f"{text}\ntelemetry: {{traces: {traces}{more}}}\n"
 
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory) -> Iterator[Stage]:
     folder = tmp_path_factory.mktemp("traces") / "project"
-    with recorder() as upstream, collector() as receiver:
+    with recorder() as upstream, collector() as receiver, recorder() as metrics:
         traces = f"{{endpoint: '{receiver.url}', headers: {{authorization: {OTLP_SECRET}}}}}"
         environ = pointed_at(upstream.url) | {"OTEL_SERVICE_NAME": "shop-gateway"}
-        with gateway(folder, config(folder, traces), environ) as front:
-            yield Stage(front, upstream, receiver)
+        more = f", otlp_metrics: {{endpoint: '{metrics.url}', interval: 1s}}"
+        with gateway(folder, config(folder, traces, more), environ) as front:
+            yield Stage(front, upstream, receiver, metrics)
 
 
 @pytest.fixture(autouse=True)
@@ -248,6 +254,32 @@ def test_a_collector_that_is_away_slows_nobody(tmp_path):
             answers.set()  # only now
 
 
+def exported_requests(metrics):
+    """How many requests the newest export of metrics has counted, and by which service."""
+    for received in reversed(list(metrics.requests)):
+        assert received.target == "/v1/metrics"
+        message = ExportMetricsServiceRequest.FromString(received.body)
+        for resource in message.resource_metrics:
+            service = {p.key: p.value.string_value for p in resource.resource.attributes}
+            for metric in resource.scope_metrics[0].metrics:
+                if metric.name == "modelway_requests":
+                    points = metric.sum.data_points
+                    return service["service.name"], sum(point.as_double for point in points)
+    return None
+
+
+def test_metrics_are_exported_as_well(stage):
+    assert stage.ask()[1].status == 200
+    before = exported_requests(stage.metrics) or ("", 0.0)
+    for _ in range(3):
+        assert stage.ask()[1].status == 200
+    until(
+        lambda: (exported_requests(stage.metrics) or ("", 0.0))[1] >= before[1] + 3,
+        "an export of the metrics",
+    )
+    assert exported_requests(stage.metrics)[0] == "shop-gateway"
+
+
 def test_without_the_key_nothing_of_opentelemetry_is_imported(tmp_path):
     folder = tmp_path / "p"
     text = shipped(folder)
@@ -257,7 +289,7 @@ def test_without_the_key_nothing_of_opentelemetry_is_imported(tmp_path):
         "from engine.app.build import build; "
         "app = build(make_plan(Path('gateway.yaml'), os.environ).plan); "
         "print([m for m in sys.modules if m.split('.')[0] in ('opentelemetry', 'google') "
-        "or m == 'engine.app.tracing' "
+        "or m in ('engine.app.tracing', 'engine.app.metrics_export') "
         "or m in ('engine.telemetry.tracing.otlp', 'engine.telemetry.tracing.exporter')])"
     )
     result = subprocess.run(

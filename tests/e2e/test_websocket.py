@@ -53,6 +53,7 @@ from tests.support.running import (
     shipped,
 )
 from tests.support.scripted import STALL, script
+from tests.support.thorough import examples
 from tests.support.waiting import under_load
 
 DOCUMENT = """
@@ -538,7 +539,9 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(noise=st.binary(min_size=1, max_size=500), from_upstream=st.booleans())
 def test_random_bytes_end_in_a_close(

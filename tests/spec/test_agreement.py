@@ -23,7 +23,6 @@ shows what ours does by the standard:
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from typing import Any
 
@@ -39,8 +38,9 @@ from openapi_core.validation.schemas.exceptions import InvalidSchemaValue
 from engine.spec.schemas import Schemas
 from tests.support.documents import document, library, validator
 from tests.support.each import each
+from tests.support.thorough import examples
 
-EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "100"))
+EXAMPLES = examples(40)
 """Schemas for each version, four bodies each. `MODELWAY_EXAMPLES=2000` tries more."""
 
 FACTORIES = {

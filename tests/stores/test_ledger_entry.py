@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.exchange.record import CANCELLED, Attempt, Outcome
+from engine.exchange.record import CANCELLED, Attempt, McpMessage, Outcome
 from engine.stores.ledger_entry import Entry, cancelled_entries, decode, encode, entry_of, repaired
 from engine.values.caller import Caller
 from engine.values.usage import COUNTS, Usage
@@ -151,6 +151,13 @@ def test_a_finished_exchange_is_an_entry():
     assert row.price == "groq 2026-07-02"
     assert (row.attempts, row.bytes_out, row.duration) == (2, 3, 1.5)
     assert (row.client, row.client_version, row.session) == ("claude", "2.1.332", "s1")
+    assert row.via == ""
+
+
+def test_the_entry_of_a_tool_has_its_protocol_and_its_client():
+    exchange = new_exchange(record={"mcp": McpMessage("shop", client="codex-mcp-client/0.171.0")})
+    row = entry_of(exchange, "EUR")
+    assert (row.via, row.client, row.client_version) == ("mcp", "codex", "0.171.0")
 
 
 def test_an_entry_has_every_member_of_the_usage_with_its_type():

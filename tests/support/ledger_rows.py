@@ -36,6 +36,8 @@ def expected_totals(
             continue
         if where.client not in ("", row.client) or where.session not in ("", row.session):
             continue
+        if where.via not in ("", row.via):
+            continue
         if by == "day":
             key = datetime.fromtimestamp(row.time, time_zone).date().isoformat()
         elif by == "client_version":
@@ -88,6 +90,7 @@ def _row(number: int, dice: random.Random, since: float, until: float) -> Entry:
         client=dice.choice(["claude", "codex"]),
         client_version=dice.choice(["1", "2"]),
         session=f"session {number % 30}",
+        via=dice.choice(["", "", "mcp"]),
         duration=float(dice.randrange(60)),
         operation=dice.choice(["openai.createChatCompletion", "openai.createEmbedding"]),
         model_asked=f"model '{model}'",

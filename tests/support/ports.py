@@ -11,13 +11,17 @@ _PORTS = range(20_000, 32_000)
 """Below the kernel's ephemeral range."""
 
 _WORKERS = 16
-_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _WORKERS
+_FIRST = int(os.environ.get("MODELWAY_TEST_PORTS", "0"))
+"""The number of the first worker's share: another in each of two runs side by side."""
+
+_number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_worker = (_FIRST + _number) % _WORKERS
 _share = _PORTS[_worker::_WORKERS]
 _used = random.randrange(len(_share))
 
 
 def free_port() -> int:
-    """A free port. No other worker of this pytest run gets it; this one reuses it last."""
+    """A free port. No other worker of the gate gets it; this one reuses it last."""
     global _used
     for index in chain(range(_used + 1, len(_share)), range(_used + 1)):
         with socket.socket() as sock:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import product
 from typing import TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 THOROUGH = "MODELWAY_THOROUGH" in os.environ
+SESSIONS = THOROUGH or "MODELWAY_SESSIONS" in os.environ
+"""Whether agents do all that they can; `tox -e agents`."""
+
 _SHARE = 3
 
 
@@ -18,9 +23,28 @@ def scale(gate: int, thorough: int) -> int:
     return thorough if THOROUGH else gate
 
 
+def examples(gate: int) -> int:
+    """The number of random examples of a test: `gate`, or what MODELWAY_EXAMPLES says."""
+    return int(os.environ.get("MODELWAY_EXAMPLES", gate))
+
+
+def changes(gate: int) -> int:
+    """The number of random changes that a test tries: `gate`, or what MODELWAY_MUTATIONS says."""
+    return int(os.environ.get("MODELWAY_MUTATIONS", gate))
+
+
 def share(values: Sequence[T], number: int) -> Sequence[T]:
     """Every third value, starting at `number` modulo 3; all values in a thorough run.
 
     With a running `number` each value is tried at every third place.
     """
     return values if THOROUGH else values[number % _SHARE :: _SHARE]
+
+
+def diagonal(rows: Sequence[T], columns: Sequence[S], whole: bool = THOROUGH) -> list[tuple[T, S]]:
+    """Pairs in which each row and each column is, the n-th row with the n-th column; with `whole`,
+    or in a thorough run, every pair."""
+    if whole:
+        return [*product(rows, columns)]
+    length = max(len(rows), len(columns))
+    return [(rows[n % len(rows)], columns[n % len(columns)]) for n in range(length)]

@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
+from tests.support.paths import ROOT
 from tools import gate
-from tools.gate import Checks, are_compiled, main
+from tools.gate import WAITING, Checks, are_compiled, main, runs
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -85,7 +86,23 @@ def test_an_empty_checkout_is_compiled_by_one_process(parts, tmp_path):
     write = f"import sys; open({str(calls)!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))"
     parts(GOOD, GOOD, python(write))
     assert main([]) == 0
-    assert calls.read_text().splitlines() == ["--collect-only -qq", "-n 4 --dist worksteal"]
+    first, *others = calls.read_text().splitlines()
+    assert first == "--collect-only -qq"
+    assert len(others) == 2
+
+
+def test_every_test_is_in_one_of_the_two_runs():
+    waiting, [computing] = runs([])
+    assert all((ROOT / folder).is_dir() for folder in WAITING)
+    assert {*WAITING} == {word for word in waiting if word.startswith("tests/")}
+    assert {*WAITING} == {word[9:] for word in computing if word.startswith("--ignore=")}
+
+
+@pytest.mark.parametrize("ending", [0, 1])
+def test_a_run_beside_the_first_can_fail(parts, tmp_path, ending):
+    fails = f"import sys; raise SystemExit({ending} if '-q' in sys.argv else 0)"
+    parts(GOOD, GOOD, python(fails))
+    assert main([]) == ending
 
 
 def test_compiled_tests_are_known_by_python_and_pytest(tmp_path):

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +19,7 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.client.failures import InvalidAnswer
 from engine.values.wildcard import Patterns
+from tests.support.thorough import examples
 from tests.support.translation_strategies import (
     ANSWERS,
     content_of,
@@ -39,7 +39,7 @@ from tests.support.translations import (
     usage_in,
 )
 
-EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "30"))
+EXAMPLES = examples(12)
 
 NAMES = [each.name for each in languages()]
 TARGETS = [each.name for each in target_languages()]

@@ -17,6 +17,7 @@ from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
+from tests.support.thorough import changes
 from tests.support.translation_mutations import (
     VALUES,
     changed,
@@ -26,7 +27,7 @@ from tests.support.translation_mutations import (
 )
 from tests.support.translations import event_data
 
-COUNT = int(os.environ.get("MODELWAY_MUTATIONS", "800"))
+COUNT = changes(250)
 """Changes of each kind and language; more of them at a desk: MODELWAY_MUTATIONS=20000."""
 
 SEED = int(os.environ.get("MODELWAY_MUTATIONS_SEED", "0"))

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from typing import Any
 
 import pytest
@@ -25,8 +24,9 @@ from tests.support.request_strategies import (
     requests,
     written_in,
 )
+from tests.support.thorough import examples
 
-EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "30"))
+EXAMPLES = examples(12)
 NAMES = [each.name for each in languages()]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -24,6 +23,7 @@ from engine.translations.neutral.events import Finish, TokenLogprob
 from engine.translations.neutral.language import Language
 from tests.support.sayings import Json, saying_of
 from tests.support.sdk_accumulators import as_sdk
+from tests.support.thorough import examples
 from tests.support.translation_strategies import (
     ANSWERS,
     events_of,
@@ -33,7 +33,7 @@ from tests.support.translation_strategies import (
 )
 from tests.support.translations import event_data
 
-EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "15"))
+EXAMPLES = examples(8)
 NAMES = [each.name for each in languages()]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from typing import Any
 
 import pytest
@@ -23,11 +22,12 @@ from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from tests.support.each import each
 from tests.support.request_strategies import FEATURES, MODELS, line_of, requests, written_in
+from tests.support.thorough import examples
 from tests.support.translation_strategies import ANSWERS, events_of, write_answer, write_stream
 from tests.support.translations import CASES, NEVER_DROPPED, event_data
 from tests.support.vendor_judges import check_answer, check_event, check_request
 
-some = settings(max_examples=int(os.environ.get("MODELWAY_EXAMPLES", "10")))
+some = settings(max_examples=examples(5))
 NAMES = [each.name for each in languages()]
 EVERY_LANGUAGE = pytest.mark.parametrize("name", NAMES)
 TARGET_NAMES = [each.name for each in target_languages()]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.config.models import Model, TargetConfig
+from engine.config.models import Choice, Model, RuleConfig, TargetConfig
 from engine.exchange.services import Services
 from engine.upstream import choose
 from engine.upstream.model_catalog import Catalog, ServedModel, build_catalog
@@ -219,3 +219,45 @@ def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -
     assert set(counts) == {"x1234", "x2134", "x1243", "x2143"}
     assert abs(counts["x2134"] + counts["x2143"] - 3_000) < 120
     assert abs(counts["x1234"] + counts["x2134"] - 2_000) < 120
+
+
+def ruled(*rules: RuleConfig) -> ServedModel:
+    """The model `m` with these rules, and the model `x`."""
+    models = {
+        "m": Model("m", (TargetConfig("a", "1", 1),), ("x",), "", "", 0, when=rules),
+        "x": Model("x", (TargetConfig("b", "2", 1),), (), "", "", 0),
+    }
+    strategy = partial(choose.build, Services(dice=lambda: 0.0))
+    model = build_catalog(models, {"a": A, "b": B, "c": C}, strategy).find("m")
+    assert model is not None
+    return model
+
+
+def rule(conditions: Any, *targets: str, fallback: tuple[str, ...] = ()) -> RuleConfig:
+    to = tuple(TargetConfig(name, "r", 1) for name in targets)
+    return RuleConfig(conditions, to, fallback, Choice(), ())
+
+
+def ruled_order(model: ServedModel, tier: str) -> tuple[int | None, list[str]]:
+    """The rule that a request of this header meets, and its targets."""
+    exchange = new_exchange(model="m", environ={"HTTP_X_TIER": tier})
+    targets = list(model.for_request(exchange).order(exchange))
+    return exchange.model.rule, [f"{t.upstream.name}/{t.model}" for t in targets]
+
+
+def test_the_first_rule_that_holds_chooses_the_targets_without_those_of_the_model() -> None:
+    model = ruled(
+        rule({"header": {"x-tier": "gold"}}, "b"),
+        rule({"header": {"x-tier": ["gold", "silver"]}}, "c", fallback=("m", "x")),
+    )
+    assert ruled_order(model, "gold") == (0, ["b/r"])
+    assert ruled_order(model, "silver") == (1, ["c/r", "a/1", "b/2"])
+    assert ruled_order(model, "none") == (None, ["a/1", "b/2"])
+
+
+def test_a_rule_has_the_targets_that_have_the_operation() -> None:
+    model = ruled(rule({"header": {"x-tier": "gold"}}, "b", "c"))
+    partly = model.for_operation(lambda target: None if target.upstream is B else "")
+    assert ruled_order(partly, "gold") == (0, ["c/r"])
+    assert ruled_order(partly, "none") == (None, ["a/1"])
+    assert model.for_operation(lambda target: "") is model

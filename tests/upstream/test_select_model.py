@@ -1,13 +1,14 @@
 """Which model is requested, whether the caller may use it, and its targets."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from engine import dialects
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.config.models import Model, TargetConfig
+from engine.config.models import Choice, Model, RuleConfig, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.spec import expression
@@ -45,6 +46,17 @@ MODELS = {
         entry("org/m:x", "g"),
         entry("embedding", "g", operations=("openai.emb*",)),
         entry("narrow", "a", fallback=("other",), operations=("openai.embed",)),
+        replace(
+            entry("ruled", "a"),
+            when=(
+                RuleConfig(
+                    {"body": {"user": "x"}}, (TargetConfig("b", "", 1.0),), (), Choice(), ()
+                ),
+                RuleConfig(
+                    {"body": {"user": "y"}}, (TargetConfig("c", "", 1.0),), (), Choice(), ()
+                ),
+            ),
+        ),
     )
 }
 SPOKEN = {
@@ -214,3 +226,18 @@ def test_a_default_is_written_only_into_an_object(text):
     with pytest.raises(GatewayError) as excinfo:
         call(default="gpt-4o", text=text)
     assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_type")
+
+
+@pytest.mark.parametrize(("user", "names"), [("x", ["b"]), ("z", ["a"])])
+def test_a_rule_of_the_model_chooses_its_targets(user, names):
+    body = json.dumps({"model": "ruled", "user": user}).encode()
+    assert upstreams(call("ruled", text=body)) == names
+
+
+def test_a_rule_without_a_target_that_has_the_operation_refuses_the_request():
+    body = b'{"model": "ruled", "user": "y"}'
+    error = refusal("ruled", text=body)
+    assert (error.status, error.code) == (404, "model_not_found")
+    assert error.message == (
+        "The model 'ruled' does not have openai.chat for requests like this one."
+    )

@@ -118,7 +118,7 @@ def _limits(issuer: JwtIssuer, values: Mapping[str, Any], currency: str) -> list
         if (value := values.get(field)) is None:
             continue
         try:
-            limits.append(token_quota(field, value, currency))
+            limits.append(token_quota(field, value, currency, issuer.warn_at))
         except (TypeError, ValueError) as error:
             raise _invalid(issuer, field, "a limit as in `tokens:`") from error
     return limits

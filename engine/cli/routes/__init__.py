@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from urllib.parse import urlencode
 
 import click
@@ -17,6 +18,7 @@ from engine.cli.text_table import print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.listed_models import listed_models
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
+from engine.offline.diff.kinds.targets import rule_text
 from engine.offline.diff.restrictions import quota_text
 from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, Route
@@ -105,7 +107,8 @@ def _upstreams_by_operation(
         translated: dict[str, bool] = {}
         for name in plan.config.models:
             if operations.has(name, operation):
-                for target in operations.targets(name, operation):
+                targets = operations.targets(name, operation)
+                for target in chain(targets, operations.rule_targets(name, operation)):
                     upstream = target.target.upstream
                     translated[upstream] = translated.get(upstream, False) or bool(target.language)
         by_kind[kind] = [
@@ -158,6 +161,7 @@ def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
             {
                 "model": name,
                 "choose": plan.config.models[name].choose.text,
+                "rules": [rule_text(rule) for rule in plan.config.models[name].when],
                 "formats": [_format(name, chat, operations) for chat in chats],
                 "operations": other_ids,
                 "listed": listed.get(name, []),

@@ -72,6 +72,8 @@ def model_table(models: Sequence[Document], *, brief: bool) -> Table:
     }
     if any(model["choose"] != "weighted" for model in models):
         columns["CHOOSES"] = [model["choose"] for model in models]
+    if any(model["rules"] for model in models):
+        columns["RULES"] = ["; ".join(model["rules"]) or "-" for model in models]
     if any(bounds := [_model_bounds(model) for model in models]):
         columns["AT ONE TIME"] = [text or "-" for text in bounds]
     if any(model["listed"] for model in models):

@@ -90,6 +90,15 @@ def budget(text: str, currency: str) -> str:
     return text
 
 
+def warn_at(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """Shares of the limits at which a warning is written: `80%,100%`."""
+    shares = tuple(part.strip() for part in texts.split(",")) if isinstance(texts, str) else texts
+    for share in shares:
+        if not re.fullmatch(quota.SHARE, share):
+            raise ValueError(f"'{share}' is not a share like 80%: write 1% to 100%")
+    return tuple(shares)
+
+
 def concurrency(number: object) -> int:
     """Requests at the same time."""
     if isinstance(number, str) and re.fullmatch("[0-9]{1,9}", number):
@@ -167,6 +176,10 @@ def limit_options(
         click.option(
             "--concurrency", callback=callback(concurrency),
             help="Requests at the same time, like 10.",
+        ),
+        click.option(
+            "--warn-at", callback=callback(warn_at),
+            help="Warn when so much of a limit is used: 80%,100%.",
         ),
         click.option("--team", callback=callback(team), help="The team it belongs to."),
         click.option(

@@ -143,6 +143,7 @@ def _checks(currency: str) -> dict[str, Callable[[Any], Any]]:
         "token_budget": _text(fields.token_budget),
         "budget": _text(partial(fields.budget, currency=currency)),
         "concurrency": fields.concurrency,
+        "warn_at": _texts(fields.warn_at),
         "note": _text(fields.note),
         "team": _text(fields.team),
         "priority": _text(fields.priority),

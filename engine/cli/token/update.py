@@ -77,4 +77,6 @@ def _json(field: str, value: Any) -> Any:
 def _text(field: str, value: Any) -> str:
     if value is None or value == "":
         return NONE
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return str(iso_time(value) if field == "expires" else value)

@@ -38,6 +38,7 @@ def fields_of(token: Token, now: float) -> Mapping[str, Any]:
         "token_budget": token.token_budget,
         "budget": token.budget,
         "concurrency": token.concurrency,
+        "warn_at": _list(token.warn_at),
         "priority": token.priority,
         "created": iso_time(token.created),
         "expires": iso_time(token.expires),

@@ -43,7 +43,7 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
     "--by", type=click.Choice(KINDS), default="token", show_default=True,
     help="Group by. `model` is the requested name, `served` the name sent to the upstream, `price` "
     "the source of the price, `client` the program of the caller, `session` what that calls its "
-    "session.",
+    "session, `via` is mcp for tools that were called.",
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,
@@ -59,6 +59,10 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.option("--model", default="", metavar="NAME", help="Only this model, requested or served.")
 @click.option("--client", default="", metavar="NAME", help="Only this program.")
 @click.option("--session", default="", metavar="ID", help="Only this session.")
+@click.option(
+    "--via", type=click.Choice(["mcp"]), callback=lambda ctx, param, name: name or "",
+    help="Only calls of tools.",
+)  # fmt: skip
 @click.option(
     "--most", type=click.IntRange(1, 100_000), default=MAX_GROUPS, show_default=True,
     help="List so many clients or sessions; `(others)` is the sum of all further ones.",
@@ -84,6 +88,7 @@ def command(
     \b
     By token, this month:    modelway usage --since month --time-zone Europe/Vienna
     What agents cost:        modelway usage --by client --since month
+    Tools that they call:    modelway usage --by operation --via mcp --since month
     Each of their sessions:  modelway usage --by session --token shop --since 24h
     One token, day by day:   modelway usage --by day --token shop --since 2027-01-01
     For a spreadsheet:       modelway usage --by model --since 90d --format csv
@@ -147,8 +152,8 @@ def _unshipped(database: Database, location: DatabaseLocation) -> int:
 
 def _no_requests(database: Database, selection: UsageFilter) -> str:
     """Why the selection is empty: an unknown name, with a similar one."""
-    for kind, name in (("client", selection.client), ("session", selection.session)):
-        if name:
+    for kind in ("client", "session", "via"):
+        if name := getattr(selection, kind):
             return f"no requests of {kind} '{printable(name)}' in this period"
     period = UsageFilter(selection.since, selection.until)
     for kind, name in (("token", selection.token), ("model", selection.model)):

@@ -122,6 +122,12 @@ def _url(comparison: _Comparison) -> str | None:
     return comparison.display.url(request.upstream, request.url) if request is not None else None
 
 
+def _rule(comparison: _Comparison) -> int | None:
+    exchange = comparison.rehearsal.exchange
+    rule = None if exchange is None else exchange.model.rule
+    return None if rule is None else rule + 1
+
+
 ACTUAL_VALUES: dict[str, Callable[[_Comparison], Any]] = {
     "operation": _operation,
     "status": lambda comparison: comparison.rehearsal.status,
@@ -135,6 +141,7 @@ ACTUAL_VALUES: dict[str, Callable[[_Comparison], Any]] = {
         request.upstream for request in comparison.rehearsal.sent_requests
     ],
     "model": _model,
+    "rule": _rule,
     "dropped": _dropped,
     "url": _url,
 }

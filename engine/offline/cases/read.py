@@ -26,6 +26,7 @@ from engine.tools.tool import Tool
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from engine.values.trees import Json, Section
+from engine.values.units import unix_time
 
 PATTERN = "*.test.yaml"
 
@@ -35,7 +36,8 @@ class Case:
     """A case: a request, canned `answers` of upstreams, and the expectations by name in `expect`.
     `at` is the path of the case in its `source`. A call of a tool has a `refusal` if the tool
     refuses its arguments, before there is a request; its `route` is that of the tool. `warning` is
-    what its reader should know, "" for nothing."""
+    what its reader should know, "" for nothing. It arrives at the time `arrival` in Unix seconds,
+    None for now."""
 
     name: str
     request: Request
@@ -47,6 +49,7 @@ class Case:
     route: Route | None = None
     refusal: GatewayError | None = None
     warning: str = ""
+    arrival: float | None = None
 
     def place(self, *steps: str) -> Place:
         """The place of an expectation, or of the case."""
@@ -159,7 +162,19 @@ class _CaseReader:
             route=tool.route if tool is not None else None,
             refusal=refusal,
             warning=warning,
+            arrival=self._arrival(request, (*at, "request", "time")),
         )
+
+    def _arrival(self, request: Section, at: Path) -> float | None:
+        """When the request arrives, None for now."""
+        if "time" not in request:
+            return None
+        try:
+            return unix_time(request["time"], end_of_day=False)
+        except ValueError:
+            message = f"'{request['time']}' is not a time"
+            self._error(at, "MW104", message, "write it as 2027-01-31T08:30+01:00")
+            return None
 
     def _caller(self, request: Section, at: Path) -> tuple[Caller | None, str]:
         """The caller of a request, None for one without a token; and why its claims make none."""

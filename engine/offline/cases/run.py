@@ -55,7 +55,7 @@ def run(cases: Iterable[Case], plan: Plan, *, second_opinion: bool = False) -> I
 def _rehearsal(case: Case, plan: Plan) -> Rehearsal:
     """What becomes of a case; a call that its tool refuses is no request."""
     if case.refusal is None:
-        return rehearse(plan, case.request, case.caller, case.answers)
+        return rehearse(plan, case.request, case.caller, case.answers, case.arrival)
     refusal = case.refusal
     return Rehearsal(case.request, route=case.route, error=refusal, status=refusal.status)
 

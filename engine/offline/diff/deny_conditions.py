@@ -44,20 +44,20 @@ def _refuses_all_of(wide: Deny, narrow: Deny) -> bool:
     """Whether `wide` certainly refuses every request that `narrow` refuses."""
     if narrow.reads_body and not wide.reads_body:
         return False  # `narrow` also refuses bodies that cannot be parsed
-    if not _hold_with(_by_place(wide.conditions), _by_place(narrow.conditions)):
+    if not hold_with(_by_place(wide.conditions), _by_place(narrow.conditions)):
         return False
     if not wide.exceptions:
         return True
     if not narrow.exceptions:
         return False
-    return _hold_with(_by_place(narrow.exceptions), _by_place(wide.exceptions))
+    return hold_with(_by_place(narrow.exceptions), _by_place(wide.exceptions))
 
 
 def _by_place(conditions: Sequence[Condition]) -> Conditions:
     return {(condition.location, condition.name): condition for condition in conditions}
 
 
-def _hold_with(wide: Conditions, narrow: Conditions) -> bool:
+def hold_with(wide: Conditions, narrow: Conditions) -> bool:
     """Whether `narrow` implies `wide`: its conditions are met only if those of `wide` are."""
     return all(at in narrow and _accepts_all_of(test, narrow[at]) for at, test in wide.items())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Network
 
 from engine.values.calendar import Calendar
@@ -31,6 +32,17 @@ def is_moved(old: Quota, new: Quota) -> bool:
     if not (isinstance(old.window, Calendar) and isinstance(new.window, Calendar)):
         return False
     return (old.amount, old.window.period) == (new.amount, new.window.period)
+
+
+def is_same_bound(old: Quota, new: Quota) -> bool:
+    """Whether the quotas differ in their warnings at most."""
+    return replace(old, warn_at=()) == replace(new, warn_at=())
+
+
+def warnings_text(quota: Quota) -> str:
+    """`warns at 80% and 100%`."""
+    shares = [f"{percent}%" for percent in quota.warn_at]
+    return f"warns at {' and '.join(shares)}" if shares else "does not warn"
 
 
 def _at_once(quota: Quota) -> int:

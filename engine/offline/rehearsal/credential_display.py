@@ -116,7 +116,7 @@ def _changes(upstream: UpstreamConfig) -> dict[str, str]:
 
 def _transforms(config: Config) -> Iterator[TransformConfig]:
     """All transforms of a config: of upstreams, models, targets and policies."""
-    targets = [target for model in config.models.values() for target in model.to]
+    targets = [target for model in config.models.values() for target in model.targets]
     targets += [target for route in config.routes for target in route.to]
     for upstream in config.upstreams.values():
         yield from (each for each in upstream.transform if each.at[-1] != "provider")

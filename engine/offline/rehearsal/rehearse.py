@@ -7,6 +7,7 @@ is written. Each request gets a new application, so that no state is shared.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
@@ -35,9 +36,10 @@ def rehearse(
     request: Request,
     caller: Caller | None = None,
     answers: UpstreamAnswers | None = None,
+    arrival: float | None = None,
 ) -> Rehearsal:
-    """Play a request; with a `caller`, as if it had the token of that caller. Raises ValueError for
-    a request that is not valid HTTP.
+    """Play a request; with a `caller`, as if it had the token of that caller; at its `arrival`, in
+    Unix seconds, or now. Raises ValueError for a request that is not valid HTTP.
     """
     rehearsal = Rehearsal(request)
     environ_of(request)  # refuses what is not valid HTTP before it plans
@@ -45,6 +47,7 @@ def rehearse(
         tokens=plan.config.tokens,
         signed_tokens=UnverifiedTokens(plan) if plan.config.jwt else None,
         counters=RecordingCounters(rehearsal.limits),
+        clock=time.time if arrival is None else lambda: arrival,
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
         prices=Prices(plan.config.prices, default_prices(plan.config)),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import orjson
 
 from engine.config.config import Config
-from engine.config.models import Model
-from engine.exchange.exchange import MISSING
+from engine.config.models import Model, RuleConfig, TargetConfig
+from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
@@ -195,8 +195,17 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
         "reason": reason,
         "entry": entry.name,
         "operations": [operation.id for operation in plan.model_operations().of(entry.name)],
+        "rule": _rule(exchange, entry, config),
         "place": str(place_of(config.source, entry.at, key=True)),
     }
+
+
+def _rule(exchange: Exchange, entry: Model, config: Config) -> Report | None:
+    """The rule that has chosen the targets, counted from 1."""
+    index = exchange.model.rule
+    if index is None:
+        return None
+    return {"number": index + 1, "place": str(place_of(config.source, entry.when[index].at))}
 
 
 def _document(body: bytes) -> object:
@@ -225,30 +234,43 @@ def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]
     exchange = rehearsal.exchange
     if exchange is None:
         return []
-    not_reached, models = [None] * len(exchange.model.targets), config.models
-    return [
-        {
-            "upstream": target.upstream.name,
-            "model": target.model or exchange.model.name,
-            "weight": target.weight,
-            "max_in_flight": _bound(target, models[target.entry]),
-            "choose": models[target.entry].choose.text,
-            "fallback": target.exact_entry
-            if target.exact_entry not in ("", exchange.model.name)
-            else "",
-            "translation": _translation(translation),
-        }
-        for target, translation in zip(
-            exchange.model.targets, rehearsal.translations or not_reached, strict=True
-        )
-    ]
+    translations = rehearsal.translations or [None] * len(exchange.model.targets)
+    pairs = zip(exchange.model.targets, translations, strict=True)
+    return [_model_target(target, each, exchange, config) for target, each in pairs]
 
 
-def _bound(target: Target, entry: Model) -> int | None:
-    """The bound of the requests in flight of a target, without that of its upstream."""
+def _model_target(
+    target: Target, translation: TargetTranslation | None, exchange: Exchange, config: Config
+) -> Report:
+    branch, is_fallback = _branch_of(target, exchange, config)
+    return {
+        "upstream": target.upstream.name,
+        "model": target.model or exchange.model.name,
+        "weight": target.weight,
+        "max_in_flight": next((to.max_in_flight for to in _alike(target, branch)), None),
+        "choose": branch.choose.text,
+        "fallback": target.exact_entry if is_fallback else "",
+        "translation": _translation(translation),
+    }
+
+
+def _branch_of(
+    target: Target, exchange: Exchange, config: Config
+) -> tuple[Model | RuleConfig, bool]:
+    """The model or rule that has a target of a request, and whether it is only a fallback."""
+    model = exchange.model
+    entry = config.models[target.entry]
+    is_fallback = target.exact_entry not in ("", model.name)
+    if model.rule is None or is_fallback:
+        return entry, is_fallback
+    rule = entry.when[model.rule]
+    return (rule, False) if any(_alike(target, rule)) else (entry, True)
+
+
+def _alike(target: Target, branch: Model | RuleConfig) -> Iterator[TargetConfig]:
+    """The targets in the config that a target may be."""
     key = (target.upstream.name, target.configured)
-    bounds = (to.max_in_flight for to in entry.to if (to.upstream, to.model) == key)
-    return next(bounds, None)
+    return (to for to in branch.to if (to.upstream, to.model) == key)
 
 
 def _upstream_names(targets: Sequence[Report]) -> Iterable[str]:

@@ -142,6 +142,8 @@ def _model(report: Report | None) -> Iterator[str]:
         "default": "the route's default: the request names none",
     }[report["reason"]]
     yield _line("model", f"{report['name']}, {reason}; from {report['from']}", report["place"])
+    if rule := report.get("rule"):
+        yield _line("rule", f"{rule['number']} of `when`: the first that holds", rule["place"])
 
 
 def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator[str]:

@@ -9,9 +9,9 @@ from engine.values.units import format_count
 
 def check(case: AuditCase) -> None:
     config = case.config
-    lists = [(model.at, model.to) for model in config.models.values()]
-    lists += [(route.at, route.to) for route in config.routes]
-    for at, target in (pair for targets in lists for pair in target_paths(*targets)):
+    placed = [pair for model in config.models.values() for pair in model.placed_targets]
+    placed += [pair for route in config.routes for pair in target_paths(route.at, route.to)]
+    for at, target in placed:
         bound = config.upstreams[target.upstream].max_in_flight
         if bound is not None and (target.max_in_flight or 0) >= bound:
             message = f"max_in_flight {target.max_in_flight} is never reached"

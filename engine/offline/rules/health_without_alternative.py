@@ -23,8 +23,9 @@ def _with_alternative(config: Config) -> set[str]:
     """The upstreams with a target for which there is an alternative."""
     models = config.models
     targets = [
-        [*model.to, *(target for name in model.fallback for target in models[name].to)]
+        [*branch.to, *(target for name in branch.fallback for target in models[name].to)]
         for model in models.values()
+        for branch in model.branches
     ]
     targets += [[*route.to] for route in config.routes]
     return {target.upstream for group in targets if len(group) > 1 for target in group}

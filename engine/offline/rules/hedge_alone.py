@@ -7,7 +7,10 @@ from engine.offline.audit import AuditCase
 
 def check(case: AuditCase) -> None:
     noted: set[object] = set()
-    several = any(len(model.to) + len(model.fallback) > 1 for model in case.config.models.values())
+    models = case.config.models.values()
+    several = any(
+        len(each.to) + len(each.fallback) > 1 for model in models for each in model.branches
+    )
     for route in case.plan.routes:
         at = (*route.at[:2], "hedge")
         has_second = several if route.model is not None else len(route.to) > 1

@@ -15,7 +15,9 @@ def check(case: AuditCase) -> None:
     streaming = [route for route in case.plan.routes if _streams(case, route)]
     fixed = {target.upstream for route in streaming for target in route.to}
     dialects = {route.dialects[-1].name for route in streaming if route.model is not None}
-    by_model = {target.upstream for model in case.config.models.values() for target in model.to}
+    by_model = {
+        target.upstream for model in case.config.models.values() for target in model.targets
+    }
     for upstream in case.config.upstreams.values():
         speaks = upstream.dialect in dialects or (dialects and not upstream.dialect)
         has_streams = upstream.name in fixed or (upstream.name in by_model and speaks)

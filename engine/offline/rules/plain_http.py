@@ -13,6 +13,10 @@ def check(case: AuditCase) -> None:
         if any(_is_open(credential.secrets_go_to) for credential in upstream.credentials):
             message = f"the secret of upstream '{upstream.name}' is sent over plain http"
             case.warn(upstream.at, "MW401", message, "use https for the token server")
+    for webhook in case.config.webhooks.values():
+        if _is_open(webhook.url):
+            message = f"webhook '{webhook.name}' is called over plain http"
+            case.warn((*webhook.at, "url"), "MW401", message, "use https")
 
 
 def _is_open(url: str) -> bool:

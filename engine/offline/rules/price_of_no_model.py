@@ -31,6 +31,6 @@ def _priced(name: str, model: str) -> bool:
 def _targets(case: AuditCase) -> Iterator[str]:
     """The names of all targets, as `prices` has them."""
     for model in case.config.models.values():
-        for target in model.to:
+        for target in model.targets:
             own_name = model.name if target.model in ("", STAR) else target.model
             yield f"{target.upstream}/{own_name if target.model != STAR else STAR}"

@@ -57,7 +57,7 @@ def _factor(case: AuditCase, name: str, key: str, price: float) -> tuple[int, st
 def _known(case: AuditCase, name: str, key: str) -> Iterator[tuple[str, float]]:
     """The prices of the models that an entry of `prices` is for, by their providers."""
     for model in case.config.models.values():
-        for target in model.to:
+        for target in model.targets:
             upstream = case.config.upstreams[target.upstream]
             own_name = target.model or model.name
             if name != f"{target.upstream}/{own_name}" and not matches(model.name, name):

@@ -6,7 +6,7 @@ from engine.offline.audit import AuditCase
 
 
 def check(case: AuditCase) -> None:
-    by_fallback = {name for model in case.config.models.values() for name in model.fallback}
+    by_fallback = {name for model in case.config.models.values() for name in model.fallbacks}
     for model in case.config.models.values():
         if model.name not in by_fallback and not case.routes_for(model):
             message = f"model '{model.name}' is served by no route"

@@ -28,9 +28,9 @@ from engine.spec.document import cache_folder, packed
 from engine.spec.document.node import Library
 from engine.values.trees import Json
 
-MIN_SIZE = 20_000
+MIN_SIZE = 5_000
 """The fewest characters, in all files of a document, for which an entry is stored. To read fewer
-takes some milliseconds."""
+takes some milliseconds, and 20 to import what reads."""
 
 MAX_ENTRIES = 100
 MAX_FINDINGS = 100

@@ -58,6 +58,7 @@ tokens = Table(
     Column("note", Text, nullable=False),
     Column("team", Text),
     Column("priority", Text),
+    Column("warn_at", _list()),
 )
 """One row per token. NULL sets no bound; `previous_*` is the secret before a rotation."""
 

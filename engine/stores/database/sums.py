@@ -58,8 +58,8 @@ QUARTER = 900
 @dataclass(frozen=True, slots=True)
 class UsageFilter:
     """Selects rows: from `since` until before `until` (Unix seconds), of one token, of one model
-    (requested or served), of one client, of one session; "" selects all. The sums know no clients
-    and sessions, so each row of the range is read for these."""
+    (requested or served), of one client, of one session, that came by one protocol; "" selects
+    all. The sums do not have the last three, so each row of the range is read for these."""
 
     since: float
     until: float
@@ -67,11 +67,12 @@ class UsageFilter:
     model: str = ""
     client: str = ""
     session: str = ""
+    via: str = ""
 
     @property
     def needs_rows(self) -> bool:
         """Whether the sums of periods cannot be used."""
-        return bool(self.client or self.session)
+        return bool(self.client or self.session or self.via)
 
 
 def rows_from(connection: Connection) -> float:
@@ -229,10 +230,8 @@ def _conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[boo
     conditions: list[ColumnElement[bool]] = []
     if where.token:
         conditions.append(columns.token == where.token)
-    if where.client:
-        conditions.append(columns.client == where.client)
-    if where.session:
-        conditions.append(columns.session == where.session)
+    names = ("client", "session", "via")
+    conditions += [columns[name] == value for name in names if (value := getattr(where, name))]
     if where.model:
         conditions.append(
             or_(columns.model_asked == where.model, columns.model_served == where.model)

@@ -25,7 +25,8 @@ _Row = Row[Any]
 class Token:
     """A row of the table. Times are Unix seconds; None sets no bound, an empty list allows none.
 
-    `rate` is like `60/1m`, `token_budget` like `1000000/1d`, `budget` like `20 USD/month`.
+    `rate` is like `60/1m`, `token_budget` like `1000000/1d`, `budget` like `20 USD/month`,
+    `warn_at` like `80%`.
     `previous_sha256` is the secret before a rotation, accepted until `previous_until`.
     """
 
@@ -46,11 +47,13 @@ class Token:
     note: str = ""
     team: str | None = None
     priority: str | None = None
+    warn_at: tuple[str, ...] | None = None
 
     def limits(self, currency: str) -> tuple[Quota, ...]:
         """The quotas of the token. Raises ValueError for an invalid value, or another currency."""
         bounds = ((field, getattr(self, field)) for field in quota.TOKEN_FIELDS)
-        return tuple(quota.token_quota(f, b, currency) for f, b in bounds if b is not None)
+        warn_at = quota.percentages(self.warn_at or ())
+        return tuple(quota.token_quota(f, b, currency, warn_at) for f, b in bounds if b is not None)
 
     def caller(self, digest: str, currency: str) -> Caller:
         """The caller with the secret of this digest. Raises ValueError for an invalid record, so
@@ -83,7 +86,7 @@ class UnknownToken(DatabaseError):
 
 
 _COLUMNS = [table.c[field.name] for field in fields(Token)]
-_LISTS = ("models", "operations", "ips")
+_LISTS = ("models", "operations", "ips", "warn_at")
 BY_DIGEST = select(*_COLUMNS).where(
     or_(
         table.c.sha256.in_(bindparam("digests", expanding=True)),

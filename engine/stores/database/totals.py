@@ -36,7 +36,7 @@ _RANGES = 50
 
 KINDS = (
     *("token", "team", "model", "served", "upstream", "day"),
-    *("operation", "status", "outcome", "price", "client", "client_version", "session"),
+    *("operation", "status", "outcome", "price", "client", "client_version", "session", "via"),
 )
 """The groupings of totals; `model` is the requested one, `price` the source of the price."""
 
@@ -44,9 +44,10 @@ ROW_KINDS = {
     "client": ("client",),
     "client_version": ("client", "client_version"),
     "session": ("session", "token", "client"),
+    "via": ("via",),
 }
-"""The groupings whose names callers choose, and the columns of the rows by which they group. Two
-tokens that name the same session have two sessions."""
+"""The groupings that the sums do not have, most because callers choose the names, and the columns
+of the rows by which they group. Two tokens that name the same session have two sessions."""
 
 MAX_GROUPS = 1000
 """Totals by one of `ROW_KINDS` that are listed; the others are summed."""

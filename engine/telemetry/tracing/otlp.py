@@ -39,7 +39,7 @@ class Encoder:
     """Encodes export requests for spans of one `resource`; `version` is the gateway's."""
 
     def __init__(self, resource: Attributes, version: str) -> None:
-        self._resource = Resource(attributes=_pairs(resource))
+        self._resource = Resource(attributes=attribute_pairs(resource))
         self._scope = InstrumentationScope(name="modelway", version=version)
 
     def encode(self, spans: Sequence[Span]) -> bytes:
@@ -100,7 +100,7 @@ def _message(span: Span) -> proto.Span:
         kind=span.kind.value,  # type: ignore[arg-type]
         start_time_unix_nano=span.start,
         end_time_unix_nano=span.end,
-        attributes=_pairs(span.attributes),
+        attributes=attribute_pairs(span.attributes),
     )
     if span.error is not None:
         message.status.code = proto.Status.STATUS_CODE_ERROR
@@ -108,7 +108,8 @@ def _message(span: Span) -> proto.Span:
     return message
 
 
-def _pairs(attributes: Attributes) -> list[Any]:
+def attribute_pairs(attributes: Attributes) -> list[Any]:
+    """The attributes as members of OTLP's messages."""
     return [
         {"key": key, "value": {_FIELDS[type(v)]: _unicode(v) if isinstance(v, str) else v}}
         for key, v in attributes.items()

@@ -37,8 +37,6 @@ class Call(Function):
 
 
 class ImageUrl(Struct):
-    """Where an image is: a URL of it or with it."""
-
     url: str | None = None
 
 
@@ -145,7 +143,7 @@ COMPLETION = Shape(Completion, _KEPT, _JSON_TEXTS, _PARTS)
 HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
 MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS, _PARTS)
 TEXT = Shape(str, _KEPT, _JSON_TEXTS)
-ANNOTATIONS = Shape(list[Annotation | None] | None, {""})
+ANNOTATIONS: Shape[list[Annotation | None] | None] = Shape(list[Annotation | None] | None, {""})
 
 
 NAME = "chat_completions"
@@ -173,12 +171,10 @@ _REASONS: dict[Stop, str] = {
 
 
 def why_stopped(reason: str) -> Stop:
-    """Why a choice ended, by its finish reason."""
     return STOPS.get(reason) or foreign_stop(reason) or "end"
 
 
 def write_counts(usage: Usage) -> Json:
-    """`usage`."""
     details = {"cached_tokens": usage.cached}
     if usage.cache_write:
         details["cache_write_tokens"] = usage.cache_write
@@ -211,13 +207,7 @@ def read_image(image: Image, place: str) -> Media:
     return Media(kind="image", source=read_url(url, place))
 
 
-def said_otherwise(delta: Message) -> str:
-    """The text of a delta without content in the member that completions have for it."""
-    return delta.text if isinstance(delta.text, str) else ""
-
-
 def read_thinking(part: ContentPart) -> str:
-    """The thoughts in a part of a content."""
     thinking = part.thinking or part.text or ""
     if isinstance(thinking, str):
         return thinking

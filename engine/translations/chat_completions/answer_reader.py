@@ -7,19 +7,7 @@ from itertools import chain
 
 import msgspec
 
-from engine.translations.chat_completions.answer_fields import (
-    CHUNK,
-    COMPLETION,
-    HEAD,
-    MESSAGE,
-    TEXT,
-    Choice,
-    Chunk,
-    Completion,
-    Logprobs,
-    Message,
-    why_stopped,
-)
+from engine.translations.chat_completions import answer_fields as fields
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.neutral.answer_json import is_blank, is_end_marker
 from engine.translations.neutral.calls import name_of_answer
@@ -45,7 +33,7 @@ _WITHOUT_CONTENT = ("length", "filter")
 def read_answer(body: bytes) -> Iterable[Event]:
     """The events of an answer in one piece, which is complete even if it has no finish reason.
     Raises WrongType, BrokenAnswer or UpstreamError."""
-    reader, completion = Reader(), COMPLETION.read(body)
+    reader, completion = Reader(), fields.COMPLETION.read(body)
     events = reader.read_chunk(completion, body)
     if not completion.choices:
         ERRORS.refuse_whole(body)
@@ -65,17 +53,16 @@ class Reader:
 
     _started = _ended = False
     _id = ""
-    _last: Chunk | Completion | None = None
+    _last: fields.Chunk | fields.Completion | None = None
 
     def __init__(self) -> None:
         self._choices: dict[int, ChoiceReader] = {}
 
     def read(self, data: bytes) -> Iterable[Event]:
-        """The events of one chunk."""
         if self._ended:
             return ()
         try:
-            chunk = CHUNK.read(data)
+            chunk = fields.CHUNK.read(data)
         except WrongType:
             if not is_end_marker(data):
                 raise
@@ -83,7 +70,6 @@ class Reader:
         return self.read_chunk(chunk, data)
 
     def end(self) -> Iterable[Event]:
-        """The last events. Raises BrokenAnswer for a stream that is not complete."""
         return () if self._ended else self.finish(None)
 
     def finish(self, missing: Finish | None) -> Iterator[Event]:
@@ -105,9 +91,11 @@ class Reader:
         if self._last is None or bytes(self._last.usage) not in _NO_USAGE:
             return self._last is not None
         choices = self._last.choices or ()
-        return all(each.finish_reason == "" and _says_nothing(each) for each in choices)
+        deltas = (each.delta for each in choices if each.delta is not None)
+        says_nothing = not any(delta.content or delta.tool_calls for delta in deltas)
+        return says_nothing and all(each.finish_reason == "" for each in choices)
 
-    def read_chunk(self, chunk: Chunk | Completion, data: bytes) -> Iterable[Event]:
+    def read_chunk(self, chunk: fields.Chunk | fields.Completion, data: bytes) -> Iterable[Event]:
         """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
         if chunk.error and not is_blank(chunk.error):
             raise ERRORS.inside(msgspec.json.decode(data))
@@ -121,17 +109,17 @@ class Reader:
             return self._read_choice(0, choices[0])
         return self._read_choices(choices)
 
-    def _read_choices(self, choices: Sequence[Choice]) -> Iterator[Event]:
+    def _read_choices(self, choices: Sequence[fields.Choice]) -> Iterator[Event]:
         for position, choice in enumerate(choices):
             yield from self._read_choice(position, choice)
 
     def _start(self, data: bytes) -> Start:
         self._started = True
-        head = HEAD.read(data)
+        head = fields.HEAD.read(data)
         self._id = name_of_answer(head.id, data)
         return Start(id=head.id or "", model=head.model or "", created=head.created or 0)
 
-    def _read_choice(self, position: int, choice: Choice) -> Iterable[Event]:
+    def _read_choice(self, position: int, choice: fields.Choice) -> Iterable[Event]:
         events: list[Event] = []
         index = choice.index or 0
         reader = self._choices.get(index)
@@ -145,8 +133,9 @@ class Reader:
                 reader.delta(choice.delta, events)
             if not events and (choice.message or choice.text):
                 _read_other_form(reader, choice, events)
-            if choice.logprobs is not None:
-                _read_tokens(choice.logprobs, index, events)
+            if (logprobs := choice.logprobs) is not None:
+                tokens = read_logprobs([*(logprobs.content or ()), *(logprobs.refusal or ())])
+                events += [Tokens(tokens, index)] if tokens else []
             if choice.finish_reason:
                 reader.stop(choice.finish_reason, choice.stop_reason)
         except (BrokenAnswer, WrongType) as error:
@@ -154,31 +143,20 @@ class Reader:
         return events
 
 
-def _says_nothing(choice: Choice) -> bool:
-    delta = choice.delta
-    return delta is None or not (delta.content or delta.tool_calls)
-
-
-def _lacks_message(choice: Choice) -> bool:
+def _lacks_message(choice: fields.Choice) -> bool:
     """Whether a choice of an answer in one piece says nothing, and no reason why."""
     if choice.delta is not None or choice.error:
         return False
     if not {bytes(choice.message), bytes(choice.text)} <= {*_NO_MESSAGE}:
         return False
-    return why_stopped(choice.finish_reason or "") not in _WITHOUT_CONTENT
+    return fields.why_stopped(choice.finish_reason or "") not in _WITHOUT_CONTENT
 
 
-def _read_other_form(reader: ChoiceReader, choice: Choice, events: list[Event]) -> None:
+def _read_other_form(reader: ChoiceReader, choice: fields.Choice, events: list[Event]) -> None:
     """The content of a choice in a member that others do not have there: a message in a chunk, or a
     delta in an answer in one piece. One that comes after other content repeats it."""
     message, text = bytes(choice.message), bytes(choice.text)
     if message.startswith(b"{") and not reader.has_begun:
-        reader.delta(MESSAGE.read(message, "message"), events)
+        reader.delta(fields.MESSAGE.read(message, "message"), events)
     elif text.startswith(b'"') and choice.delta is None:
-        reader.delta(Message(content=TEXT.read(text)), events)
-
-
-def _read_tokens(logprobs: Logprobs, candidate: int, events: list[Event]) -> None:
-    tokens = [*read_logprobs(logprobs.content), *read_logprobs(logprobs.refusal)]
-    if tokens:
-        events.append(Tokens(tokens, candidate))
+        reader.delta(fields.Message(content=fields.TEXT.read(text)), events)

@@ -46,7 +46,6 @@ from engine.values.trees import Json
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
-    """An answer in one piece."""
     document: Json = {
         "id": answer_id(PREFIX, answer.id or request.id),
         "object": "chat.completion",
@@ -206,9 +205,8 @@ class _Choice:
         self._text_length += self._block_length
         self._block_length = 0
         if self._signature is not None:
-            entry = write_detail(self._reasonings - 1, "", self._signature)
-            self._signature = None
-            return {"reasoning_details": [entry]}
+            signature, self._signature = self._signature, None
+            return {"reasoning_details": [write_detail(self._reasonings - 1, "", signature)]}
         if isinstance(self._block, ToolCall) and not self._has_arguments:
             return self._arguments("{}")
         return None
@@ -228,7 +226,6 @@ class Writer:
         self._chunk_end = b'}],"usage":null}\n\n' if request.stream_usage else b"}]}\n\n"
 
     def write(self, event: Event) -> bytes:
-        """The chunks of an event; with the End the stream's end marker."""
         if isinstance(event, Delta):  # nearly every event
             choice = self._choices[event.candidate]
             return self._chunk(choice, choice.text(event.text))

@@ -63,7 +63,6 @@ class AnnouncedCalls:
 
     @property
     def lacks_arguments(self) -> bool:
-        """Whether the last call has its name and no arguments."""
         call = next(reversed(self.waiting.values()), None)
         return call is not None and bool(call.name) and not call.arguments
 
@@ -75,7 +74,6 @@ class AnnouncedCalls:
         return known is not None
 
     def name(self, number: int) -> str:
-        """The name of a call that has begun."""
         return self._names[number]
 
     def add(self, number: int, call_id: str, name: str, arguments: str) -> bool:

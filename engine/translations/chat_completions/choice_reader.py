@@ -13,19 +13,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from engine.dialects.interface.error_forms import FAILED_REASONS
-from engine.translations.chat_completions.answer_fields import (
-    NAME,
-    REASONING_MEMBERS,
-    Call,
-    ContentPart,
-    Message,
-    citations_in,
-    read_annotations,
-    read_image,
-    read_thinking,
-    said_otherwise,
-    why_stopped,
-)
+from engine.translations.chat_completions import answer_fields as fields
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral.answer_json import is_blank
@@ -90,17 +78,16 @@ class ChoiceReader:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the choice has had any content."""
         return bool(self._opened or self._announced.waiting)
 
-    def delta(self, delta: Message, events: list[Event]) -> None:
+    def delta(self, delta: fields.Message, events: list[Event]) -> None:
         """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""
         if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
             self._read_reasoning(delta, events)
         text = delta.content
         if isinstance(text, list):  # Mistral
             self._read_parts(text, events)
-        elif text or (text := said_otherwise(delta)):
+        elif text or (text := delta.text if isinstance(delta.text, str) else ""):
             if self._open is _TEXT:  # nearly every delta
                 events.append(Delta(text, self._candidate))
             else:
@@ -122,7 +109,7 @@ class ChoiceReader:
         if reason in FAILED_REASONS:
             raise BrokenAnswer(f"the upstream's answer was aborted: {reason}")
         if self.finish is None:
-            stop = why_stopped(reason)
+            stop = fields.why_stopped(reason)
             self.finish = Finish(stop=stop, native=reason)
             if stop == "end" and sequence and isinstance(sequence, str):
                 self.finish.stop, self.finish.sequence = "stop_sequence", sequence
@@ -142,7 +129,7 @@ class ChoiceReader:
         yield from events
         self._waiting = {}
 
-    def _read_reasoning(self, delta: Message, events: list[Event]) -> None:
+    def _read_reasoning(self, delta: fields.Message, events: list[Event]) -> None:
         details = delta.reasoning_details or ()
         for position, fragment in enumerate(details):
             entry = Members(fragment, f"{_DETAIL}[{position}]")
@@ -153,28 +140,28 @@ class ChoiceReader:
             if thoughts or (size and key != self._open):
                 self._add(events, key, Reasoning, thoughts)
         texts = () if details else (delta.reasoning_content, delta.reasoning)
-        for name, text in zip(REASONING_MEMBERS, texts, strict=False):
+        for name, text in zip(fields.REASONING_MEMBERS, texts, strict=False):
             if text:
                 self._add(events, ("reasoning", name), Reasoning, text)
                 return
 
     def _read_citations(self, annotations: Raw, events: list[Event]) -> None:
-        """The sources of the text; some vendors give them before or behind it."""
-        citations = read_annotations(annotations)
+        """Some vendors give the sources before or behind the text."""
+        citations = fields.read_annotations(annotations)
         if self._open == _TEXT:
-            events += citations_in(citations, self._text_start, self._candidate)
+            events += fields.citations_in(citations, self._text_start, self._candidate)
         elif _TEXT in self._opened and _TEXT not in self._waiting:
             events += [Cite(each, self._candidate, late=True) for each in citations]
         elif citations:
             self._citations += citations
             self._count(len(bytes(annotations)))
 
-    def _read_parts(self, parts: list[ContentPart], events: list[Event]) -> None:
+    def _read_parts(self, parts: list[fields.ContentPart], events: list[Event]) -> None:
         """A content that is a list: its thoughts, texts and images, each in its place. References
         name sources, and say nothing without the request. Raises BrokenAnswer for other content."""
         for part in parts:
             if part.thinking or part.type in _THOUGHTS:
-                if thoughts := read_thinking(part):
+                if thoughts := fields.read_thinking(part):
                     self._add(events, ("thinking", 0), Reasoning, thoughts)
             elif part.text:
                 self._add(events, _TEXT, Text, part.text)
@@ -182,11 +169,11 @@ class ChoiceReader:
             elif part.refusal:
                 self._add(events, _REFUSAL, Refusal, part.refusal)
             elif part.image_url is not None:
-                self._add_image(read_image(part, "content"), events)
+                self._add_image(fields.read_image(part, "content"), events)
             elif part.text is None and part.type not in _EMPTY_PARTS:
                 raise uncarried(part.type or "part")
 
-    def _read_others(self, delta: Message, events: list[Event]) -> None:
+    def _read_others(self, delta: fields.Message, events: list[Event]) -> None:
         """Calls and images. Raises BrokenAnswer for a sound, for which nobody can have asked."""
         if delta.audio and not is_blank(delta.audio):
             raise BrokenAnswer("the upstream's answer has audio, which was not asked for")
@@ -194,15 +181,15 @@ class ChoiceReader:
             self._read_call(call, events)
         function = delta.function_call
         if function is not None and (function.name or function.arguments) and not delta.tool_calls:
-            self._read_call(Call(index=0, function=function), events)
+            self._read_call(fields.Call(index=0, function=function), events)
         for position, image in enumerate(delta.images or ()):
-            self._add_image(read_image(image, f"images[{position}]"), events)
+            self._add_image(fields.read_image(image, f"images[{position}]"), events)
 
     def _add_image(self, image: Media, events: list[Event]) -> None:
         key: Key = "image", len(self._opened) + len(self._waiting)
         self._add(events, key, partial(replace, image))
 
-    def _read_call(self, fragment: Call, events: list[Event]) -> None:
+    def _read_call(self, fragment: fields.Call, events: list[Event]) -> None:
         vendor_id, function = fragment.id or "", fragment.function or fragment
         name, arguments = function.name or "", function.arguments or ""
         number = self._calls.number(fragment.index, vendor_id, name, self._has_partial_call)
@@ -302,7 +289,7 @@ class ChoiceReader:
         events.append(Open(block, self._candidate))
         self._text_start = self._text_length
         if key == _TEXT and self._citations:
-            events += citations_in(self._citations, self._text_start, self._candidate)
+            events += fields.citations_in(self._citations, self._text_start, self._candidate)
             self._citations = []
 
     def _close(self, events: list[Event]) -> None:
@@ -312,6 +299,6 @@ class ChoiceReader:
         if kind == _DETAIL:
             events.append(Sign(self._details[self._open].signature, self._candidate))
         elif kind in ("reasoning", _SIGNATURE):  # the name of a member returns with the thoughts
-            events.append(Sign(Signature(NAME, str(name)), self._candidate))
+            events.append(Sign(Signature(fields.NAME, str(name)), self._candidate))
         self._open = None
         events.append(Close(self._candidate))

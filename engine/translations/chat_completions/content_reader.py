@@ -7,16 +7,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
-from engine.translations.chat_completions.request_shapes import (
-    AssistantMessage,
-    CallObject,
-    FilePart,
-    ImagePart,
-    TextPart,
-    ThinkingPart,
-    ToolMessage,
-)
 from engine.translations.chat_completions.thoughts import read_detail, read_request_extra
 from engine.translations.neutral.content import (
     Block,
@@ -38,35 +30,27 @@ from engine.translations.neutral.request_json import (
     content_reader,
     present,
 )
-from engine.translations.vendors.openai_content import (
-    AudioPart,
-    RefusalPart,
-    read_audio,
-    read_file_data,
-    read_refusal,
-    read_url,
-    required,
-)
+from engine.translations.vendors import openai_content
 
 _THINKING = "thinking"
 
-_CALL = ObjectReader(CallObject)
-_THOUGHTS = msgspec.json.Decoder(ThinkingPart)
+_CALL = ObjectReader(shapes.CallObject)
+_THOUGHTS = msgspec.json.Decoder(shapes.ThinkingPart)
 
 
-def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
+def _read_image(part: shapes.ImagePart, place: str, unread: list[str]) -> Block:
     image, where = part.image_url, f"{place}.image_url.url"
-    source = read_url(required(image.url, where), where)
+    source = openai_content.read_url(openai_content.required(image.url, where), where)
     return Media(kind="image", source=source, detail=image.detail or "")
 
 
-def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
+def _read_file(part: shapes.FilePart, place: str, unread: list[str]) -> Block:
     file, where, name = part.file, f"{place}.file", part.file.filename or ""
     if file.file_data is None:
-        required(file.file_id, f"{where}.file_id")
+        openai_content.required(file.file_id, f"{where}.file_id")
         source: Source = UploadedFile()
     else:
-        source = read_file_data(file.file_data, name, f"{where}.file_data")
+        source = openai_content.read_file_data(file.file_data, name, f"{where}.file_data")
         if file.file_id is not None:
             unread.append(f"{where}.file_id")
     return Media(kind="document", source=source, name=name)
@@ -74,18 +58,20 @@ def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
 
 read_content = content_reader(
     {
-        TextPart: lambda part, place, unread: Text(text=part.text or ""),
-        RefusalPart: read_refusal,
-        ImagePart: _read_image,
-        AudioPart: read_audio,
-        FilePart: _read_file,
+        shapes.TextPart: lambda part, place, unread: Text(text=part.text or ""),
+        openai_content.RefusalPart: openai_content.read_refusal,
+        shapes.ImagePart: _read_image,
+        openai_content.AudioPart: openai_content.read_audio,
+        shapes.FilePart: _read_file,
         UnknownObject: lambda part, place, unread: Foreign(kind=part.kind or ""),
     }
 )
 """The blocks of a content at a place; the places of what is not read are noted."""
 
 
-def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[str]) -> list[Block]:
+def read_assistant_blocks(
+    message: shapes.AssistantMessage, place: str, unread: list[str]
+) -> list[Block]:
     """An assistant's message: what it thought, said and called, in this order."""
     blocks = read_content(message.content, f"{place}.content", unread)
     for block, part in zip(blocks, message.content or (), strict=False):
@@ -105,7 +91,7 @@ def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[st
     return blocks
 
 
-def _read_provider_fields(message: AssistantMessage, place: str, unread: list[str]) -> None:
+def _read_provider_fields(message: shapes.AssistantMessage, place: str, unread: list[str]) -> None:
     """What LiteLLM's SDK found in an answer beyond what it knows, which it sends back in a member
     of its own: `reasoning_details` are put where the answer had them."""
     name, details = "provider_specific_fields", "reasoning_details"
@@ -116,9 +102,8 @@ def _read_provider_fields(message: AssistantMessage, place: str, unread: list[st
         unread.append(f"{place}.{name}")
 
 
-def read_result(message: ToolMessage, place: str, unread: list[str]) -> ToolResult:
-    """A message with the role `tool`."""
-    call = required(message.tool_call_id, f"{place}.tool_call_id")
+def read_result(message: shapes.ToolMessage, place: str, unread: list[str]) -> ToolResult:
+    call = openai_content.required(message.tool_call_id, f"{place}.tool_call_id")
     content = read_content(message.content, f"{place}.content", unread)
     return ToolResult(id=call, content=content, place=place)
 
@@ -133,11 +118,11 @@ def _read_thoughts(part: Raw, place: str) -> Reasoning | None:
 
 
 def _read_calls(
-    calls: list[CallObject | UnknownObject], place: str, unread: list[str]
+    calls: list[shapes.CallObject | UnknownObject], place: str, unread: list[str]
 ) -> Iterator[Block]:
     for index, call in enumerate(calls):
         where = f"{place}[{index}]"
-        if not isinstance(call, CallObject):
+        if not isinstance(call, shapes.CallObject):
             if call.kind:
                 yield Foreign(kind=f"tool_calls.{call.kind}", place=where)
                 continue
@@ -148,9 +133,8 @@ def _read_calls(
 
 
 def _read_extra(
-    holder: AssistantMessage | CallObject, place: str, unread: list[str]
+    holder: shapes.AssistantMessage | shapes.CallObject, place: str, unread: list[str]
 ) -> Iterator[Reasoning]:
-    """The signature of a message or call, if it has one."""
     if (raw := present(holder.extra_content)) is None:
         return
     signature = read_request_extra(raw, f"{place}.extra_content")
@@ -160,17 +144,17 @@ def _read_extra(
         yield signature
 
 
-def _read_call(call: CallObject, place: str) -> Block:
+def _read_call(call: shapes.CallObject, place: str) -> Block:
     function = call.function
     return ToolCall(
-        id=required(call.id, f"{place}.id"),
-        name=required(function.name, f"{place}.function.name"),
+        id=openai_content.required(call.id, f"{place}.id"),
+        name=openai_content.required(function.name, f"{place}.function.name"),
         arguments=function.arguments or "",
         place=place,
     )
 
 
-def _read_reasoning(message: AssistantMessage, place: str, unread: list[str]) -> list[Block]:
+def _read_reasoning(message: shapes.AssistantMessage, place: str, unread: list[str]) -> list[Block]:
     """Thoughts that the caller sends back: `reasoning_details`, or else the text alone."""
     blocks: list[Block] = [
         read_detail(Members(raw, f"{place}.reasoning_details[{index}]", unread))

@@ -43,7 +43,6 @@ class MessageWriter:
         self._marks, self._gemini = marks, gemini
 
     def write(self, request: ChatRequest) -> list[Json]:
-        """All messages: the instructions first."""
         messages: list[Json] = []
         if request.system:
             content = self._content(request.system, "system")

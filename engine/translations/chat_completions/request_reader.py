@@ -8,21 +8,12 @@ from typing import Any
 
 from msgspec import Raw
 
+from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_reader import (
     read_assistant_blocks,
     read_content,
     read_result,
-)
-from engine.translations.chat_completions.request_shapes import (
-    AssistantMessage,
-    DeveloperMessage,
-    MessageObject,
-    RequestObject,
-    SystemMessage,
-    ToolMessage,
-    ToolObject,
-    UserMessage,
 )
 from engine.translations.neutral.content import (
     Block,
@@ -71,12 +62,11 @@ _HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["te
 
 _AUDIO = b'"audio"'
 
-_REQUEST = ObjectReader(RequestObject)
-_TOOL = ObjectReader(ToolObject)
+_REQUEST = ObjectReader(shapes.RequestObject)
+_TOOL = ObjectReader(shapes.ToolObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
-    """A request. Raises WrongType."""
     unread: list[str] = []
     members = _REQUEST.read(body, "", unread)
     messages = [
@@ -108,7 +98,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     return request
 
 
-def _spoken_turns(members: RequestObject, messages: list[Message]) -> Iterator[MissingTurns]:
+def _spoken_turns(members: shapes.RequestObject, messages: list[Message]) -> Iterator[MissingTurns]:
     """The answers of which only the vendor has the words: the message has the id of the audio."""
     instead = "Send the transcript of the audio as 'content'."
     for each, message in zip(members.messages or (), messages, strict=True):
@@ -116,29 +106,34 @@ def _spoken_turns(members: RequestObject, messages: list[Message]) -> Iterator[M
             yield MissingTurns(f"{message.place}.audio", instead)
 
 
-def _read_message(message: MessageObject, place: str, unread: list[str]) -> Message:
+def _read_message(message: shapes.MessageObject, place: str, unread: list[str]) -> Message:
     role, read = _ROLES[type(message)]
-    blocks = read(message, place, unread)
-    return Message(role=role, blocks=blocks, place=place)
+    return Message(role=role, blocks=read(message, place, unread), place=place)
 
 
 def _read_content(
-    message: SystemMessage | DeveloperMessage | UserMessage, place: str, unread: list[str]
+    message: shapes.SystemMessage | shapes.DeveloperMessage | shapes.UserMessage,
+    place: str,
+    unread: list[str],
 ) -> list[Block]:
     return read_content(message.content, f"{place}.content", unread)
 
 
-_ROLES: dict[type[MessageObject], tuple[Role, Callable[[Any, str, list[str]], list[Block]]]] = {
-    SystemMessage: ("system", _read_content),
-    DeveloperMessage: ("system", _read_content),
-    UserMessage: ("user", _read_content),
-    AssistantMessage: ("assistant", read_assistant_blocks),
-    ToolMessage: ("user", lambda *message: [read_result(*message)]),
+_ROLES: dict[
+    type[shapes.MessageObject], tuple[Role, Callable[[Any, str, list[str]], list[Block]]]
+] = {
+    shapes.SystemMessage: ("system", _read_content),
+    shapes.DeveloperMessage: ("system", _read_content),
+    shapes.UserMessage: ("user", _read_content),
+    shapes.AssistantMessage: ("assistant", read_assistant_blocks),
+    shapes.ToolMessage: ("user", lambda *message: [read_result(*message)]),
 }
 """The role of each kind of message, and what reads its blocks."""
 
 
-def _hoisted(members: RequestObject, messages: list[Message]) -> tuple[list[Text], list[Message]]:
+def _hoisted(
+    members: shapes.RequestObject, messages: list[Message]
+) -> tuple[list[Text], list[Message]]:
     """The blocks of the instructions at the beginning, and the messages after them."""
     system: list[Text] = []
     for index, (each, message) in enumerate(zip(members.messages or (), messages, strict=True)):
@@ -152,7 +147,6 @@ def _hoisted(members: RequestObject, messages: list[Message]) -> tuple[list[Text
 
 
 def _wants_usage(raw: Raw, unread: list[str]) -> bool:
-    """Whether `stream_options` ask for usage."""
     if present(raw) is None:
         return False
     options = Members(raw, "stream_options", unread)
@@ -162,7 +156,7 @@ def _wants_usage(raw: Raw, unread: list[str]) -> bool:
     return include_usage
 
 
-def _read_tools(members: RequestObject, unread: list[str]) -> list[Tool | BuiltInTool]:
+def _read_tools(members: shapes.RequestObject, unread: list[str]) -> list[Tool | BuiltInTool]:
     tools = [
         _read_tool(tool, f"tools[{index}]", unread)
         for index, tool in enumerate(members.tools or ())
@@ -176,7 +170,7 @@ def _read_tools(members: RequestObject, unread: list[str]) -> list[Tool | BuiltI
 
 
 def _read_tool(
-    tool: ToolObject | UnknownObject, place: str, unread: list[str]
+    tool: shapes.ToolObject | UnknownObject, place: str, unread: list[str]
 ) -> Tool | BuiltInTool:
     if isinstance(tool, UnknownObject):
         if tool.kind:
@@ -221,7 +215,7 @@ def _read_output(raw: Raw, request: ChatRequest) -> None:
     form.rest()
 
 
-def _read_sampling(members: RequestObject, request: ChatRequest) -> None:
+def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
     request.max_tokens = members.max_tokens
     if members.max_completion_tokens is not None:  # it replaced the other
         request.max_tokens = members.max_completion_tokens
@@ -250,7 +244,6 @@ _FIELDS = "provider_specific_fields"
 
 
 def without_seals(request: object) -> Changes:
-    """The changes that remove the thoughts of other vendors from a request's JSON value."""
     changes: dict[JsonPath, bytes | None] = {}
     for index, message in objects(request, "messages"):
         place: JsonPath = ("messages", index)

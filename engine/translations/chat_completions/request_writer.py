@@ -14,26 +14,8 @@ from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
-from engine.translations.vendors.openai_models import (
-    is_vendors_own,
-    limit_field,
-    most_stops,
-    samples,
-    searches_in_chat,
-    takes_cache_control,
-    takes_penalties,
-)
-from engine.translations.vendors.openai_request_fields import (
-    lose_logprobs,
-    lose_penalties,
-    write_effort,
-    write_sampling,
-    write_schema,
-    write_shared,
-    write_strict,
-    write_tool_choice,
-    write_verbosity,
-)
+from engine.translations.vendors import openai_models
+from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
@@ -41,9 +23,8 @@ _RESPONSES = "responses"
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
-    """A request for a target that calls the model so."""
     names = ToolNames()
-    marks = takes_cache_control(model)
+    marks = openai_models.takes_cache_control(model)
     writer = MessageWriter(names, losses, marks=marks, gemini="gemini" in model.lower())
     body: Json = {"model": model, "messages": writer.write(request)}
     _write_tools(request, body, names, losses, marks=marks)
@@ -57,8 +38,8 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body["stream"] = True
         if request.ask_usage:
             body["stream_options"] = {"include_usage": True}
-    if is_vendors_own(model):  # others refuse the unknown
-        body |= write_shared(request, _RESPONSES, losses)
+    if openai_models.is_vendors_own(model):  # others refuse the unknown
+        body |= openai_fields.write_shared(request, _RESPONSES, losses)
     return TargetRequest(
         encode_chat(body, request), "/chat/completions", tool_names=names.originals
     )
@@ -73,7 +54,7 @@ def _write_tools(
             tools.append(_tool(tool, names, losses))
             if marks:
                 mark(tools[-1], tool.cache)
-        elif tool.kind == "web_search" and searches_in_chat(body["model"]):
+        elif tool.kind == "web_search" and openai_models.searches_in_chat(body["model"]):
             body["web_search_options"] = _web_search(tool, losses)
         elif tool.kind == "web_search":
             losses.add(tool.place, "this model does not search the web in chat completions")
@@ -106,7 +87,9 @@ def _tool(tool: Tool, names: ToolNames, losses: Losses) -> Json:
         function["description"] = tool.description
     if tool.schema is not None:
         function["parameters"] = write_parameters(tool)
-    strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    strict = tool.strict and openai_fields.write_strict(
+        tool.strict, tool.schema, tool.strict_place, losses
+    )
     if strict is not None:
         function["strict"] = strict
     return {"type": "function", "function": function}
@@ -117,7 +100,7 @@ def _choice(request: ChatRequest, names: ToolNames) -> Any:
         return {"type": "function", "function": {"name": names.legal(name)}}
 
     assert request.tool_choice is not None
-    choice = write_tool_choice(request.tool_choice, function)
+    choice = openai_fields.write_tool_choice(request.tool_choice, function)
     if isinstance(choice, dict) and choice["type"] == "allowed_tools":
         allowed = {"mode": choice["mode"], "tools": choice["tools"]}
         return {"type": "allowed_tools", "allowed_tools": allowed}
@@ -131,17 +114,17 @@ def _write_output(request: ChatRequest, body: Json, losses: Losses) -> None:
     if output.kind == "json" or output.schema is None:
         body["response_format"] = {"type": "json_object"}
     else:
-        schema = write_schema(request, output, losses)
+        schema = openai_fields.write_schema(request, output, losses)
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
 
 
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:
-    effort, _ = write_effort(request, model, losses)
+    effort, _ = openai_fields.write_effort(request, model, losses)
     request = _taken(request, model, effort, losses)
     values = {
-        limit_field(model): request.max_tokens,
-        **write_sampling(request, model, effort, losses),
-        "verbosity": write_verbosity(request, model, losses),
+        openai_models.limit_field(model): request.max_tokens,
+        **openai_fields.write_sampling(request, model, effort, losses),
+        "verbosity": openai_fields.write_verbosity(request, model, losses),
         "stop": (_stops(request, model, losses) or None) if request.stop else None,
         "n": request.candidates,
         "seed": request.seed,
@@ -156,7 +139,7 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
 
 
 def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
-    most = most_stops(model)
+    most = openai_models.most_stops(model)
     if most is None or len(request.stop) <= most:
         return request.stop
     reason = f"the model takes {most} at most" if most else "the model takes none"
@@ -166,10 +149,12 @@ def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
 
 def _taken(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> ChatRequest:
     """The request without the parameters that the model does not take."""
-    if (request.presence_penalty or request.frequency_penalty) and not takes_penalties(model):
-        lose_penalties(request, losses)
+    if (
+        request.presence_penalty or request.frequency_penalty
+    ) and not openai_models.takes_penalties(model):
+        openai_fields.lose_penalties(request, losses)
         request = replace(request, presence_penalty=None, frequency_penalty=None)
-    if (request.logprobs or request.top_logprobs) and not samples(model, effort):
-        lose_logprobs(request, losses)
+    if (request.logprobs or request.top_logprobs) and not openai_models.samples(model, effort):
+        openai_fields.lose_logprobs(request, losses)
         request = replace(request, logprobs=False, top_logprobs=None)
     return request

@@ -43,7 +43,6 @@ class Detail:
 
     @property
     def signature(self) -> Signature:
-        """The entry up to now, without its text."""
         return Signature(NAME, msgspec.json.encode(self._members).decode())
 
 
@@ -56,7 +55,6 @@ def read_detail(detail: Members) -> Reasoning:
 
 
 def write_detail(index: int, text: str, signature: Signature | None) -> Json:
-    """An entry with the thoughts of another language, as OpenRouter writes them."""
     entry: Json = {"type": "reasoning.text", "index": index, "text": text}
     if signature is not None:
         entry["signature"] = seal(signature, NAME)

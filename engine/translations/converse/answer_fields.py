@@ -62,8 +62,6 @@ class Web(Struct):
 
 
 class Location(Struct):
-    """Where a source is; only those of the web are read."""
-
     web: Web | None = None
 
 
@@ -177,7 +175,7 @@ def read_finish(reason: str, fields: Raw) -> Finish:
 
 
 def _stop_sequence(fields: Raw) -> str:
-    """The stop sequence that was met. Fields of another form have none: each model has its own."""
+    """Fields of another form have none: each model has its own."""
     if fields == NULL:
         return ""
     try:
@@ -194,7 +192,6 @@ def read_signature(signature: str | None, redacted: str | None) -> Signature | N
 
 
 def write_reasoning(text: str, signature: Signature) -> Json:
-    """The content of a block of thoughts with a signature of this language."""
     value = signature.value
     if value.startswith(_REDACTED):
         return {"redactedContent": value.removeprefix(_REDACTED)}

@@ -16,21 +16,7 @@ from itertools import chain
 import msgspec
 from msgspec import Raw
 
-from engine.translations.converse.answer_fields import (
-    ANSWER,
-    ERRORS,
-    STREAM_EVENT,
-    BlockEvent,
-    BlockShape,
-    CitationShape,
-    Ending,
-    Image,
-    Reasoning,
-    ToolUse,
-    Words,
-    read_finish,
-    read_signature,
-)
+from engine.translations.converse import answer_fields as fields
 from engine.translations.neutral import content
 from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
@@ -81,14 +67,13 @@ class BlockReader(Part):
 
     _open: Block | None = None
     _signature: Signature | None = None
-    _image: Image | None = None
+    _image: fields.Image | None = None
 
-    def whole(self, block: BlockShape) -> Iterator[Event]:
-        """A block of an answer in one piece."""
+    def whole(self, block: fields.BlockShape) -> Iterator[Event]:
         yield from self.start(block)
         yield from self.end()
 
-    def start(self, start: BlockShape | None) -> Iterator[Event]:
+    def start(self, start: fields.BlockShape | None) -> Iterator[Event]:
         """The block begins, with the contents that it has; one whose kind is in its deltas may
         begin without this."""
         if self.has_begun:
@@ -100,25 +85,28 @@ class BlockReader(Part):
         call = start.tool_use
         self._is_vendors = call is not None and call.type == _VENDORS
         if call is not None and not self._is_vendors:
-            yield self._call(call)
+            if not call.name:
+                raise WrongType("toolUse.name", "a string that is not empty")
+            own_id = call.tool_use_id or call_id(f"{call.name}:")
+            self._open = ToolCall(id=own_id, name=call.name)
+            yield Open(self._open)
             if arguments := arguments_of(call.input):
                 yield Delta(arguments)
         yield from self._contents(start)
 
-    def _contents(self, block: BlockShape) -> Iterator[Event]:
-        """The texts, thoughts and citations that a block begins with."""
+    def _contents(self, block: fields.BlockShape) -> Iterator[Event]:
         if block.text:
-            yield from self.delta(BlockShape(text=block.text))
+            yield from self.delta(fields.BlockShape(text=block.text))
         if (thoughts := block.reasoning_content) is not None:
             if (text := thoughts.reasoning_text) is not None:
-                thoughts = Reasoning(text=text.text, signature=text.signature)
-            yield from self.delta(BlockShape(reasoning_content=thoughts))
+                thoughts = fields.Reasoning(text=text.text, signature=text.signature)
+            yield from self.delta(fields.BlockShape(reasoning_content=thoughts))
         if (cited := block.citations_content) is not None:
-            yield from self.delta(BlockShape(text=_joined(cited.content)))
+            yield from self.delta(fields.BlockShape(text=_joined(cited.content)))
             for citation in cited.citations or ():
-                yield from self.delta(BlockShape(citation=citation))
+                yield from self.delta(fields.BlockShape(citation=citation))
 
-    def delta(self, delta: BlockShape, data: bytes = b"{}") -> Iterator[Event]:
+    def delta(self, delta: fields.BlockShape, data: bytes = b"{}") -> Iterator[Event]:
         """More of the block; `data` is the JSON text of its event."""
         self.has_begun = True
         if delta.text:
@@ -135,7 +123,6 @@ class BlockReader(Part):
             self._image.source = delta.image.source
 
     def end(self) -> Iterator[Event]:
-        """The block is complete."""
         if self._signature is not None:
             yield Sign(self._signature)
         if (image := self._image) is not None and image.source is not None:
@@ -144,12 +131,6 @@ class BlockReader(Part):
             yield Open(self._open)
         if self._open is not None:
             yield Close()
-
-    def _call(self, call: ToolUse) -> Event:
-        if not call.name:
-            raise WrongType("toolUse.name", "a string that is not empty")
-        self._open = ToolCall(id=call.tool_use_id or call_id(f"{call.name}:"), name=call.name)
-        return Open(self._open)
 
     def _arguments(self, text: str) -> Iterator[Event]:
         if text and not self._is_vendors:
@@ -169,13 +150,13 @@ class BlockReader(Part):
         elif type(self._open) is not type(block):
             raise BrokenAnswer("the upstream's answer has blocks of two kinds in one")
 
-    def _thoughts(self, thoughts: Reasoning) -> Iterator[Event]:
-        signature = read_signature(thoughts.signature, thoughts.redacted_content)
+    def _thoughts(self, thoughts: fields.Reasoning) -> Iterator[Event]:
+        signature = fields.read_signature(thoughts.signature, thoughts.redacted_content)
         if thoughts.text or signature is not None:
             yield from self._text(content.Reasoning(), thoughts.text or "")
         self._signature = signature or self._signature
 
-    def _cite(self, shape: CitationShape) -> Iterator[Event]:
+    def _cite(self, shape: fields.CitationShape) -> Iterator[Event]:
         web = None if shape.location is None else shape.location.web
         if web is not None and web.url:
             yield from self._open_as(Text())
@@ -183,19 +164,18 @@ class BlockReader(Part):
             yield Cite(Citation(url=web.url, title=shape.title or "", cited=cited))
 
 
-def _joined(words: list[Words] | None) -> str:
+def _joined(words: list[fields.Words] | None) -> str:
     return "".join(each.text or "" for each in words or ())
 
 
-_NO_BLOCK = BlockShape()
+_NO_BLOCK = fields.BlockShape()
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
-    """The events of an answer in one piece. Raises WrongType or BrokenAnswer."""
-    answer = ANSWER.read(body)
+    answer = fields.ANSWER.read(body)
     message = None if answer.output is None else answer.output.message
     if message is None:
-        ERRORS.refuse(body)
+        fields.ERRORS.refuse(body)
         raise WrongType("output.message", "an object")
     yield Start()
     for index, block in enumerate(message.content or ()):
@@ -206,24 +186,23 @@ def read_answer(body: bytes) -> Iterator[Event]:
     yield End(finishes={0: finish})
 
 
-def _read_ending(ending: Ending, *, has_content: bool) -> Finish:
+def _read_ending(ending: fields.Ending, *, has_content: bool) -> Finish:
     """The reason of the end; an answer that has content and its end may lack it."""
     if not (ending.stop_reason or has_content):
         raise WrongType("stopReason", "a string that is not empty")
-    return read_finish(ending.stop_reason or "end_turn", ending.additional_model_response_fields)
+    return fields.read_finish(
+        ending.stop_reason or "end_turn", ending.additional_model_response_fields
+    )
 
 
 class Reader(MessageReader[BlockReader]):
-    """Reads the events of one stream."""
-
     def __init__(self) -> None:
         super().__init__(BlockReader)
 
     def read(self, data: bytes) -> Iterable[Event]:
-        """The events of one event of the stream."""
         if self._ended:
             return ()
-        event = STREAM_EVENT.read(data)
+        event = fields.STREAM_EVENT.read(data)
         if (more := event.content_block_delta) is not None:  # nearly every event
             blocks, index = self._blocks, more.content_block_index
             if index == blocks.index and blocks.current is not None:
@@ -244,10 +223,10 @@ class Reader(MessageReader[BlockReader]):
             return self._blocks.end()
         if event.metadata != NULL:
             return self.end() if self._finish is not None else ()
-        ERRORS.refuse(data)
+        fields.ERRORS.refuse(data)
         return ()
 
-    def _begin(self, start: BlockEvent, data: bytes) -> Iterator[Event]:
+    def _begin(self, start: fields.BlockEvent, data: bytes) -> Iterator[Event]:
         """A block begins; where blocks have no indexes, it ends the one before it."""
         current = self._blocks.current
         if start.content_block_index is None and current is not None and current.has_begun:

@@ -134,7 +134,6 @@ def _format(kind: str, media_type: str) -> str:
 
 
 def _ending(kind: str, url: str) -> str:
-    """The format that the end of a URL names."""
     ending = url.rpartition(".")[2].lower()
     words = {*_FORMATS[kind].values(), *(("txt",) if kind == "document" else ())}
     ending = {"jpg": "jpeg"}.get(ending, ending)
@@ -156,7 +155,6 @@ class ContentWriter:
         self._media_writer = MediaWriter(losses, model.media)
 
     def system(self, blocks: Sequence[Block]) -> list[Json]:
-        """The instructions at the beginning."""
         return self._blocks(blocks, marks="system" in self._model.caches)
 
     def turn(self, blocks: Sequence[Block], role: str) -> list[Json]:

@@ -76,7 +76,6 @@ def model_called(name: str) -> Model:
 
 
 def most_tokens(name: str) -> int | None:
-    """The most tokens that a model can answer with, None where that is not known."""
     return anthropic_models.most_tokens(name) if "claude" in name.lower() else None
 
 
@@ -111,7 +110,6 @@ class ParameterWriter(LimitedWriter[Model]):
         return bool(config["type"] != "disabled")
 
     def _write_effort(self, body: Json, thinking: Thinking) -> None:
-        """How much a model of another vendor is to reason."""
         model, off = self._model, thinking.off or thinking.effort == "none"
         if not model.thinking:
             if not off:
@@ -131,7 +129,6 @@ class ParameterWriter(LimitedWriter[Model]):
         _model_fields(body)[model.thinking] = value
 
     def write_sampling(self, body: Json, anthropic: AnthropicWriter, *, thinks: bool) -> None:
-        """The limit of tokens, temperature, top_p and top_k."""
         members = (
             anthropic.sampling(thinks=thinks) if self._model.claude else self._sampling(anthropic)
         )
@@ -179,7 +176,6 @@ class ParameterWriter(LimitedWriter[Model]):
             body["additionalModelResponseFieldPaths"] = ["/stop_sequence"]
 
     def write_output(self, body: Json, closed: Raw) -> None:
-        """The schema of the answer, as the vendor takes it."""
         output = self._request.output
         assert output is not None
         schema: Json = {"schema": bytes(closed).decode()}
@@ -204,7 +200,6 @@ class ParameterWriter(LimitedWriter[Model]):
         return False
 
     def lose_unsupported(self) -> None:
-        """Note what this language has no parameter for."""
         if self._request.user:
             self._lose("user", hint=True)
 

@@ -34,8 +34,6 @@ from engine.values.trees import Json
 
 
 class ToolWriter(LimitedToolWriter[Model]):
-    """Writes the tools of one request, as this model accepts them."""
-
     def write(self, messages: list[Json]) -> Json:
         """The value of `toolConfig` for a conversation of these written messages, empty for none.
         The vendor demands the tools that were called before; it cannot forbid a call of them."""
@@ -69,13 +67,11 @@ class ToolWriter(LimitedToolWriter[Model]):
         return str(tool["name"])
 
     def lose_others(self) -> None:
-        """Note the tools that other vendors run."""
         for tool in self._request.tools:
             if not isinstance(tool, Tool):
                 self._losses.add_tool(tool)
 
     def _functions(self) -> list[Tool]:
-        """The functions that may be called."""
         return [tool for tool in callable_tools(self._request) if isinstance(tool, Tool)]
 
     def _tool(self, tool: Tool) -> Json:
@@ -101,7 +97,6 @@ class ToolWriter(LimitedToolWriter[Model]):
 
 
 def _called(messages: list[Json]) -> list[Json]:
-    """The declarations of the tools that were called before."""
     names = {
         block["toolUse"]["name"]: None
         for message in messages
@@ -161,7 +156,6 @@ def _write_parameters(
 
 
 def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
-    """The members `messages` and, unless empty, `system`."""
     system, turns = hoisted(request)
     turns = merged(turns)
     lose_last_instructions(request.messages, turns, losses)

@@ -8,19 +8,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.translations.embeddings.language import EmbeddingLanguage, EmbeddingRequest
+from engine.translations.neutral import refusals
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource, no_usage
 from engine.translations.neutral.language import RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.refusals import (
-    UNREADABLE,
-    LossRules,
-    check_objects,
-    check_text,
-    check_texts,
-    refuse_losses,
-    unreadable_answer,
-    unreadable_request,
-)
+from engine.translations.neutral.refusals import LossRules
 from engine.values.units import format_count
 
 
@@ -42,18 +34,18 @@ class EmbeddingTranslation:
     ) -> EmbeddingExchange:
         """The request for a target that knows the model as `model`. `ask_usage` matters to streams
         alone. Raises GatewayError 400."""
-        check_objects(body)
-        check_texts(body)
+        refusals.check_objects(body)
+        refusals.check_texts(body)
         losses = Losses(self.source.hints)
         try:
-            request = self.source.read_request(check_text(body), line)
+            request = self.source.read_request(refusals.check_text(body), line)
             request.size = len(body)
             for place in request.unread:
                 losses.add(place)
             target_request = self.target.write_request(request, model, losses)
-        except UNREADABLE as error:
-            raise unreadable_request(error) from error
-        refuse_losses(losses, rules, request.model)
+        except refusals.UNREADABLE as error:
+            raise refusals.unreadable_request(error) from error
+        refusals.refuse_losses(losses, rules, request.model)
         return EmbeddingExchange(self, request, target_request, losses.fields())
 
 
@@ -70,7 +62,7 @@ class EmbeddingExchange:
         """An answer, translated; `usage` is what the caller is told. Raises BrokenAnswer or
         UpstreamError."""
         try:
-            answer = self.translation.target.read_answer(check_text(body))
+            answer = self.translation.target.read_answer(refusals.check_text(body))
             count, expected = len(answer.vectors), len(self.request.inputs)
             if count != expected:
                 vectors = format_count(count, "vector")
@@ -78,20 +70,17 @@ class EmbeddingExchange:
             if (used := usage()) is not None:
                 answer.input_tokens = used.input
             return self.translation.source.write_answer(answer, self.request)
-        except UNREADABLE as error:
-            raise unreadable_answer(error) from error
+        except refusals.UNREADABLE as error:
+            raise refusals.unreadable_answer(error) from error
 
     def for_answer(self) -> EmbeddingExchange:
-        """What the answer needs of the exchange: no body."""
         target_request = replace(self.target_request, body=b"")
         return EmbeddingExchange(self.translation, self.request, target_request, self.dropped)
 
     def stream(self, usage: UsageSource = no_usage) -> NoStream:
-        """The translator of a stream, which refuses it."""
         return NoStream()
 
     def error(self, status: int, document: Any) -> UpstreamError:
-        """The error in an error response; `document` is its JSON, None for none."""
         return self.translation.target.read_error(status, document)
 
 
@@ -101,11 +90,9 @@ class NoStream:
     started = ended = False
 
     def event(self, data: bytes = b"") -> bytes:
-        """Raises BrokenAnswer."""
         raise BrokenAnswer("the upstream's answer is a stream, which embeddings never are")
 
     end = event
 
     def take(self) -> bytes:
-        """Nothing was written."""
         return b""

@@ -182,7 +182,6 @@ def write_usage(usage: Usage | None) -> dict[str, dict[str, int]]:
 
 
 def read_logprobs(candidate: Members) -> list[TokenLogprob]:
-    """Those of a candidate, empty for none."""
     result = candidate.members("logprobsResult")
     if result is None:
         return []
@@ -220,7 +219,6 @@ _KEY_REASONS = ("API_KEY_INVALID", "API_KEY_EXPIRED")
 
 
 def read_error(status: int, document: object) -> UpstreamError:
-    """The error in an error response; `document` is its JSON, None for none."""
     error = error_of(status, document, ("status",))
     error.code = error.code.lower()
     details = error_members(document).get("details")

@@ -8,14 +8,7 @@ from itertools import chain
 import msgspec
 from msgspec import Raw
 
-from engine.translations.generate_content.answer_fields import (
-    ANSWER,
-    ERRORS,
-    HEAD,
-    Candidate,
-    Feedback,
-    documented,
-)
+from engine.translations.generate_content import answer_fields as fields
 from engine.translations.generate_content.candidate_reader import CandidateReader
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.events import (
@@ -42,8 +35,6 @@ def read_answer(body: bytes) -> Iterable[Event]:
 
 
 class Reader:
-    """Reads the events of a stream."""
-
     _started = _ended = False
     _name = ""
     _blocked: Finish | None = None
@@ -57,12 +48,12 @@ class Reader:
             return ()
         if not data.startswith(b"{") and data.lstrip().startswith(b"["):
             return self._read_items(data)
-        text = documented(data) if b"_" in data else data
-        answer = ANSWER.read(text)
+        text = fields.documented(data) if b"_" in data else data
+        answer = fields.ANSWER.read(text)
         if answer.error and is_error(answer.error):
-            raise ERRORS.inside(json_or_none(text) or {"error": True})
+            raise fields.ERRORS.inside(json_or_none(text) or {"error": True})
         if not answer.candidates:
-            ERRORS.refuse(text)
+            fields.ERRORS.refuse(text)
         if answer.prompt_feedback is not None:
             self._read_feedback(answer.prompt_feedback)
         if not self._started:
@@ -94,23 +85,27 @@ class Reader:
             if bytes(item)[:1] == b"{":
                 yield from self.read(bytes(item))
 
-    def _read_feedback(self, feedback: Feedback) -> None:
+    def _read_feedback(self, feedback: fields.Feedback) -> None:
         reason = feedback.block_reason
         if reason and reason not in _UNSPECIFIED:
             words = f"The prompt was blocked ({reason:.40})."
             self._blocked = Finish(stop="filter", native=reason, explanation=words)
 
-    def _read_candidates(self, candidates: Sequence[Candidate], data: bytes) -> Iterator[Event]:
+    def _read_candidates(
+        self, candidates: Sequence[fields.Candidate], data: bytes
+    ) -> Iterator[Event]:
         for position, each in enumerate(candidates):
             yield from self._read_candidate(position, each, data)
 
     def _start(self, data: bytes) -> Start:
         self._started = True
-        head = HEAD.read(data)
+        head = fields.HEAD.read(data)
         self._name = name_of_answer(head.response_id, data)
         return Start(id=head.response_id or "", model=head.model_version or "")
 
-    def _read_candidate(self, position: int, candidate: Candidate, data: bytes) -> Iterable[Event]:
+    def _read_candidate(
+        self, position: int, candidate: fields.Candidate, data: bytes
+    ) -> Iterable[Event]:
         index = candidate.index or 0
         reader = self._candidates.get(index)
         if reader is None:

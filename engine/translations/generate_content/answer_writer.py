@@ -46,7 +46,6 @@ from engine.values.trees import Json
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
-    """An answer in one piece."""
     candidates = [
         _candidate(index, candidate, request) for index, candidate in enumerate(answer.candidates)
     ]
@@ -115,8 +114,8 @@ class _CandidateWriter:
         match event:
             case Open():
                 return self._open(event.block)
-            case Sign():
-                self._sign(event.signature)
+            case Sign() if isinstance(self._block, Reasoning):
+                self._block.signature = event.signature
             case Cite():
                 self._grounding.cite(event.citation, late=event.late)
             case Close():
@@ -124,7 +123,6 @@ class _CandidateWriter:
         return None
 
     def whole(self, block: Block) -> Iterator[Json]:
-        """The parts of a complete block."""
         parts = [self._open(block)]
         if isinstance(block, ToolCall):
             self._arguments.append(block.arguments)
@@ -141,7 +139,6 @@ class _CandidateWriter:
         return [] if self._signature is None else [self._signed({"text": ""})]
 
     def ending(self, finish: Finish) -> Json:
-        """The reason of the end and the sources."""
         reason = write_finish(finish, has_refusal=self._has_refusal)
         return {**reason, **self._grounding.members()}
 
@@ -152,10 +149,6 @@ class _CandidateWriter:
             return None
         part = _media(block) if isinstance(block, Media) else None
         return None if part is None else self._signed(part)
-
-    def _sign(self, signature: Signature) -> None:
-        if isinstance(self._block, Reasoning):
-            self._block.signature = signature
 
     def _close(self) -> Json | None:
         block = self._block
@@ -196,7 +189,6 @@ class Writer:
         self._begin, self._end = (b"[", b"\n") if request.as_list else (b"data: ", b"\n\n")
 
     def write(self, event: Event) -> bytes:
-        """The answer for one neutral event, `b""` for none."""
         if isinstance(event, Delta):  # nearly every event
             candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
             part = candidate.text(event.text)

@@ -8,6 +8,7 @@ from contextlib import suppress
 import msgspec
 from msgspec import Raw
 
+from engine.translations.generate_content import part_fields
 from engine.translations.generate_content.answer_fields import (
     Call,
     Candidate,
@@ -16,14 +17,6 @@ from engine.translations.generate_content.answer_fields import (
     read_logprobs,
 )
 from engine.translations.generate_content.citations import CitationReader
-from engine.translations.generate_content.part_fields import (
-    NAME,
-    THOUGHT,
-    Fields,
-    read_file,
-    read_inline,
-    read_signature,
-)
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
@@ -96,7 +89,6 @@ class CandidateReader:
         return events
 
     def end(self) -> list[Event]:
-        """The last events."""
         events: list[Event] = []
         self._flush_signature(events)
         self._close(events)
@@ -117,10 +109,12 @@ class CandidateReader:
                 "groundingMetadata": candidate.grounding_metadata or NULL,
                 "citationMetadata": candidate.citation_metadata or NULL,
             }
-            events += self._citations.read(Fields(members, _place(position)), late=not is_open)
+            events += self._citations.read(
+                part_fields.Fields(members, _place(position)), late=not is_open
+            )
 
     def _read_tokens(self, logprobs: Raw, position: int, events: list[Event]) -> None:
-        members = Fields({"logprobsResult": logprobs}, _place(position))
+        members = part_fields.Fields({"logprobsResult": logprobs}, _place(position))
         if tokens := read_logprobs(members):
             events.append(Tokens(tokens, self._index))
 
@@ -133,11 +127,11 @@ class CandidateReader:
         if part.thought and call is None:
             self._text(Reasoning, part.text or "", events)
             if text is not None:
-                self._sign(Signature(NAME, THOUGHT + text), events)
+                self._sign(Signature(part_fields.NAME, part_fields.THOUGHT + text), events)
             return
         # Any other part is kept whole, with its signature.
         if text is not None and (part.text is not None or call is not None or _has_media(part)):
-            self._signature = read_signature(text)
+            self._signature = part_fields.read_signature(text)
             if part.text == "" and call is None and not _has_media(part):
                 return  # citations of the text before it may follow
             self._flush_signature(events)
@@ -184,7 +178,7 @@ class CandidateReader:
             self._partial = PartialArguments()
         place = f"{_place(*at)}.functionCall.partialArgs"
         for number, raw in enumerate(call.partial_args or ()):
-            self._partial.add(Fields(raw, f"{place}[{number}]"))
+            self._partial.add(part_fields.Fields(raw, f"{place}[{number}]"))
         if not continues:
             events.append(Delta(self._partial.json(), self._index))
             self._partial = None
@@ -224,11 +218,11 @@ def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
     """The block of a part that is neither text nor a call: whole, if its kind is not known here."""
     place = _place(*at)
     if part.inline_data != NULL:
-        return read_inline(Fields(part.inline_data, f"{place}.inlineData"))
+        return part_fields.read_inline(part_fields.Fields(part.inline_data, f"{place}.inlineData"))
     if part.file_data != NULL:
-        return read_file(Fields(part.file_data, f"{place}.fileData"))
+        return part_fields.read_file(part_fields.Fields(part.file_data, f"{place}.fileData"))
     raw = raw_at(data, "candidates", at[0], "content", "parts", at[1])
-    members = Fields(raw, place).copy()
+    members = part_fields.Fields(raw, place).copy()
     kinds = [name for name in members if name not in _KNOWN]
     kind = next((name for name in kinds if _has_content(name, members[name])), "")
     return Foreign(kind=kind or next(iter(kinds), "part"), omissible=not kind)

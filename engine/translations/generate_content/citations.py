@@ -45,11 +45,9 @@ class TextOffsets:
 
     @property
     def length(self) -> int:
-        """Characters up to now."""
         return self._characters + len(self._pending.decode())
 
     def add(self, text: str) -> None:
-        """The next piece."""
         self._pending += text.encode()
         if len(self._pending) > _MAX_PENDING:
             self._tell_runs()
@@ -119,7 +117,6 @@ class CitationReader:
         self._start = 0
 
     def begin_block(self) -> None:
-        """A block begins where the text ends now."""
         self._start = self.offsets.length
 
     def read(self, candidate: Members, *, late: bool = False) -> Iterator[Cite]:

@@ -9,22 +9,8 @@ from typing import Any, Literal
 
 from msgspec import Raw
 
-from engine.translations.generate_content.part_fields import (
-    NAME,
-    THOUGHT,
-    inline_media,
-    linked_media,
-    read_signature,
-)
-from engine.translations.generate_content.request_shapes import (
-    Blob,
-    ContentObject,
-    FileData,
-    FunctionCall,
-    FunctionResponse,
-    PartObject,
-    ResponsePart,
-)
+from engine.translations.generate_content import part_fields
+from engine.translations.generate_content import request_shapes as shapes
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -90,11 +76,11 @@ _CONTENTS = ("text", "inlineData", "fileData", "functionCall", "functionResponse
 
 _OTHERS = len(_CONTENTS) - 1
 
-_contents: Callable[[PartObject], tuple[Any, ...]] = attrgetter(
+_contents: Callable[[shapes.PartObject], tuple[Any, ...]] = attrgetter(
     "text", "inline_data", "file_data", "function_call", "function_response"
 )
 
-_PART = ObjectReader(PartObject)
+_PART = ObjectReader(shapes.PartObject)
 
 
 class ContentReader:
@@ -109,7 +95,7 @@ class ContentReader:
         self._pending = PendingCalls()
         self._calls = 0
 
-    def message(self, content: ContentObject, place: str) -> Message:
+    def message(self, content: shapes.ContentObject, place: str) -> Message:
         """One turn. Raises WrongType."""
         role = _ROLES.get(content.role or "")
         if role is None:
@@ -117,7 +103,7 @@ class ContentReader:
         blocks = self.blocks(content, place)
         return Message(role=role, blocks=blocks, place=place)
 
-    def blocks(self, content: ContentObject, place: str) -> list[Block]:
+    def blocks(self, content: shapes.ContentObject, place: str) -> list[Block]:
         """The blocks of a turn: a part's signature stands before what it signs. Raises
         WrongType."""
         blocks: list[Block] = []
@@ -128,7 +114,7 @@ class ContentReader:
                 blocks.append(_thought(part, where))
                 continue
             if (text := part.thought_signature) is not None:
-                if (signature := read_signature(text)) is not None:
+                if (signature := part_fields.read_signature(text)) is not None:
                     _sign(signature, where, blocks)
                 if part.text == "":  # only there to carry the signature
                     self._note_others(part, where)
@@ -136,7 +122,7 @@ class ContentReader:
             blocks.append(self._block(part, where))
         return blocks
 
-    def _block(self, part: PartObject, place: str) -> Block:
+    def _block(self, part: shapes.PartObject, place: str) -> Block:
         block: Block
         if part.text is not None:
             block = Text(text=part.text)
@@ -166,13 +152,13 @@ class ContentReader:
         else:
             self._unread.append(f"{place}.mediaResolution")
 
-    def _note_others(self, part: PartObject, place: str) -> None:
+    def _note_others(self, part: shapes.PartObject, place: str) -> None:
         """Note what a part holds besides the content that counts."""
         contents = zip(_CONTENTS, _contents(part), strict=True)
         others = [name for name, content in contents if content is not None][1:]
         self._unread.extend(f"{place}.{name}" for name in [*part.extra, *others])
 
-    def _call(self, call: FunctionCall, place: str) -> ToolCall:
+    def _call(self, call: shapes.FunctionCall, place: str) -> ToolCall:
         if not call.name:
             raise WrongType(f"{place}.functionCall.name", "the name of a function")
         self._calls += 1
@@ -181,7 +167,7 @@ class ContentReader:
         arguments = present(call.args) or b""
         return ToolCall(id=call_id, name=call.name, arguments=bytes(arguments).decode())
 
-    def _result(self, response: FunctionResponse, place: str) -> ToolResult:
+    def _result(self, response: shapes.FunctionResponse, place: str) -> ToolResult:
         place = f"{place}.functionResponse"
         name = response.name or ""
         call_id = self._pending.take(name, response.id or "")
@@ -192,10 +178,10 @@ class ContentReader:
         return ToolResult(id=call_id or name, content=content, is_error=is_error)
 
 
-def _thought(part: PartObject, place: str) -> Reasoning:
+def _thought(part: shapes.PartObject, place: str) -> Reasoning:
     """Thoughts, which carry their own signature."""
     text = part.thought_signature
-    signature = None if text is None else Signature(NAME, THOUGHT + text)
+    signature = None if text is None else Signature(part_fields.NAME, part_fields.THOUGHT + text)
     return Reasoning(text=part.text or "", signature=signature, place=place)
 
 
@@ -208,15 +194,17 @@ def _sign(signature: Signature, place: str, blocks: list[Block]) -> None:
         blocks.append(Reasoning(signature=signature, place=place))
 
 
-def _inline(blob: Blob) -> Media:
-    return inline_media(blob.mime_type or "", blob.data or "", blob.display_name or "")
+def _inline(blob: shapes.Blob) -> Media:
+    return part_fields.inline_media(blob.mime_type or "", blob.data or "", blob.display_name or "")
 
 
-def _linked(file: FileData) -> Media:
-    return linked_media(file.mime_type or "", file.file_uri or "", file.display_name or "")
+def _linked(file: shapes.FileData) -> Media:
+    return part_fields.linked_media(
+        file.mime_type or "", file.file_uri or "", file.display_name or ""
+    )
 
 
-def _media(part: ResponsePart, place: str) -> list[Block]:
+def _media(part: shapes.ResponsePart, place: str) -> list[Block]:
     """What a part of a tool's result holds."""
     blocks: list[Block] = []
     if part.inline_data is not None:

@@ -5,13 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from engine.translations.generate_content import part_fields
 from engine.translations.generate_content.models import Model
-from engine.translations.generate_content.part_fields import (
-    NAME,
-    THOUGHT,
-    UNSIGNED,
-    write_signature,
-)
 from engine.translations.neutral.calls import ToolNames, arguments_object
 from engine.translations.neutral.content import (
     NOT_WEB,
@@ -73,7 +68,9 @@ class ContentWriter:
         for block in blocks:
             if isinstance(block, Reasoning):
                 if signature is not None:
-                    parts.append({"text": "", "thoughtSignature": write_signature(signature)})
+                    parts.append(
+                        {"text": "", "thoughtSignature": part_fields.write_signature(signature)}
+                    )
                 thought, signature = self._reasoning(block)
                 if thought is not None:
                     parts.append(thought)
@@ -82,20 +79,20 @@ class ContentWriter:
             if part is None:
                 continue
             if signature is not None:
-                part["thoughtSignature"] = write_signature(signature)
+                part["thoughtSignature"] = part_fields.write_signature(signature)
                 signature = None
             if isinstance(block, ToolCall) and needs_signature:
-                part.setdefault("thoughtSignature", UNSIGNED)
+                part.setdefault("thoughtSignature", part_fields.UNSIGNED)
                 needs_signature = False
             parts.append(part)
         if signature is not None:
-            parts.append({"text": "", "thoughtSignature": write_signature(signature)})
+            parts.append({"text": "", "thoughtSignature": part_fields.write_signature(signature)})
         return parts
 
     def _reasoning(self, block: Reasoning) -> tuple[Json | None, Signature | None]:
         """The part of thoughts, and the signature of the block that follows."""
         signature = block.signature
-        if signature is not None and signature.language != NAME:
+        if signature is not None and signature.language != part_fields.NAME:
             if not is_mark(block):
                 self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
             return None, None
@@ -103,8 +100,8 @@ class ContentWriter:
             self._losses.add(block.place, "these thoughts have no signature", hint=True)
             return None, None
         part: Json = {"text": block.text, "thought": True}
-        if signature.value.startswith(THOUGHT):
-            return {**part, "thoughtSignature": write_signature(signature)}, None
+        if signature.value.startswith(part_fields.THOUGHT):
+            return {**part, "thoughtSignature": part_fields.write_signature(signature)}, None
         return part if block.text else None, signature
 
     def _results(self, blocks: list[ToolResult]) -> list[Json]:
@@ -165,7 +162,8 @@ class ContentWriter:
         if isinstance(source, Inline):
             blob = {"mimeType": source.media_type, "data": source.data}
             return {"inlineData": blob, **self._resolution(block)}
-        if isinstance(source, Link) and self._model.links and _is_read(source):
+        is_read = isinstance(source, Link) and (source.is_web or source.url.startswith("gs://"))
+        if isinstance(source, Link) and self._model.links and is_read:
             media_type = {"mimeType": source.media_type} if source.media_type else {}
             file = {**media_type, "fileUri": source.url}
             return {"fileData": file, **self._resolution(block)}
@@ -187,11 +185,6 @@ class ContentWriter:
         elif isinstance(block, Media) and isinstance(block.source, Link) and self._model.links:
             reason = NOT_WEB
         self._losses.add(block.place, reason)
-
-
-def _is_read(link: Link) -> bool:
-    """Whether the vendor reads a link: one to the web, or to its own cloud's storage."""
-    return link.is_web or link.url.startswith("gs://")
 
 
 def _response(block: ToolResult) -> Json | Raw:

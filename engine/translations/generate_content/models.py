@@ -81,7 +81,6 @@ def path_of(model: str, method: str) -> str:
 
 
 def most_tokens(name: str) -> int | None:
-    """The most tokens that a model can answer with, None where that is not known."""
     limit: int | None = parameters("gemini")["limit"].find(name.lower())
     return limit
 
@@ -102,7 +101,10 @@ class ParameterWriter(LimitedWriter[Model]):
             self._lose("stop", f"the upstream takes at most {_MAX_STOPS}")
             config["stopSequences"] = self._request.stop[:_MAX_STOPS]
         self._drop_penalties(config)
-        self._lose_the_rest()
+        if self._request.user:
+            self._lose("user", hint=True)
+        if self._request.verbosity not in ("", "medium"):
+            self._lose("verbosity")
         return config
 
     def _sampling(self) -> Json:
@@ -134,13 +136,6 @@ class ParameterWriter(LimitedWriter[Model]):
             penalty: Raw | None = getattr(self._request, name)
             if penalty is not None and msgspec.json.decode(penalty) != 0:
                 self._lose(name, "the model takes no penalty")
-
-    def _lose_the_rest(self) -> None:
-        request = self._request
-        if request.user:
-            self._lose("user", hint=True)
-        if request.verbosity not in ("", "medium"):
-            self._lose("verbosity")
 
     def _output(self) -> Json:
         output = self._request.output

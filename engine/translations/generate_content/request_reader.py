@@ -7,15 +7,9 @@ from collections.abc import Iterator
 from msgspec import Raw
 
 from engine.dialects.interface.streams import alt_is_sse
+from engine.translations.generate_content import request_shapes as shapes
 from engine.translations.generate_content.content_reader import ContentReader
 from engine.translations.generate_content.part_fields import NAME, Fields
-from engine.translations.generate_content.request_shapes import (
-    ConfigObject,
-    ContentObject,
-    FunctionDeclaration,
-    RequestObject,
-    ThinkingConfig,
-)
 from engine.translations.generate_content.schemas import to_json_schema
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.json_members import WrongType
@@ -58,7 +52,7 @@ _TEXT_ALONE = b'["TEXT"]'
 """The modalities of every answer."""
 
 
-def read_config(config: ConfigObject, request: ChatRequest) -> None:
+def read_config(config: shapes.ConfigObject, request: ChatRequest) -> None:
     """Read the member `generationConfig` of a request."""
     _read_sampling(config, request)
     _read_output(config, request)
@@ -69,7 +63,7 @@ def read_config(config: ConfigObject, request: ChatRequest) -> None:
         request.unread.append(f"{_PLACE}.responseModalities")
 
 
-def _read_sampling(config: ConfigObject, request: ChatRequest) -> None:
+def _read_sampling(config: shapes.ConfigObject, request: ChatRequest) -> None:
     request.max_tokens = config.max_output_tokens
     request.candidates = config.candidate_count
     request.temperature = present(config.temperature)
@@ -83,7 +77,7 @@ def _read_sampling(config: ConfigObject, request: ChatRequest) -> None:
     request.top_logprobs = config.logprobs
 
 
-def _read_output(config: ConfigObject, request: ChatRequest) -> None:
+def _read_output(config: shapes.ConfigObject, request: ChatRequest) -> None:
     """The form of the answer. No other vendor answers with a bare word of an enumeration."""
     kind = config.response_mime_type or "text/plain"
     schema, older = present(config.response_json_schema), present(config.older_json_schema)
@@ -100,7 +94,7 @@ def _read_output(config: ConfigObject, request: ChatRequest) -> None:
         request.unread.append(f"{_PLACE}.responseMimeType")
 
 
-def _read_thinking(config: ThinkingConfig, request: ChatRequest) -> None:
+def _read_thinking(config: shapes.ThinkingConfig, request: ChatRequest) -> None:
     budget, level = config.thinking_budget, (config.thinking_level or "").lower()
     request.thinking = Thinking(
         off=budget == 0,
@@ -114,7 +108,7 @@ def _read_thinking(config: ThinkingConfig, request: ChatRequest) -> None:
 _NO_FILTER = ("BLOCK_NONE", "OFF")
 _SEARCH = "googleSearch"
 _CACHE = "cachedContent"
-_REQUEST = ObjectReader(RequestObject)
+_REQUEST = ObjectReader(shapes.RequestObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
@@ -148,15 +142,15 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     return request
 
 
-def _messages(members: RequestObject, reader: ContentReader) -> list[Message]:
+def _messages(members: shapes.RequestObject, reader: ContentReader) -> list[Message]:
     """The turns; one alone may stand for the list of them."""
     contents = members.contents
-    if isinstance(contents, ContentObject):
+    if isinstance(contents, shapes.ContentObject):
         return [reader.message(contents, "contents")]
     return [reader.message(each, f"contents[{index}]") for index, each in enumerate(contents or ())]
 
 
-def _system(members: RequestObject, reader: ContentReader) -> list[Text]:
+def _system(members: shapes.RequestObject, reader: ContentReader) -> list[Text]:
     """The instructions. The vendor ignores the role of their content."""
     name, content = "systemInstruction", members.system_instruction
     if content is None:
@@ -171,7 +165,7 @@ def _system(members: RequestObject, reader: ContentReader) -> list[Text]:
     return texts
 
 
-def _tools(members: RequestObject, unread: list[str]) -> Iterator[Tool | BuiltInTool]:
+def _tools(members: shapes.RequestObject, unread: list[str]) -> Iterator[Tool | BuiltInTool]:
     for index, tool in enumerate(members.tools or ()):
         place = f"tools[{index}]"
         for at, function in enumerate(tool.function_declarations or ()):
@@ -184,7 +178,7 @@ def _tools(members: RequestObject, unread: list[str]) -> Iterator[Tool | BuiltIn
             yield BuiltInTool(name=name, place=f"{place}.{name}")
 
 
-def _tool(function: FunctionDeclaration, place: str, unread: list[str]) -> Tool:
+def _tool(function: shapes.FunctionDeclaration, place: str, unread: list[str]) -> Tool:
     schema = present(function.parameters_json_schema)
     name, json_name = "parameters", "parametersJsonSchema"
     if (parameters := present(function.parameters)) is not None:

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from msgspec import Raw
 
+from engine.translations.generate_content import models
 from engine.translations.generate_content.content_writer import ContentWriter
-from engine.translations.generate_content.models import (
-    Model,
-    ParameterWriter,
-    model_called,
-    path_of,
-)
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.neutral.calls import ToolNames, lose_one_call
 from engine.translations.neutral.json_members import WrongType
@@ -32,9 +27,8 @@ _MODES = {"auto": "AUTO", "any": "ANY", "none": "NONE"}
 
 
 def write_tools(
-    request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
+    request: ChatRequest, body: Json, names: ToolNames, model: models.Model, losses: Losses
 ) -> None:
-    """The tools, and which of them may be called."""
     functions = [tool for tool in request.tools if isinstance(tool, Tool)]
     searches = _searches(request, losses)
     if functions and searches and not model.generation_3:
@@ -100,22 +94,24 @@ def _config(choice: ToolChoice | None, names: ToolNames) -> Json:
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so; its URL names the model."""
-    names, facts = ToolNames(first_letter=True), model_called(model)
+    names, facts = ToolNames(first_letter=True), models.model_called(model)
     writer = ContentWriter(names, losses, facts)
     body = write_turns(request, writer, facts, losses)
     write_tools(request, body, names, facts, losses)
-    if config := ParameterWriter(request, facts, losses).config():
+    if config := models.ParameterWriter(request, facts, losses).config():
         body["generationConfig"] = config
     first_call = lose_one_call(request, losses)
     query = "alt=sse" if request.stream else ""
     method = "streamGenerateContent" if request.stream else "generateContent"
     encoded = encode_chat(body, request)
     return TargetRequest(
-        encoded, path_of(model, method), query, names.originals, first_call=first_call
+        encoded, models.path_of(model, method), query, names.originals, first_call=first_call
     )
 
 
-def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
+def write_turns(
+    request: ChatRequest, writer: ContentWriter, model: models.Model, losses: Losses
+) -> Json:
     """The members `contents` and, unless empty, `systemInstruction`.
 
     Instructions between turns have no place of their own: they join those at the beginning.
@@ -123,17 +119,15 @@ def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losse
     system, turns = hoisted(request)
     turns = _without_prefill(merged(turns), model, losses)
     contents = [
-        _content(turn, parts) for turn in turns if (parts := writer.ordered_parts(turn.blocks))
+        {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
+        for turn in turns
+        if (parts := writer.ordered_parts(turn.blocks))
     ]
     losses.remainder_error = _remainder_error(turns, contents, request.place_of("messages"))
     members: Json = {"contents": contents}
     if instructions := writer.instructions(system):
         members["systemInstruction"] = {"parts": instructions}
     return members
-
-
-def _content(turn: Message, parts: list[Json]) -> Json:
-    return {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
 
 
 def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> WrongType | None:
@@ -146,7 +140,7 @@ def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> 
     return None
 
 
-def _without_prefill(messages: list[Message], model: Model, losses: Losses) -> list[Message]:
+def _without_prefill(messages: list[Message], model: models.Model, losses: Losses) -> list[Message]:
     if not messages or messages[-1].role != "assistant" or model.prefill:
         return messages
     losses.add_prefill(messages[-1].place)

@@ -58,7 +58,6 @@ def _allow_null(schema: Json) -> None:
 
 
 def decode_schema(schema: Raw, place: str) -> object:
-    """The value of a schema's JSON text. Raises WrongType."""
     try:
         return msgspec.json.decode(schema)
     except RecursionError as error:
@@ -76,5 +75,4 @@ def encode_schema(schema: object, place: str) -> Raw:
 
 
 def too_deep(place: str) -> WrongType:
-    """The error of a schema of too many levels."""
     return WrongType(place, f"a schema of at most {MAX_DEPTH} levels")

@@ -98,7 +98,6 @@ class _Writer:
         """The deepest level that was reached."""
 
     def write(self) -> Json:
-        """The subset of the whole document."""
         return self._subset(self._document, (), 0)
 
     def _subset(self, schema: object, inside: tuple[str, ...], depth: int) -> Json:
@@ -223,7 +222,6 @@ class _Sizes:
         self._sizes: dict[int, int] = {}
 
     def of(self, subset: Json) -> int:
-        """The size of a subset as JSON."""
         size = self._sizes.get(id(subset))
         if size is None:
             size = 1 + max(1, sum(map(self._member, subset, subset.values())))
@@ -231,7 +229,6 @@ class _Sizes:
         return size
 
     def _member(self, key: str, value: Any) -> int:
-        """The size of a keyword with its value, its colon and a comma."""
         size = len(key) + 4
         if key == "items":
             return size + self.of(value)

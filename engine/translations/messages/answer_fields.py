@@ -45,8 +45,6 @@ class Message(Ending):
 
 
 class CitationShape(Struct):
-    """A source; only those with a URL are read."""
-
     url: str | None = None
     title: str | None = None
     cited_text: str | None = None
@@ -110,7 +108,7 @@ _KEPT = frozenset(
 _JSON_TEXTS = frozenset({"partial_json"})
 
 MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
-ENDING = Shape(Ending | None, _KEPT, _JSON_TEXTS)
+ENDING: Shape[Ending | None] = Shape(Ending | None, _KEPT, _JSON_TEXTS)
 KIND = Shape(Kind, _KEPT, _JSON_TEXTS)
 TEXT_BLOCK = Shape(TextBlock, _KEPT, _JSON_TEXTS)
 THINKING_BLOCK = Shape(ThinkingBlock, _KEPT, _JSON_TEXTS)
@@ -147,7 +145,6 @@ _REASONS: dict[Stop, str] = {
 
 
 def read_finish(ending: Ending) -> Finish:
-    """Why an answer ended."""
     reason = ending.stop_reason or ""
     details = ending.stop_details
     return Finish(
@@ -209,7 +206,6 @@ def read_signature(text: str, *, redacted: bool = False) -> Signature | None:
 
 
 def write_reasoning(text: str, signature: Signature | None) -> Json:
-    """A block of thoughts."""
     if signature is not None and signature.language == NAME:
         value = signature.value
         if value.startswith(_REDACTED):

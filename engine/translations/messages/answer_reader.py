@@ -12,17 +12,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import Raw
 
-from engine.translations.messages.answer_fields import (
-    BEGIN_EVENT,
-    ENDING,
-    ERRORS,
-    MESSAGE,
-    STREAM_EVENT,
-    Head,
-    Message,
-    StreamEvent,
-    read_finish,
-)
+from engine.translations.messages import answer_fields as fields
 from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
@@ -36,12 +26,11 @@ _ERROR, _MESSAGE = Raw(b'"error"'), Raw(b'"message"')
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
-    """The events of a message. Raises WrongType, BrokenAnswer or UpstreamError."""
-    message = MESSAGE.read(body)
+    message = fields.MESSAGE.read(body)
     if message.type == _ERROR or is_error(message.error):
-        raise ERRORS.inside(msgspec.json.decode(body))
+        raise fields.ERRORS.inside(msgspec.json.decode(body))
     if message.content is None:
-        ERRORS.refuse_whole(body)
+        fields.ERRORS.refuse_whole(body)
         if message.type not in (NULL, _MESSAGE):  # of an API before this one
             raise BrokenAnswer("the upstream's answer has no content")
     name = name_of_answer(message.id, body)
@@ -52,10 +41,10 @@ def read_answer(body: bytes) -> Iterator[Event]:
         yield from block.end()
     if not (message.stop_reason or message.content):
         raise BrokenAnswer("the upstream's answer ended before it was complete")
-    yield End(finishes={0: read_finish(message)})
+    yield End(finishes={0: fields.read_finish(message)})
 
 
-def _blocks(message: Message) -> list[Raw]:
+def _blocks(message: fields.Message) -> list[Raw]:
     """The blocks of a message; some servers write a text in their place, as requests may."""
     content = message.content or []
     if isinstance(content, str):
@@ -72,17 +61,14 @@ def _text_block(text: str) -> Raw:
 
 
 class Reader(MessageReader[BlockReader]):
-    """Reads the events of one stream."""
-
     def __init__(self) -> None:
         super().__init__(BlockReader)
 
     def read(self, data: bytes) -> Iterable[Event]:
-        """The events of one event of the stream."""
         if self._ended:
             return ()
         try:
-            event = STREAM_EVENT.read(data)
+            event = fields.STREAM_EVENT.read(data)
         except WrongType:
             if not is_end_marker(data):
                 raise
@@ -93,13 +79,12 @@ class Reader(MessageReader[BlockReader]):
         if is_delta or event.type in ("content_block_start", "content_block_stop"):
             if self._started:
                 return self._read_block(event, data)
-            return (self._start(Head(), data), *self._read_block(event, data))
+            return (self._start(fields.Head(), data), *self._read_block(event, data))
         if event.type == "error":
-            raise ERRORS.inside(msgspec.json.decode(data))
+            raise fields.ERRORS.inside(msgspec.json.decode(data))
         return self._read_frame(event, data)
 
-    def _read_block(self, event: StreamEvent, data: bytes) -> Iterable[Event]:
-        """The events of a block."""
+    def _read_block(self, event: fields.StreamEvent, data: bytes) -> Iterable[Event]:
         blocks = self._blocks
         if self._finish is not None:
             if event.type == "content_block_stop" and event.index in blocks:
@@ -110,29 +95,28 @@ class Reader(MessageReader[BlockReader]):
             return blocks.in_order(block, block.delta(event.delta, "delta"))
         if event.type == "content_block_stop":
             return blocks.in_order(block, block.end())
-        raw = BEGIN_EVENT.read(data).content_block
+        raw = fields.BEGIN_EVENT.read(data).content_block
         if raw == NULL:
             raise WrongType("content_block", "an object")
         return blocks.in_order(block, block.open(raw, "content_block"))
 
-    def _read_frame(self, event: StreamEvent, data: bytes) -> Iterable[Event]:
-        """The events around the blocks."""
+    def _read_frame(self, event: fields.StreamEvent, data: bytes) -> Iterable[Event]:
         if event.type == "message_start":
-            message = BEGIN_EVENT.read(data).message
+            message = fields.BEGIN_EVENT.read(data).message
             if message is None:
                 raise WrongType("message", "an object")
             return () if self._started else (self._start(message, data),)  # some repeat it
         if event.type == "message_delta":
-            ending = ENDING.read(event.delta, "delta")
+            ending = fields.ENDING.read(event.delta, "delta")
             if ending is not None and ending.stop_reason and self._finish is None:
-                self._finish = read_finish(ending)
+                self._finish = fields.read_finish(ending)
         elif event.type == "message_stop":
             return [*self._blocks.end(), *self.end()]
         elif event.type != "ping":
-            ERRORS.refuse(data)  # in another vendor's form, as gateways write it
+            fields.ERRORS.refuse(data)  # in another vendor's form, as gateways write it
         return ()
 
-    def _start(self, message: Head, data: bytes) -> Start:
+    def _start(self, message: fields.Head, data: bytes) -> Start:
         self._started = True
         self._blocks.name = name_of_answer(message.id, data)
         return Start(id=message.id or "", model=message.model or "")

@@ -6,14 +6,7 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.messages.answer_fields import (
-    PREFIX,
-    thinks_on_budget,
-    write_citation,
-    write_finish,
-    write_reasoning,
-    write_usage,
-)
+from engine.translations.messages import answer_fields as fields
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_object, call_id
 from engine.translations.neutral.content import (
@@ -49,19 +42,19 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     the model alone that they came from."""
     candidate = answer.candidates[0]
     blocks = candidate.blocks
-    finish = write_finish(
+    finish = fields.write_finish(
         candidate.finish,
         request.stop,
         has_refusal=Refusal in map(type, blocks),
     )
     message: Json = {
-        "id": answer_id(PREFIX, answer.id or request.id),
+        "id": answer_id(fields.PREFIX, answer.id or request.id),
         "type": "message",
         "role": "assistant",
         "model": request.model or answer.model,
         "content": _content(complete_blocks(candidate), request),
         **finish,
-        "usage": write_usage(answer.usage),
+        "usage": fields.write_usage(answer.usage),
     }
     return msgspec.json.encode(message)
 
@@ -73,7 +66,7 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
         return [part for block in blocks if (part := _block(block, hide=False)) is not None]
     content: list[object] = []
     held: list[object] = []
-    needs_mark, holds = thinks_on_budget(request), holds_thoughts(request)
+    needs_mark, holds = fields.thinks_on_budget(request), holds_thoughts(request)
     for block in blocks:
         part = _block(block, hide=hides_thoughts(request))
         if part is None:
@@ -86,7 +79,7 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
             held = []
         needs_mark = needs_mark and not isinstance(block, Reasoning)
         if needs_mark and isinstance(block, ToolCall):
-            content.append(write_reasoning("", NO_SIGNATURE))
+            content.append(fields.write_reasoning("", NO_SIGNATURE))
             needs_mark = False
         content.append(part)
     return content
@@ -100,13 +93,15 @@ def _block(block: Block, *, hide: bool) -> object:
             return None
         text: Json = {"type": "text", "text": block.text}
         if isinstance(block, Text) and block.citations:
-            text["citations"] = [write_citation(each) for each in block.citations if each.url]
+            text["citations"] = [
+                fields.write_citation(each) for each in block.citations if each.url
+            ]
         return text
     if isinstance(block, Reasoning):
         thoughts = "" if hide else block.text
         if not thoughts and block.signature is None:
             return None
-        return write_reasoning(thoughts, block.signature or NO_SIGNATURE)
+        return fields.write_reasoning(thoughts, block.signature or NO_SIGNATURE)
     if isinstance(block, ToolCall):
         return {**open_call(block), "input": arguments_object(block)}
     refuse_media(block)
@@ -126,7 +121,6 @@ def holds_thoughts(request: ChatRequest) -> bool:
 
 
 def open_call(block: ToolCall) -> Json:
-    """A tool call before its arguments."""
     return {"type": "tool_use", "id": call_id(block.id), "name": block.name, "input": {}}
 
 
@@ -154,7 +148,7 @@ class Writer:
         self._block: Block = Text()
         self._signature: Signature | None = None
         self._opened = self._has_refusal = self._has_arguments = False
-        self._needs_mark = thinks_on_budget(request)
+        self._needs_mark = fields.thinks_on_budget(request)
         self._holds_thoughts = holds_thoughts(request)
         self._held: list[Reasoning] = []
         """Thoughts that are written if a tool call follows."""
@@ -181,7 +175,7 @@ class Writer:
             case Sign():
                 self._signature = event.signature  # written after the thoughts
             case Cite() if event.citation.url and not event.late:  # a block is complete
-                citation = write_citation(event.citation)
+                citation = fields.write_citation(event.citation)
                 return self._begin() + self._add({"type": "citations_delta", "citation": citation})
             case Close():
                 return self._close()
@@ -189,14 +183,14 @@ class Writer:
 
     def _start(self, event: Start) -> bytes:
         message: Json = {
-            "id": answer_id(PREFIX, event.id or self._request.id),
+            "id": answer_id(fields.PREFIX, event.id or self._request.id),
             "type": "message",
             "role": "assistant",
             "model": self._request.model or event.model,
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": write_usage(event.usage),
+            "usage": fields.write_usage(event.usage),
         }
         return _event({"type": "message_start", "message": message})
 
@@ -210,7 +204,6 @@ class Writer:
         return b""
 
     def _thoughts(self, call: ToolCall) -> bytes:
-        """The thoughts that were held back up to a tool call."""
         if not self._held:
             return b""
         held, self._held, self._holds_thoughts = self._held, [], False
@@ -222,7 +215,6 @@ class Writer:
         return written
 
     def _begin(self, content: object = None) -> bytes:
-        """The block begins, unless it has."""
         if self._opened:
             return b""
         self._opened = True
@@ -232,7 +224,7 @@ class Writer:
             if isinstance(block, ToolCall):
                 content = open_call(block)
             elif isinstance(block, Reasoning):
-                content = write_reasoning("", None)
+                content = fields.write_reasoning("", None)
             else:
                 content = {"type": "text", "text": ""}
         return self._block_event("content_block_start", content_block=content)
@@ -242,8 +234,10 @@ class Writer:
         if not self._needs_mark:
             return b""
         self._needs_mark = False
-        mark = write_reasoning("", NO_SIGNATURE)
-        start = self._block_event("content_block_start", content_block=write_reasoning("", None))
+        mark = fields.write_reasoning("", NO_SIGNATURE)
+        start = self._block_event(
+            "content_block_start", content_block=fields.write_reasoning("", None)
+        )
         signature = self._add({"type": "signature_delta", "signature": mark["signature"]})
         stop = self._block_event("content_block_stop")
         self._index += 1
@@ -269,7 +263,7 @@ class Writer:
         return self._add(delta) if self._opened else self._begin() + self._add(delta)
 
     def _sign(self, signature: Signature) -> bytes:
-        content = write_reasoning("", signature)
+        content = fields.write_reasoning("", signature)
         if content["type"] == "redacted_thinking":
             return self._begin(content)
         delta = {"type": "signature_delta", "signature": content["signature"]}
@@ -292,8 +286,8 @@ class Writer:
 
     def _end(self, event: End) -> bytes:
         finish = event.finishes[min(event.finishes)]
-        delta = write_finish(finish, self._request.stop, has_refusal=self._has_refusal)
-        usage = write_usage(event.usage)
+        delta = fields.write_finish(finish, self._request.stop, has_refusal=self._has_refusal)
+        usage = fields.write_usage(event.usage)
         end = {"type": "message_delta", "delta": delta, "usage": usage}
         return _event(end) + _event({"type": "message_stop"})
 

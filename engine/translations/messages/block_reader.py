@@ -6,19 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Raw
 
-from engine.translations.messages.answer_fields import (
-    CALL_BLOCK,
-    DELTA,
-    KIND,
-    REDACTED_BLOCK,
-    TEXT_BLOCK,
-    THINKING_BLOCK,
-    CitationShape,
-    DeltaShape,
-    Kind,
-    read_citation,
-    read_signature,
-)
+from engine.translations.messages import answer_fields as fields
 from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
@@ -58,7 +46,7 @@ class BlockReader(Part):
         """The block begins with the contents that it has; in one piece these are all."""
         before, events = self._block, self._whole()
         self._renew(None)
-        members = KIND.read(raw, place)
+        members = fields.KIND.read(raw, place)
         kind = members.type or ""
         opener = _OPENERS.get(kind)
         omissible = opener is None and (kind in _OMISSIBLE or kind.endswith(_RESULT))
@@ -76,7 +64,7 @@ class BlockReader(Part):
         return events
 
     def _open_text(self, raw: Raw, place: str, events: list[Event]) -> None:
-        block = TEXT_BLOCK.read(raw, place)
+        block = fields.TEXT_BLOCK.read(raw, place)
         self._block = Text()
         if block.text:
             self._add(block.text, events)
@@ -84,21 +72,21 @@ class BlockReader(Part):
             self._cite(citation, events)
 
     def _open_thinking(self, raw: Raw, place: str, events: list[Event]) -> None:
-        block = THINKING_BLOCK.read(raw, place)
+        block = fields.THINKING_BLOCK.read(raw, place)
         self._block = Reasoning()
-        self._signature = read_signature(block.signature or "")
+        self._signature = fields.read_signature(block.signature or "")
         self._begin(events)
         if block.thinking:
             self._add(block.thinking, events)
 
     def _open_redacted(self, raw: Raw, place: str, events: list[Event]) -> None:
-        data = REDACTED_BLOCK.read(raw, place).data
+        data = fields.REDACTED_BLOCK.read(raw, place).data
         self._block = Reasoning()
-        self._signature = read_signature(data or "", redacted=True)
+        self._signature = fields.read_signature(data or "", redacted=True)
         self._begin(events)
 
     def _open_call(self, raw: Raw, place: str, events: list[Event]) -> None:
-        call = CALL_BLOCK.read(raw, place)
+        call = fields.CALL_BLOCK.read(raw, place)
         if not call.name:
             raise WrongType(f"{place}.name", "a string that is not empty")
         self._block = ToolCall(id=call.id or call_id(self._name), name=call.name)
@@ -106,11 +94,10 @@ class BlockReader(Part):
         self._begin(events)
 
     def delta(self, raw: Raw, place: str) -> list[Event]:
-        """More of the block."""
         events: list[Event] = []
         if isinstance(self._block, Foreign):
             return events
-        delta = DELTA.read(raw, place)
+        delta = fields.DELTA.read(raw, place)
         kind = delta.type or ""
         if kind not in _BLOCKS:
             kind = _kind_of_delta(delta) or kind
@@ -129,15 +116,14 @@ class BlockReader(Part):
             self._mark(kind, delta, events)
         return events
 
-    def _mark(self, kind: str, delta: DeltaShape, events: list[Event]) -> None:
+    def _mark(self, kind: str, delta: fields.DeltaShape, events: list[Event]) -> None:
         """A delta that adds no text; one of an unknown kind says nothing."""
         if kind == "signature_delta":
-            self._signature = read_signature(delta.signature or "")
+            self._signature = fields.read_signature(delta.signature or "")
         elif kind == "citations_delta" and delta.citation is not None:
             self._cite(delta.citation, events)
 
     def end(self) -> list[Event]:
-        """The block is complete."""
         self.is_done = True
         return self._whole()
 
@@ -148,7 +134,6 @@ class BlockReader(Part):
         self._is_written = False
 
     def _whole(self) -> list[Event]:
-        """The last events of the block."""
         events: list[Event] = []
         if self._is_written:
             if self._input:
@@ -171,14 +156,14 @@ class BlockReader(Part):
             self._is_written = True
             events.append(Open(self._block))
 
-    def _cite(self, shape: CitationShape, events: list[Event]) -> None:
-        citation = read_citation(shape)
+    def _cite(self, shape: fields.CitationShape, events: list[Event]) -> None:
+        citation = fields.read_citation(shape)
         if citation is not None:
             self._begin(events)
             events.append(Cite(citation))
 
 
-def _kind_of(content: Kind) -> str:
+def _kind_of(content: fields.Kind) -> str:
     """The type of a block by its members, "" if they do not say it."""
     if content.name != NULL and content.input != NULL:
         return "tool_use"
@@ -187,7 +172,7 @@ def _kind_of(content: Kind) -> str:
     return "text" if bytes(content.text)[:1] == b'"' else ""
 
 
-def _kind_of_delta(delta: DeltaShape) -> str:
+def _kind_of_delta(delta: fields.DeltaShape) -> str:
     """The type of a delta by its members, "" if they do not say it."""
     members = (delta.text, delta.thinking, delta.partial_json, delta.signature, delta.citation)
     return next((kind for kind, o in zip(_BLOCKS, members, strict=True) if o is not None), "")

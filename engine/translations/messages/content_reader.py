@@ -13,19 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from engine.translations.messages import request_shapes as shapes
 from engine.translations.messages.answer_fields import (
     CitationShape,
     read_signature,
-)
-from engine.translations.messages.request_shapes import (
-    CallBlock,
-    DocumentBlock,
-    ImageBlock,
-    RedactedBlock,
-    ResultBlock,
-    SourceObject,
-    TextBlock,
-    ThinkingBlock,
 )
 from engine.translations.neutral.content import (
     Block,
@@ -55,7 +46,9 @@ _EMPTY_OBJECT = b"{}"
 _CITATIONS = msgspec.json.Decoder(list[CitationShape] | None)
 
 
-def read_texts(content: str | list[TextBlock | UnknownObject] | None, place: str) -> list[Text]:
+def read_texts(
+    content: str | list[shapes.TextBlock | UnknownObject] | None, place: str
+) -> list[Text]:
     """A content that is text alone, none of an empty one."""
     if isinstance(content, str):
         return [Text(text=content, place=place)] if content else []
@@ -70,7 +63,7 @@ def read_texts(content: str | list[TextBlock | UnknownObject] | None, place: str
     return texts
 
 
-def _foreign(block: UnknownObject | ImageBlock | DocumentBlock, kind: str) -> Foreign:
+def _foreign(block: UnknownObject | shapes.ImageBlock | shapes.DocumentBlock, kind: str) -> Foreign:
     return Foreign(kind=kind, raw=block.raw, cache=read_cache_mark(block.extra))
 
 
@@ -80,20 +73,20 @@ def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> Bloc
     return _foreign(unknown, unknown.kind)
 
 
-def _read_text(block: TextBlock, place: str, unread: list[str]) -> Text:
+def _read_text(block: shapes.TextBlock, place: str, unread: list[str]) -> Text:
     if (citations := present(block.citations)) is not None:
         read_shape(_CITATIONS, citations, f"{place}.citations")  # no other vendor wants them back
     return Text(text=block.text)
 
 
-def _read_image(block: ImageBlock, place: str, unread: list[str]) -> Block:
+def _read_image(block: shapes.ImageBlock, place: str, unread: list[str]) -> Block:
     source = _read_source(block.source, place)
     if source is None:
         return _foreign(block, "image")
     return Media(kind="image", source=source)
 
 
-def _read_document(block: DocumentBlock, place: str, unread: list[str]) -> Block:
+def _read_document(block: shapes.DocumentBlock, place: str, unread: list[str]) -> Block:
     source = _read_source(block.source, place)
     if source is None:
         return _foreign(block, "document")
@@ -107,7 +100,7 @@ def _read_document(block: DocumentBlock, place: str, unread: list[str]) -> Block
     return Media(kind="document", source=source, name=name, name_place=where)
 
 
-def _read_source(source: SourceObject, place: str) -> Source | None:
+def _read_source(source: shapes.SourceObject, place: str) -> Source | None:
     """Where the image or the document at `place` is; None for a kind that only this vendor has."""
     data, url, media_type = source.data, source.url, source.media_type or ""
     if source.extra:
@@ -125,7 +118,7 @@ def _read_source(source: SourceObject, place: str) -> Source | None:
     raise WrongType(f"{place}.source", "a source with its data, url or file_id")
 
 
-def _read_call(block: CallBlock, place: str, unread: list[str]) -> Block:
+def _read_call(block: shapes.CallBlock, place: str, unread: list[str]) -> Block:
     return ToolCall(
         id=block.id or "",
         name=block.name or "",
@@ -144,7 +137,7 @@ def read_arguments(raw: Raw, place: str) -> str:
     return "" if text == _EMPTY_OBJECT else text.decode()
 
 
-def _read_result(block: ResultBlock, place: str, unread: list[str]) -> Block:
+def _read_result(block: shapes.ResultBlock, place: str, unread: list[str]) -> Block:
     return ToolResult(
         id=block.tool_use_id or "",
         content=read_content(block.content, f"{place}.content", unread),
@@ -154,17 +147,17 @@ def _read_result(block: ResultBlock, place: str, unread: list[str]) -> Block:
 
 read_content = content_reader(
     {
-        TextBlock: _read_text,
-        ImageBlock: _read_image,
-        DocumentBlock: _read_document,
-        ThinkingBlock: lambda block, place, unread: Reasoning(
+        shapes.TextBlock: _read_text,
+        shapes.ImageBlock: _read_image,
+        shapes.DocumentBlock: _read_document,
+        shapes.ThinkingBlock: lambda block, place, unread: Reasoning(
             text=block.thinking or "", signature=read_signature(block.signature or "")
         ),
-        RedactedBlock: lambda block, place, unread: Reasoning(
+        shapes.RedactedBlock: lambda block, place, unread: Reasoning(
             signature=read_signature(block.data or "", redacted=True)
         ),
-        CallBlock: _read_call,
-        ResultBlock: _read_result,
+        shapes.CallBlock: _read_call,
+        shapes.ResultBlock: _read_result,
         UnknownObject: _read_unknown,
     }
 )

@@ -36,8 +36,6 @@ _TEXT = {"type", "text"}
 
 
 class ContentWriter:
-    """Writes the content of one request."""
-
     def __init__(self, names: ToolNames, losses: Losses) -> None:
         self._names, self._losses = names, losses
         self.marks = 0
@@ -83,7 +81,6 @@ class ContentWriter:
         return media
 
     def _image_source(self, block: Media) -> Json | str:
-        """The source of an image, or the reason why there is none."""
         source = block.source
         if isinstance(source, Inline):
             media_type = source.image_type
@@ -95,7 +92,6 @@ class ContentWriter:
         return _reference(source)
 
     def _document_source(self, block: Media) -> Json | str:
-        """The source of a document, or the reason why there is none."""
         source = block.source
         if isinstance(source, PlainText):
             return _plain_text(source.text)
@@ -151,7 +147,6 @@ _WRITERS: dict[type[Block], Callable[[ContentWriter, Any], Any]] = {
 
 
 def _is_plain(block: Block) -> TypeGuard[Text]:
-    """Whether a block is no more than its text."""
     return type(block) is Text and not block.cache and block.text.strip() != ""
 
 

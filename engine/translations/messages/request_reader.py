@@ -52,7 +52,6 @@ _TOOL = ObjectReader(ToolObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
-    """A request. Raises WrongType."""
     unread: list[str] = []
     members = _REQUEST.read(body, "", unread)
     request = ChatRequest(
@@ -114,12 +113,10 @@ def _read_thread(raw: Raw, request: ChatRequest) -> None:
 
 
 def _object(raw: Raw, place: str, unread: list[str]) -> Members | None:
-    """A member that is an object."""
     return None if present(raw) is None else Members(raw, place, unread)
 
 
 def _number(raw: Raw, place: str) -> Raw | None:
-    """A number as it is written."""
     if present(raw) is None:
         return None
     if number(raw) is None:

@@ -97,7 +97,6 @@ _THOUGHTS = ("thinking", "redacted_thinking")
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
-    """A request for a target that calls the model so."""
     names = ToolNames(_MAX_NAME)
     facts = model_called(model)
     max_tokens = facts.max_tokens if request.max_tokens is None else request.max_tokens
@@ -203,7 +202,6 @@ class ToolWriter(LimitedToolWriter[Model]):
         return str(tool["name"])
 
     def _tool(self, tool: Tool | BuiltInTool) -> Json | None:
-        """A tool as it is declared; None for one that cannot be."""
         if isinstance(tool, Tool):
             return self._function(tool)
         if tool.kind == "web_search":
@@ -256,7 +254,6 @@ def _called_tools(messages: list[Json]) -> Json:
 
 
 def _blocks_of(message: Json) -> list[Json]:
-    """The blocks of a written message, none of a text."""
     content: Any = message["content"]
     return [] if isinstance(content, str) else content
 

@@ -94,7 +94,6 @@ class Assembly(AnswerState):
         """The deltas of the open block of each candidate."""
 
     def add(self, events: Iterable[Event]) -> None:
-        """Add the next events. Raises BrokenAnswer if one is against the law."""
         for event in events:
             self._checks.get(type(event), AnswerState.check)(self, event)
 

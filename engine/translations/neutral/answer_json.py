@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Generic, Protocol, TypeVar, overload
+from types import UnionType
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -57,27 +58,9 @@ class Shape(Generic[_T]):
     any type counts as absent.
     """
 
-    @overload
     def __init__(
         self,
-        kind: type[_T],
-        optional: Collection[str] = (),
-        json_texts: Collection[str] = (),
-        parts: Collection[str] = (),
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: Shape[Any],
-        kind: object,
-        optional: Collection[str] = (),
-        json_texts: Collection[str] = (),
-        parts: Collection[str] = (),
-    ) -> None: ...
-
-    def __init__(
-        self,
-        kind: object,
+        kind: type[_T] | UnionType,
         optional: Collection[str] = (),
         json_texts: Collection[str] = (),
         parts: Collection[str] = (),

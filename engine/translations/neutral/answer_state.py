@@ -88,13 +88,11 @@ class AnswerState:
         """The name of the last call of a candidate, if its arguments are no object."""
 
     def checked(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events, each after its check."""
         for event in events:
             self.check(event)
             yield event
 
     def check(self, event: Event) -> None:
-        """Check the next event. Raises BrokenAnswer."""
         if isinstance(event, Delta):  # nearly every event
             if not isinstance(self._open.get(event.candidate), _PLAIN):
                 self._check_inside(event)
@@ -105,7 +103,6 @@ class AnswerState:
 
     @property
     def started(self) -> bool:
-        """Whether the Start has been checked."""
         return self._checks is not self._before
 
     def _check_start(self, event: Start) -> None:
@@ -123,19 +120,15 @@ class AnswerState:
             block = event.block = _carried(block)
         if isinstance(block, ToolCall):
             self._callers.add(candidate)
-            block = event.block = self._with_own_id(candidate, block)
+            if (candidate, block.id) in self._ids:
+                own_id = call_id(f"{block.id}:{self._blocks}")
+                block = event.block = replace(block, id=own_id)
+            self._ids.add((candidate, block.id))
         self._open[candidate] = block
         self._candidates.add(candidate)
         self._blocks += 1
         if self._blocks > MAX_BLOCKS:
             raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} blocks")
-
-    def _with_own_id(self, candidate: int, call: ToolCall) -> ToolCall:
-        """The call, with an id that no other call of its candidate has."""
-        if (candidate, call.id) in self._ids:
-            call = replace(call, id=call_id(f"{call.id}:{self._blocks}"))
-        self._ids.add((candidate, call.id))
-        return call
 
     def _check_inside(self, event: Delta | Sign | Cite) -> None:
         if isinstance(event, Cite):

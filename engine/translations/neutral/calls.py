@@ -154,7 +154,6 @@ class AnswerTool:
         """Candidates with an open call of the tool, up to now without arguments."""
 
     def events(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events, with calls of the tool replaced by texts."""
         for event in events:
             if isinstance(event, End):
                 finishes = {at: self._finish(at, each) for at, each in event.finishes.items()}
@@ -233,7 +232,6 @@ class FirstCall:
         """Candidates whose open block is left out."""
 
     def events(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events without those of later calls."""
         for event in events:
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
                 if event.candidate in self._called:

@@ -112,7 +112,6 @@ class Link(Struct, frozen=True):
 
     @property
     def is_web(self) -> bool:
-        """Whether the scheme is http or https."""
         return self.url[:8].lower().startswith(("https://", "http://"))
 
 
@@ -263,7 +262,6 @@ def unseal(text: str, language: str) -> Signature:
 
 
 def is_sealed(text: object) -> bool:
-    """Whether a JSON value is a sealed signature."""
     return isinstance(text, str) and text.startswith(SEAL)
 
 

@@ -7,7 +7,7 @@ are passed on keep their JSON text, with number text and key order (`Raw`). A nu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import compress, repeat
 from operator import is_not
 from typing import TypeVar
@@ -22,15 +22,13 @@ from engine.values.trees import Json
 _T = TypeVar("_T")
 
 OBJECT: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
-_OPTIONAL_OBJECT: Decoder[dict[str, Raw] | None] = Decoder(dict[str, Raw] | None)
-_OBJECTS: Decoder[list[dict[str, Raw]] | None] = Decoder(list[dict[str, Raw]] | None)
-_ARRAY: Decoder[list[Raw] | None] = Decoder(list[Raw] | None)
-_TEXT: Decoder[str | None] = Decoder(str | None)
-_TEXTS: Decoder[list[str] | None] = Decoder(list[str] | None)
-_INTEGER: Decoder[int | None] = Decoder(int | None)
-_INTEGERS: Decoder[list[int] | None] = Decoder(list[int] | None)
-_NUMBER: Decoder[float | None] = Decoder(float | None)
-_BOOLEAN: Decoder[bool | None] = Decoder(bool | None)
+_ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
+_TEXT: Decoder[str] = Decoder(str)
+_TEXTS: Decoder[list[str]] = Decoder(list[str])
+_INTEGER: Decoder[int] = Decoder(int)
+_INTEGERS: Decoder[list[int]] = Decoder(list[int])
+_NUMBER: Decoder[float] = Decoder(float)
+_BOOLEAN: Decoder[bool] = Decoder(bool)
 NULL = Raw(b"null")
 NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
@@ -90,11 +88,9 @@ class Members:
         return (raw := self._raw.get(name)) is not None and raw != NULL
 
     def place_of(self, name: str) -> str:
-        """The place of a member: `a.b`."""
         return f"{self.place}.{name}" if self.place else name
 
     def raw(self, name: str) -> Raw | None:
-        """A member's JSON text."""
         raw = self._raw.pop(name, None)
         return None if raw is None or raw == NULL else raw
 
@@ -104,68 +100,39 @@ class Members:
         return raw is not None and bytes(memoryview(raw)[:1]) == b'"'
 
     def text(self, name: str) -> str | None:
-        """A member that is a string."""
-        raw = self._raw.pop(name, None)
-        return None if raw is None else self._value(_TEXT, raw, name, "a string")
+        return self._value(_TEXT, name, "a string")
 
     def texts(self, name: str) -> list[str] | None:
-        """A member that is a list of strings."""
-        raw = self._raw.pop(name, None)
-        return None if raw is None else self._value(_TEXTS, raw, name, "a list of strings")
+        return self._value(_TEXTS, name, "a list of strings")
 
     def integer(self, name: str) -> int | None:
-        """A member that is a whole number."""
-        raw = self._raw.pop(name, None)
-        return None if raw is None else self._value(_INTEGER, raw, name, "a whole number")
+        return self._value(_INTEGER, name, "a whole number")
 
     def integers(self, name: str) -> list[int] | None:
-        """A member that is a list of whole numbers."""
-        raw = self._raw.pop(name, None)
-        return None if raw is None else self._value(_INTEGERS, raw, name, "whole numbers in a list")
+        return self._value(_INTEGERS, name, "whole numbers in a list")
 
     def number(self, name: str) -> float | None:
-        """A member that is a number."""
-        raw = self._raw.pop(name, None)
-        return None if raw is None else self._value(_NUMBER, raw, name, "a number")
+        return self._value(_NUMBER, name, "a number")
 
     def boolean(self, name: str) -> bool | None:
-        """A member that is true or false."""
-        raw = self._raw.pop(name, None)
-        return None if raw is None else self._value(_BOOLEAN, raw, name, "true or false")
+        return self._value(_BOOLEAN, name, "true or false")
 
     def members(self, name: str) -> Members | None:
         """A member that is an object."""
-        raw = self._raw.pop(name, None)
-        if raw is None:
-            return None
-        inner = self._value(_OPTIONAL_OBJECT, raw, name, "an object")
-        return None if inner is None else self.child(inner, self.place_of(name))
+        raw = self.raw(name)
+        return None if raw is None else self.child(raw, self.place_of(name))
 
     def items(self, name: str) -> list[Raw] | None:
         """A member that is a list, as the JSON texts of its items."""
-        raw = self._raw.pop(name, None)
-        return None if raw is None else self._value(_ARRAY, raw, name, "a list")
+        return self._value(_ITEMS, name, "a list")
 
-    def objects(self, name: str) -> Iterable[Members]:
+    def objects(self, name: str) -> Iterator[Members]:
         """The items of a member that is a list of objects."""
-        raw = self._raw.pop(name, None)
-        return () if raw is None else self._objects(raw, name)
-
-    def _objects(self, raw: Raw, name: str) -> Iterator[Members]:
         place = self.place_of(name)
-        for index, item in enumerate(self._list_of_objects(raw, name)):
-            yield self.child(item, f"{place}[{index}]")
+        for index, raw in enumerate(self.items(name) or ()):
+            yield self.child(raw, f"{place}[{index}]")
 
-    def _list_of_objects(self, raw: Raw, name: str) -> Sequence[Raw | dict[str, Raw]]:
-        """The objects of a list; the texts of its items if one of them is no object, so that this
-        one is refused."""
-        try:
-            return _OBJECTS.decode(raw) or ()
-        except NOT_OF_TYPE:
-            return self._value(_ARRAY, raw, name, "a list") or ()
-
-    def child(self, raw: Raw | dict[str, Raw], place: str) -> Members:
-        """The members of an object inside this one."""
+    def child(self, raw: Raw, place: str) -> Members:
         return type(self)(raw, place, self._unread)
 
     def peek(self, name: str) -> bytes:
@@ -193,9 +160,11 @@ class Members:
         """The error for a member with a value that its language does not have."""
         return WrongType(self.place_of(name), expected)
 
-    def _value(self, decoder: Decoder[_T], raw: Raw, name: str, expected: str) -> _T:
+    def _value(self, decoder: Decoder[_T], name: str, expected: str) -> _T | None:
+        """A member that may be absent. Raises WrongType."""
+        raw = self.raw(name)
         try:
-            return decoder.decode(raw)
+            return None if raw is None else decoder.decode(raw)
         except NOT_OF_TYPE as error:
             raise WrongType(self.place_of(name), expected) from error
 

@@ -75,7 +75,6 @@ class Losses:
         self._withdrawn: list[Patterns] = []
 
     def add(self, place: str, reason: str = "", *, hint: bool = False) -> None:
-        """Add a loss."""
         loss = Loss(place, reason, hint)
         if not hint and self._hints.match(loss.field):
             loss = Loss(place, reason, True)

@@ -38,7 +38,6 @@ _BUDGETS = dict(zip(EFFORTS, (1024, 2048, 4096, 8192, 16_384, 32_768), strict=Tr
 
 
 def budget_of(effort: str) -> int:
-    """The budget for an effort, one of EFFORTS."""
     return _BUDGETS[effort]
 
 
@@ -165,15 +164,10 @@ def read_web_search(tool: BuiltInTool) -> WebSearch:
     place = options.user_location or _Location()
     place = place.approximate or place
     names = ("city", "region", "country", "timezone")
+    filters = value_of(_FILTERS, options.filters) or _Filters()  # none if it has anything else
     return WebSearch(
         location={name: text for name in names if (text := getattr(place, name))},
-        allowed_domains=options.allowed_domains or _filtered(options.filters),
+        allowed_domains=options.allowed_domains or filters.allowed_domains or [],
         blocked_domains=options.blocked_domains or [],
         context_size=options.search_context_size or "",
     )
-
-
-def _filtered(raw: Raw) -> list[str]:
-    """The domains of OpenAI's `filters`; none if they have anything else."""
-    filters = value_of(_FILTERS, raw)
-    return [] if filters is None else filters.allowed_domains or []

@@ -44,7 +44,6 @@ class Tool(Struct, kw_only=True, gc=False):
 
     @property
     def schema_place(self) -> str:
-        """The place of the schema of its arguments."""
         return f"{self.place}.{self.schema_member}"
 
     @property
@@ -183,7 +182,6 @@ class ChatRequest(Struct, kw_only=True):
     extra: Extra = {}
 
     def place_of(self, field: str) -> str:
-        """The place of a field in the caller's request."""
         return self.places.get(field, field)
 
 

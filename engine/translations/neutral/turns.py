@@ -136,7 +136,6 @@ def from_user_to_user(
 
 
 def results_before_others(message: Message) -> list[Block]:
-    """The blocks of a turn, tool results first."""
     if len(message.blocks) == 1:
         return message.blocks
     return sorted(message.blocks, key=lambda block: not isinstance(block, ToolResult))
@@ -270,7 +269,6 @@ class _Renaming:
         self._in_turn = False
 
     def message(self, message: Message) -> Message:
-        """The next message, its blocks with their new ids."""
         if message.role != "assistant":
             self._in_turn = False
         elif not self._in_turn:
@@ -278,7 +276,6 @@ class _Renaming:
         return replace(message, blocks=[self._block(each) for each in message.blocks])
 
     def _block(self, block: Block) -> Block:
-        """The block with its new id."""
         if isinstance(block, ToolCall):
             new = self._new_id(block.id)
             self._open.setdefault(block.id, deque()).append(new)

@@ -143,20 +143,22 @@ _KEPT = frozenset(
 _JSON_TEXTS = frozenset({"arguments", "delta"})
 _PARTS = frozenset({"content", "summary"})
 
-ANNOTATIONS = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)
-KIND = Shape(Kind | None, _KEPT, _JSON_TEXTS)
+ANNOTATIONS: Shape[list[Annotation] | None] = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)
+KIND: Shape[Kind | None] = Shape(Kind | None, _KEPT, _JSON_TEXTS)
 ITEM = Shape(Item, _KEPT, _JSON_TEXTS)
 IMAGE_CALL = Shape(ImageCall, _KEPT, _JSON_TEXTS)
 MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS, _PARTS)
 THOUGHTS = Shape(Thoughts, _KEPT, _JSON_TEXTS, _PARTS)
 HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
-INCOMPLETE_DETAILS = Shape(IncompleteDetails | None, _KEPT, _JSON_TEXTS)
+INCOMPLETE_DETAILS: Shape[IncompleteDetails | None] = Shape(
+    IncompleteDetails | None, _KEPT, _JSON_TEXTS
+)
 RESPONSE = Shape(Response, _KEPT, _JSON_TEXTS)
 STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
 TEXT_DELTA = Shape(TextDelta, _KEPT, _JSON_TEXTS)
 HEAD_EVENT = Shape(HeadEvent, _KEPT, _JSON_TEXTS)
 END_EVENT = Shape(EndEvent, _KEPT, _JSON_TEXTS)
-DONE_PART = Shape(DonePart | None, _KEPT, _JSON_TEXTS)
+DONE_PART: Shape[DonePart | None] = Shape(DonePart | None, _KEPT, _JSON_TEXTS)
 DETAIL_EVENT = Shape(DetailEvent, _KEPT, _JSON_TEXTS)
 CALL = Shape(Call, _KEPT, _JSON_TEXTS)
 
@@ -166,7 +168,6 @@ PREFIX = "resp_"
 
 
 def write_counts(usage: Usage) -> Json:
-    """`usage`."""
     return {
         "input_tokens": usage.input,
         "input_tokens_details": {
@@ -201,12 +202,10 @@ def thoughts(summary: list[str], content: list[str]) -> str:
 
 
 def summary_of(block: Reasoning) -> list[Json]:
-    """`summary` of an item of reasoning."""
     return [{"type": "summary_text", "text": block.text}] if block.text else []
 
 
 def read_citations(annotations: list[Annotation] | None) -> list[Citation]:
-    """The web pages in the annotations of a text."""
     return [read_citation(each) for each in annotations or () if each.type == "url_citation"]
 
 

@@ -35,28 +35,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import is_error
-from engine.translations.responses.answer_fields import (
-    CALL,
-    HEAD,
-    IMAGE_CALL,
-    INCOMPLETE_DETAILS,
-    ITEM,
-    KIND,
-    MESSAGE,
-    RESPONSE,
-    THOUGHTS,
-    Call,
-    Head,
-    ImageCall,
-    Kind,
-    Part,
-    Response,
-    TextPart,
-    Thoughts,
-    read_citations,
-    read_signature,
-    thoughts,
-)
+from engine.translations.responses import answer_fields as fields
 from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
 FUNCTION_CALL = "function_call"
@@ -83,14 +62,13 @@ _CALLERS = (
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
-    """The events of an answer in one piece. Raises WrongType, BrokenAnswer or UpstreamError."""
-    response = RESPONSE.read(body)
+    response = fields.RESPONSE.read(body)
     if response.status is None and is_error(response.error):
         raise ERRORS.inside(msgspec.json.decode(body))
     if response.output is None and not is_error(response.error):
         ERRORS.refuse_whole(body)
         raise BrokenAnswer("the upstream's answer has no output")
-    head = HEAD.read(body)
+    head = fields.HEAD.read(body)
     yield read_start(head)
     name = name_of_answer(head.id, body)
     for kind, raw, place in read_items(response):
@@ -98,7 +76,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
     yield read_end(response)
 
 
-def read_items(response: Response) -> Iterator[tuple[str, Raw, str]]:
+def read_items(response: fields.Response) -> Iterator[tuple[str, Raw, str]]:
     """The items of an answer: their kinds, JSON texts and places."""
     for index, raw in enumerate(response.output or ()):
         if raw != NULL:
@@ -108,10 +86,10 @@ def read_items(response: Response) -> Iterator[tuple[str, Raw, str]]:
 
 def item_kind(raw: Raw, place: str) -> str:
     """The kind of an item: its type, or what its members say if that is not known here."""
-    kind = (KIND.read(raw, place) or Kind()).type or ""
+    kind = (fields.KIND.read(raw, place) or fields.Kind()).type or ""
     if kind in _READ or kind in _OMISSIBLE or kind in _CALLERS:
         return kind
-    item = ITEM.read(raw, place)
+    item = fields.ITEM.read(raw, place)
     if item.name != NULL and item.arguments != NULL:
         return FUNCTION_CALL
     if item.role != NULL and item.content != NULL:
@@ -119,8 +97,7 @@ def item_kind(raw: Raw, place: str) -> str:
     return kind if item.summary == NULL else "reasoning"
 
 
-def read_start(head: Head) -> Start:
-    """The beginning of an answer."""
+def read_start(head: fields.Head) -> Start:
     return Start(id=head.id or "", model=head.model or "", created=int(head.created_at or 0))
 
 
@@ -128,30 +105,28 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
     """The events of a complete item of a type; a call without an id gets it from `name` and its
     place, which no other item has. Raises BrokenAnswer."""
     if kind == "message":
-        content = MESSAGE.read(raw, place).content or ()
-        parts = [Part(text=content)] if isinstance(content, str) else content  # as in requests
+        content = fields.MESSAGE.read(raw, place).content or ()
+        parts = (
+            [fields.Part(text=content)] if isinstance(content, str) else content
+        )  # as in requests
         return [event for part in parts for event in _read_part(part)]
     if kind == FUNCTION_CALL:
-        call = CALL.read(raw, place)
+        call = fields.CALL.read(raw, place)
         delta: list[Event] = [Delta(unwrapped(call.arguments))] if call.arguments else []
         return [Open(read_call(call, name, place)), *delta, Close()]
     if kind == "reasoning":
-        return _read_reasoning(THOUGHTS.read(raw, place))
+        return _read_reasoning(fields.THOUGHTS.read(raw, place))
     block = Foreign(kind=kind or "item", omissible=kind in _OMISSIBLE)
     if kind == _IMAGE:
-        block.substitute = _read_image(IMAGE_CALL.read(raw, place))
-        block.omissible = block.substitute is None  # it has failed
+        image = fields.IMAGE_CALL.read(raw, place)
+        block.omissible = not image.result  # it has failed
+        if image.result:
+            source = Inline(f"image/{image.output_format or 'png'}", image.result)
+            block.substitute = Media(kind="image", source=source)
     return [Open(block), Close()]
 
 
-def _read_image(item: ImageCall) -> Media | None:
-    if not item.result:
-        return None
-    source = Inline(f"image/{item.output_format or 'png'}", item.result)
-    return Media(kind="image", source=source)
-
-
-def _read_part(part: Part) -> list[Event]:
+def _read_part(part: fields.Part) -> list[Event]:
     is_refusal = part.type == "refusal" or (part.text is None and part.refusal is not None)
     if part.text is None and not is_refusal and part.type not in PARTS:
         raise uncarried(part.type or "part")
@@ -159,49 +134,47 @@ def _read_part(part: Part) -> list[Event]:
     events: list[Event] = [Open(block)]
     if text := part.refusal if is_refusal else part.text:
         events.append(Delta(text))
-    events += map(Cite, read_citations(part.annotations))
+    events += map(Cite, fields.read_citations(part.annotations))
     if tokens := read_logprobs(part.logprobs):
         events.append(Tokens(tokens))
     events.append(Close())
     return events
 
 
-def _read_reasoning(item: Thoughts) -> list[Event]:
+def _read_reasoning(item: fields.Thoughts) -> list[Event]:
     events: list[Event] = [Open(Reasoning())]
     if text := read_thoughts(item):
         events.append(Delta(text))
-    signature = read_signature(item.encrypted_content or "", item.id or "")
+    signature = fields.read_signature(item.encrypted_content or "", item.id or "")
     if signature is not None:
         events.append(Sign(signature))
     events.append(Close())
     return events
 
 
-def read_thoughts(item: Thoughts) -> str:
-    """The text of an item of reasoning."""
-    return thoughts(_texts(item.summary), _texts(item.content))
+def read_thoughts(item: fields.Thoughts) -> str:
+    return fields.thoughts(_texts(item.summary), _texts(item.content))
 
 
-def _texts(parts: list[TextPart] | None) -> list[str]:
+def _texts(parts: list[fields.TextPart] | None) -> list[str]:
     return [part.text or "" for part in parts or ()]
 
 
-def read_call(call: Call, name: str, place: str) -> ToolCall:
+def read_call(call: fields.Call, name: str, place: str) -> ToolCall:
     """The call of an item, without its arguments. Raises BrokenAnswer."""
     if not call.name:
         raise BrokenAnswer("the upstream's answer has a tool call without a name")
     return ToolCall(id=call.call_id or call.id or call_id(f"{name}:{place}"), name=call.name)
 
 
-def read_end(response: Response) -> End:
-    """The end of an answer. Raises BrokenAnswer or UpstreamError."""
+def read_end(response: fields.Response) -> End:
     status = response.status or "completed"
     if status == FAILED or is_error(response.error):
         raise ERRORS.inside({"error": msgspec.json.decode(response.error)})
     if status in _COMPLETED:
         finish = Finish(stop="end", native=status)
     elif status == "incomplete":
-        details = INCOMPLETE_DETAILS.read(response.incomplete_details, "incomplete_details")
+        details = fields.INCOMPLETE_DETAILS.read(response.incomplete_details, "incomplete_details")
         reason = None if details is None else details.reason
         filtered = reason == "content_filter"
         finish = Finish(stop="filter" if filtered else "length", native=reason or status)

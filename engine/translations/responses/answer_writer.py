@@ -22,13 +22,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.responses.answer_fields import (
-    NAME,
-    PREFIX,
-    summary_of,
-    write_annotation,
-    write_counts,
-)
+from engine.translations.responses import answer_fields as fields
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
 from engine.translations.responses.request_writer import write_choice, write_format
 from engine.translations.vendors.openai_content import write_logprobs
@@ -43,7 +37,7 @@ _WITH_STATUS = ("message", "function_call", "reasoning", "tool_search_call")
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     """An answer in one piece; of several candidates the first."""
     candidate = answer.candidates[0]
-    identity = answer_id(PREFIX, answer.id or request.id)
+    identity = answer_id(fields.PREFIX, answer.id or request.id)
     created = answer.created or request.time
     head = response_head(identity, created, answer.model or request.model, request)
     items = Items(identity, request)
@@ -86,12 +80,11 @@ class Items:
     def __init__(self, identity: str, request: ChatRequest) -> None:
         self.output: list[object] = []
         self._request = request
-        self._suffix = identity.removeprefix(PREFIX)
+        self._suffix = identity.removeprefix(fields.PREFIX)
         self._parts: list[Json] = []
         self._ends_with_item = False
 
     def add(self, block: Block, logprobs: list[TokenLogprob]) -> None:
-        """Add a complete block."""
         if isinstance(block, Text | Refusal):
             self._parts.append(write_part(block, logprobs))
             return
@@ -108,7 +101,6 @@ class Items:
             self._parts, self._ends_with_item = [], True
 
     def cut_last(self) -> None:
-        """The answer was cut in the item that was added last."""
         if self._ends_with_item:
             self.output[-1] = as_incomplete(self.output[-1])
 
@@ -125,20 +117,20 @@ _PREFIXES: dict[type[Block], str] = {Reasoning: "rs", Media: "ig"}
 
 
 def write_part(block: Text | Refusal, logprobs: list[TokenLogprob]) -> Json:
-    """A part of a message."""
     if isinstance(block, Refusal):
         return {"type": "refusal", "refusal": block.text}
     length = len(block.text)
     return {
         "type": "output_text",
         "text": block.text,
-        "annotations": [write_annotation(each, length) for each in block.citations if each.url],
+        "annotations": [
+            fields.write_annotation(each, length) for each in block.citations if each.url
+        ],
         "logprobs": write_logprobs(logprobs),
     }
 
 
 def write_message(item_id: str, parts: list[Json], status: str = "completed") -> Json:
-    """A message of the assistant's."""
     message = {"id": item_id, "type": "message", "status": status}
     return {**message, "role": "assistant", "content": parts}
 
@@ -151,9 +143,9 @@ def write_item(
     if isinstance(block, ToolCall):
         return call_item(block, item_id, status, request)
     if isinstance(block, Reasoning):
-        item: Json = {"id": item_id, "type": "reasoning", "summary": summary_of(block)}
+        item: Json = {"id": item_id, "type": "reasoning", "summary": fields.summary_of(block)}
         if block.signature is not None or status != "in_progress":
-            item["encrypted_content"] = seal(block.signature or NO_SIGNATURE, NAME)
+            item["encrypted_content"] = seal(block.signature or NO_SIGNATURE, fields.NAME)
         return item
     if isinstance(block, Media):
         if block.kind != "image" or not isinstance(block.source, Inline):
@@ -197,14 +189,13 @@ def response_head(identity: str, created: int, model: str, request: ChatRequest)
 
 
 def ended(head: Json, finish: Finish, output: list[object], usage: Usage | None) -> Json:
-    """The response at its end."""
     reason = _REASONS.get(finish.stop)
     return {
         **head,
         "status": "incomplete" if reason else "completed",
         "incomplete_details": {"reason": reason} if reason else None,
         "output": output,
-        "usage": None if usage is None else write_counts(usage),
+        "usage": None if usage is None else fields.write_counts(usage),
     }
 
 
@@ -228,5 +219,5 @@ class CitedTexts:
             return None
         text, part, place = self._texts[position]
         annotations = part["annotations"]
-        annotations.append(write_annotation(text.citations[-1], len(text.text)))
+        annotations.append(fields.write_annotation(text.citations[-1], len(text.text)))
         return {**place, "annotation_index": len(annotations) - 1, "annotation": annotations[-1]}

@@ -163,7 +163,6 @@ def names_of(tools: list[Tool | BuiltInTool]) -> str:
 
 
 def text_arguments(text: str) -> str:
-    """The arguments of a function that stands for a tool whose input is a text."""
     return msgspec.json.encode({"input": text}).decode()
 
 

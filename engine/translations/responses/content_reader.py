@@ -28,70 +28,40 @@ from engine.translations.neutral.request_json import (
     content_reader,
     present,
 )
+from engine.translations.responses import caller_tools
+from engine.translations.responses import request_shapes as shapes
 from engine.translations.responses.answer_fields import (
     Annotation,
     read_signature,
     thoughts,
 )
-from engine.translations.responses.caller_tools import (
-    SEARCH,
-    function_name,
-    names_of,
-    read_tools,
-    text_arguments,
-)
-from engine.translations.responses.request_shapes import (
-    CallItem,
-    CustomCallItem,
-    FilePart,
-    ImagePart,
-    InputTextPart,
-    ItemHead,
-    MessageItem,
-    OutputTextPart,
-    ReasoningItem,
-    ResultItem,
-    SearchCallItem,
-    SearchResultItem,
-    SummaryTextPart,
-    TextPart,
-    ThoughtText,
-)
-from engine.translations.vendors.openai_content import (
-    AudioPart,
-    RefusalPart,
-    read_audio,
-    read_file_data,
-    read_refusal,
-    read_url,
-    required,
-)
+from engine.translations.vendors import openai_content
 
 _ANNOTATIONS = msgspec.json.Decoder(list[Annotation] | None)
 
 
-def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
+def _read_text(part: shapes.TextPart, place: str, unread: list[str]) -> Block:
     if part.annotations:
         read_shape(_ANNOTATIONS, part.annotations, f"{place}.annotations")  # the vendor's own
     return Text(text=part.text or "")
 
 
-def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
+def _read_image(part: shapes.ImagePart, place: str, unread: list[str]) -> Block:
     if part.image_url is None:
         source: Source = _uploaded(part.file_id, place)
     else:
-        source = read_url(part.image_url, f"{place}.image_url")
+        source = openai_content.read_url(part.image_url, f"{place}.image_url")
         _note_unused(part, ("file_id",), place, unread)
     return Media(kind="image", source=source, detail=part.detail or "")
 
 
-def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
+def _read_file(part: shapes.FilePart, place: str, unread: list[str]) -> Block:
     name = part.filename or ""
     if part.file_url is not None:
-        source = read_url(part.file_url, f"{place}.file_url")
+        source = openai_content.read_url(part.file_url, f"{place}.file_url")
         _note_unused(part, ("file_data", "file_id"), place, unread)
     elif part.file_data is not None:
-        source = read_file_data(part.file_data, name, f"{place}.file_data")
+        source = openai_content.read_file_data(part.file_data, name, f"{place}.file_data")
         _note_unused(part, ("file_id",), place, unread)
     else:
         source = _uploaded(part.file_id, place)
@@ -104,17 +74,20 @@ def _note_unused(part: JsonObject, names: tuple[str, ...], place: str, unread: l
 
 
 def _uploaded(file_id: str | None, place: str) -> UploadedFile:
-    required(file_id, f"{place}.file_id")
+    openai_content.required(file_id, f"{place}.file_id")
     return UploadedFile()
 
 
 read_content = content_reader(
     {
-        **dict.fromkeys((InputTextPart, OutputTextPart, TextPart, SummaryTextPart), _read_text),
-        RefusalPart: read_refusal,
-        ImagePart: _read_image,
-        FilePart: _read_file,
-        AudioPart: read_audio,
+        **dict.fromkeys(
+            (shapes.InputTextPart, shapes.OutputTextPart, shapes.TextPart, shapes.SummaryTextPart),
+            _read_text,
+        ),
+        openai_content.RefusalPart: openai_content.read_refusal,
+        shapes.ImagePart: _read_image,
+        shapes.FilePart: _read_file,
+        openai_content.AudioPart: openai_content.read_audio,
         UnknownObject: lambda part, place, unread: Foreign(kind=f"content.{part.kind or ''}"),
     }
 )
@@ -143,15 +116,15 @@ _STORED = {
 }
 """Items that stand for turns which only the vendor can read, and what to send instead."""
 
-_HEAD = msgspec.json.Decoder(ItemHead)
-_MESSAGE = ObjectReader(MessageItem)
-_CALL = ObjectReader(CallItem)
-_CUSTOM_CALL = ObjectReader(CustomCallItem)
-_RESULT = ObjectReader(ResultItem)
-_SEARCH_CALL = ObjectReader(SearchCallItem)
-_SEARCH_RESULT = ObjectReader(SearchResultItem)
-_REASONING = ObjectReader(ReasoningItem)
-_THOUGHTS = msgspec.json.Decoder(list[ThoughtText])
+_HEAD = msgspec.json.Decoder(shapes.ItemHead)
+_MESSAGE = ObjectReader(shapes.MessageItem)
+_CALL = ObjectReader(shapes.CallItem)
+_CUSTOM_CALL = ObjectReader(shapes.CustomCallItem)
+_RESULT = ObjectReader(shapes.ResultItem)
+_SEARCH_CALL = ObjectReader(shapes.SearchCallItem)
+_SEARCH_RESULT = ObjectReader(shapes.SearchResultItem)
+_REASONING = ObjectReader(shapes.ReasoningItem)
+_THOUGHTS = msgspec.json.Decoder(list[shapes.ThoughtText])
 
 
 def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
@@ -174,7 +147,7 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
     return Message(role=role, blocks=[block], place=place)
 
 
-def _message(item: MessageItem, place: str, unread: list[str]) -> Message:
+def _message(item: shapes.MessageItem, place: str, unread: list[str]) -> Message:
     role = _ROLES.get(item.role or "")
     if role is None:
         raise WrongType(f"{place}.role", "user, assistant, system or developer")
@@ -185,10 +158,10 @@ def _message(item: MessageItem, place: str, unread: list[str]) -> Message:
     )
 
 
-def _call(item: CallItem, place: str, unread: list[str]) -> ToolCall:
+def _call(item: shapes.CallItem, place: str, unread: list[str]) -> ToolCall:
     return ToolCall(
-        id=required(item.call_id, f"{place}.call_id"),
-        name=required(item.name, f"{place}.name"),
+        id=openai_content.required(item.call_id, f"{place}.call_id"),
+        name=openai_content.required(item.name, f"{place}.name"),
         arguments=item.arguments or "",
         place=place,
     )
@@ -200,13 +173,13 @@ def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> Block 
     if kind == "function_call":
         item = _CALL.read(raw, place, unread)
         call = _call(item, place, unread)
-        call.name = function_name(item.namespace or "", call.name)
+        call.name = caller_tools.function_name(item.namespace or "", call.name)
         return call
     if kind == "custom_tool_call":
         custom = _CUSTOM_CALL.read(raw, place, unread)
         call = _call(custom, place, unread)
-        call.name = function_name(custom.namespace or "", call.name)
-        call.arguments = text_arguments(custom.input or "")
+        call.name = caller_tools.function_name(custom.namespace or "", call.name)
+        call.arguments = caller_tools.text_arguments(custom.input or "")
         return call
     if kind == "custom_tool_call_output":
         return _result(_RESULT.read(raw, place, unread), place, unread)
@@ -225,8 +198,8 @@ def _search_call(raw: Raw, place: str, unread: list[str]) -> ToolCall | None:
         return None
     unread += places
     arguments = bytes(item.arguments or b"{}").decode()
-    call_id = required(item.call_id, f"{place}.call_id")
-    return ToolCall(id=call_id, name=SEARCH, arguments=arguments, place=place)
+    call_id = openai_content.required(item.call_id, f"{place}.call_id")
+    return ToolCall(id=call_id, name=caller_tools.SEARCH, arguments=arguments, place=place)
 
 
 def _search_result(raw: Raw, place: str, request: ChatRequest) -> ToolResult | None:
@@ -235,22 +208,22 @@ def _search_result(raw: Raw, place: str, request: ChatRequest) -> ToolResult | N
     if item.execution != _CLIENT:
         return None
     request.unread += places
-    tools = read_tools(item.tools, f"{place}.tools", request)
+    tools = caller_tools.read_tools(item.tools, f"{place}.tools", request)
     request.loaded_tools += tools
     result = _result(item, place, request.unread)
-    result.content = [Text(text=names_of(tools), place=place)]
+    result.content = [Text(text=caller_tools.names_of(tools), place=place)]
     return result
 
 
-def _result(item: ResultItem, place: str, unread: list[str]) -> ToolResult:
+def _result(item: shapes.ResultItem, place: str, unread: list[str]) -> ToolResult:
     return ToolResult(
-        id=required(item.call_id, f"{place}.call_id"),
+        id=openai_content.required(item.call_id, f"{place}.call_id"),
         content=read_content(item.output, f"{place}.output", unread),
         place=place,
     )
 
 
-def _reasoning(item: ReasoningItem, place: str, unread: list[str]) -> Block:
+def _reasoning(item: shapes.ReasoningItem, place: str, unread: list[str]) -> Block:
     summary, content = (
         _texts(raw, f"{place}.{name}")
         for name, raw in (("summary", item.summary), ("content", item.content))

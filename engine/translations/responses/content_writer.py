@@ -30,8 +30,6 @@ _PARTS = (Text, Refusal, Media)
 
 
 class ItemWriter:
-    """Writes the items of one request."""
-
     def __init__(self, names: ToolNames, losses: Losses) -> None:
         self._names, self._losses = names, losses
         self._messages = 0

@@ -21,26 +21,8 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.open_parts import Part
-from engine.translations.responses.answer_fields import (
-    ANNOTATIONS,
-    CALL,
-    DETAIL_EVENT,
-    DONE_PART,
-    KIND,
-    THOUGHTS,
-    DonePart,
-    TextDelta,
-    read_citations,
-    read_signature,
-)
-from engine.translations.responses.answer_reader import (
-    FUNCTION_CALL,
-    PARTS,
-    item_kind,
-    read_call,
-    read_item,
-    read_thoughts,
-)
+from engine.translations.responses import answer_fields as fields
+from engine.translations.responses import answer_reader
 from engine.translations.vendors.openai_content import read_citation, read_logprobs
 
 _ITEM, _PART = "item", "part"
@@ -72,21 +54,23 @@ class OpenItem(Part):
         """The arguments of a call without a name."""
 
     def added(self, data: bytes) -> Iterable[Event]:
-        """The item begins."""
-        raw = DETAIL_EVENT.read(data).item
-        kind = self.kind = "" if raw == NULL else item_kind(raw, _ITEM)
-        if kind == FUNCTION_CALL:
-            call = CALL.read(raw, _ITEM)
+        raw = fields.DETAIL_EVENT.read(data).item
+        kind = self.kind = "" if raw == NULL else answer_reader.item_kind(raw, _ITEM)
+        if kind == answer_reader.FUNCTION_CALL:
+            call = fields.CALL.read(raw, _ITEM)
             self._arguments = call.arguments or ""
             self._is_unnamed = not call.name
-            return () if self._is_unnamed else self._open(read_call(call, self._name, _ITEM))
+            return (
+                ()
+                if self._is_unnamed
+                else self._open(answer_reader.read_call(call, self._name, _ITEM))
+            )
         if kind == "reasoning":
             return self._open(Reasoning())
         return ()
 
     def part_added(self, data: bytes) -> Iterable[Event]:
-        """A part of the item begins."""
-        part = KIND.read(DETAIL_EVENT.read(data).part, _PART)
+        part = fields.KIND.read(fields.DETAIL_EVENT.read(data).part, _PART)
         kind = "" if part is None else part.type
         if kind in ("output_text", "refusal"):
             self.kind = self.kind or "message"
@@ -99,8 +83,7 @@ class OpenItem(Part):
         self._has_text, self._had_text, self._cited = False, False, 0
         return (Open(block),)
 
-    def delta(self, event: TextDelta, block_type: type[Block]) -> Iterable[Event]:
-        """More of a block of a type."""
+    def delta(self, event: fields.TextDelta, block_type: type[Block]) -> Iterable[Event]:
         events: list[Event] = []
         if not isinstance(self._block, block_type):
             if self._is_unnamed and block_type is ToolCall:
@@ -129,14 +112,14 @@ class OpenItem(Part):
     def summary_added(self, data: bytes) -> Iterable[Event]:
         """A part of a summary begins: a paragraph."""
         is_open = isinstance(self._block, Reasoning)
-        if is_open and (DETAIL_EVENT.read(data).summary_index or 0) > 0:
+        if is_open and (fields.DETAIL_EVENT.read(data).summary_index or 0) > 0:
             self._had_text, self._has_text = self._has_text or self._had_text, False
             return (Delta("\n\n"),)
         return ()
 
     def text_done(self, data: bytes) -> Iterable[Event]:
         """The text of a part, or the arguments of a call, are complete."""
-        done = DONE_PART.read(data)
+        done = fields.DONE_PART.read(data) or fields.DonePart()
         text, begun = done.text or done.refusal or done.arguments or "", tuple[Event, ...]()
         if self._block is None:
             if self.opened or done.arguments or not text:
@@ -147,8 +130,7 @@ class OpenItem(Part):
         return [*begun, *missing]
 
     def annotation(self, data: bytes) -> Iterable[Event]:
-        """A mark on the open text."""
-        annotation = DETAIL_EVENT.read(data).annotation
+        annotation = fields.DETAIL_EVENT.read(data).annotation
         if annotation is None or annotation.type != "url_citation":
             return ()
         if not isinstance(self._block, Text):
@@ -158,13 +140,13 @@ class OpenItem(Part):
 
     def part_done(self, data: bytes) -> Iterable[Event]:
         """A part of the item is complete. Raises BrokenAnswer for one of a kind not known here."""
-        raw = DETAIL_EVENT.read(data).part
+        raw = fields.DETAIL_EVENT.read(data).part
         if not isinstance(self._block, Text | Refusal):
-            kind = KIND.read(raw, _PART)
-            if kind is not None and kind.type not in PARTS:
+            kind = fields.KIND.read(raw, _PART)
+            if kind is not None and kind.type not in answer_reader.PARTS:
                 raise uncarried(kind.type or "part")
             return ()
-        part = DONE_PART.read(raw, _PART) or DonePart()
+        part = fields.DONE_PART.read(raw, _PART) or fields.DonePart()
         if isinstance(self._block, Refusal):
             return [*self._missing(part.refusal or ""), *self._close()]
         cites = self._missing_citations(part.annotations)
@@ -174,38 +156,39 @@ class OpenItem(Part):
         """The citations of the open text that did not come in events of their own."""
         if bytes(annotations)[:1] != b"[":
             return []
-        citations = read_citations(ANNOTATIONS.read(annotations, f"{_PART}.annotations"))
+        citations = fields.read_citations(
+            fields.ANNOTATIONS.read(annotations, f"{_PART}.annotations")
+        )
         return [Cite(each) for each in citations[self._cited :]]
 
     def done(self, data: bytes) -> Iterable[Event]:
-        """The item is complete."""
-        raw = DETAIL_EVENT.read(data).item
+        raw = fields.DETAIL_EVENT.read(data).item
         if raw == NULL:
             return ()
         self.is_done = True
-        self.kind = self.kind or item_kind(raw, _ITEM)
+        self.kind = self.kind or answer_reader.item_kind(raw, _ITEM)
         return self.rest(raw)
 
     def rest(self, raw: Raw) -> Iterable[Event]:
         """What has not come of the whole item."""
         if not self.opened:
-            events = read_item(self.kind, raw, _ITEM, self._name)
+            events = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
             if self._pieces and not any(isinstance(each, Delta) for each in events):
                 events.insert(1, Delta("".join(self._pieces)))
             self._is_unnamed = False
             return events
-        if item_kind(raw, _ITEM) != self.kind:
+        if answer_reader.item_kind(raw, _ITEM) != self.kind:
             return self.end()
         if isinstance(self._block, Reasoning):
-            item = THOUGHTS.read(raw, _ITEM)
-            signature = read_signature(item.encrypted_content or "", item.id or "")
+            item = fields.THOUGHTS.read(raw, _ITEM)
+            signature = fields.read_signature(item.encrypted_content or "", item.id or "")
             signed = () if signature is None else (Sign(signature),)
-            missing = () if self._had_text else self._missing(read_thoughts(item))
+            missing = () if self._had_text else self._missing(answer_reader.read_thoughts(item))
             return [*missing, *signed, *self._close()]
         if isinstance(self._block, ToolCall):
-            self._arguments = CALL.read(raw, _ITEM).arguments or self._arguments
+            self._arguments = fields.CALL.read(raw, _ITEM).arguments or self._arguments
         if isinstance(self._block, Text | Refusal) and not self._has_text:
-            events = read_item(self.kind, raw, _ITEM, self._name)
+            events = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
             opens = [at for at, event in enumerate(events) if isinstance(event, Open)]
             if len(opens) >= self._parts:
                 self._block = None

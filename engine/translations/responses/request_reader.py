@@ -68,7 +68,6 @@ _REQUEST = ObjectReader(RequestObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
-    """A request. Raises WrongType."""
     unread: list[str] = []
     members = _REQUEST.read(body, "", unread)
     request = ChatRequest(
@@ -114,7 +113,6 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
 
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
-    """Note what only this language knows."""
     others = other_members(members, _HARMLESS)
     if not others:
         return
@@ -184,7 +182,6 @@ def _read_include(raw: Raw, request: ChatRequest) -> None:
 
 
 def without_seals(request: object) -> Changes:
-    """The changes that remove the thoughts of other vendors from a request's JSON value."""
     return {
         ("input", index): None
         for index, item in objects(request, "input")

@@ -11,18 +11,8 @@ from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.responses.content_writer import ItemWriter
+from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.translations.vendors.openai_models import reasons, samples
-from engine.translations.vendors.openai_request_fields import (
-    lose_logprobs,
-    lose_penalties,
-    write_effort,
-    write_sampling,
-    write_schema,
-    write_shared,
-    write_strict,
-    write_tool_choice,
-    write_verbosity,
-)
 from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
@@ -33,7 +23,6 @@ _CANNOT = ("stop", "seed")
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
-    """A request for a target that calls the model so."""
     names = ToolNames(_MAX_NAME)
     writer = ItemWriter(names, losses)
     body: Json = {"model": model}
@@ -54,7 +43,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     body["store"] = False
     if include := _include(model, logprobs=logprobs):
         body["include"] = include
-    body |= write_shared(request, _CHAT, losses)
+    body |= openai_fields.write_shared(request, _CHAT, losses)
     return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 
@@ -100,14 +89,17 @@ def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
     if tool.description:
         document["description"] = tool.description
     document["parameters"] = write_parameters(tool)
-    strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    strict = tool.strict and openai_fields.write_strict(
+        tool.strict, tool.schema, tool.strict_place, losses
+    )
     document["strict"] = strict or False  # the vendor's default would change the schema
     return document
 
 
 def write_choice(choice: ToolChoice, legal: Callable[[str], str]) -> object:
-    """`tool_choice`."""
-    return write_tool_choice(choice, lambda name: {"type": "function", "name": legal(name)})
+    return openai_fields.write_tool_choice(
+        choice, lambda name: {"type": "function", "name": legal(name)}
+    )
 
 
 def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json, bool]:
@@ -115,7 +107,7 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
     for name in _CANNOT:
         if getattr(request, name):
             losses.add(request.place_of(name))
-    lose_penalties(request, losses)
+    openai_fields.lose_penalties(request, losses)
     if (request.candidates or 1) > 1:
         losses.add(request.place_of("candidates"))
     limit = request.max_tokens
@@ -126,12 +118,12 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
     effort = None if reasoning is None else reasoning.get("effort")
     logprobs = bool(request.logprobs or request.top_logprobs)
     if logprobs and not samples(model, effort):
-        lose_logprobs(request, losses)
+        openai_fields.lose_logprobs(request, losses)
         logprobs = False
     members = with_values(
         {
             "max_output_tokens": limit,
-            **write_sampling(request, model, effort, losses),
+            **openai_fields.write_sampling(request, model, effort, losses),
             "top_logprobs": request.top_logprobs if logprobs else None,
             "parallel_tool_calls": request.parallel_calls,
             "reasoning": reasoning,
@@ -143,7 +135,7 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
 
 
 def _reasoning(request: ChatRequest, model: str, losses: Losses) -> Json | None:
-    effort, carried = write_effort(request, model, losses)
+    effort, carried = openai_fields.write_effort(request, model, losses)
     if not carried:
         return None
     reasoning: Json = {} if effort is None else {"effort": effort}
@@ -156,7 +148,7 @@ def _text(request: ChatRequest, model: str, losses: Losses) -> Json | None:
     text: Json = {}
     if (form := write_format(request, losses)) is not None:
         text["format"] = form
-    if verbosity := write_verbosity(request, model, losses):
+    if verbosity := openai_fields.write_verbosity(request, model, losses):
         text["verbosity"] = verbosity
     return text or None
 
@@ -168,4 +160,4 @@ def write_format(request: ChatRequest, losses: Losses | None = None) -> Json | N
         return None
     if output.kind == "json" or output.schema is None:
         return {"type": "json_object"}
-    return {"type": "json_schema", **write_schema(request, output, losses)}
+    return {"type": "json_schema", **openai_fields.write_schema(request, output, losses)}

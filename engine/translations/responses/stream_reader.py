@@ -18,21 +18,8 @@ from engine.translations.neutral.content import Block, Reasoning, Refusal, Text,
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
-from engine.translations.responses.answer_fields import (
-    END_EVENT,
-    HEAD_EVENT,
-    STREAM_EVENT,
-    TEXT_DELTA,
-    Head,
-    Response,
-)
-from engine.translations.responses.answer_reader import (
-    FUNCTION_CALL,
-    read_end,
-    read_item,
-    read_items,
-    read_start,
-)
+from engine.translations.responses import answer_fields as fields
+from engine.translations.responses import answer_reader
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
 from engine.translations.vendors.openai_content import ERRORS
 
@@ -61,14 +48,14 @@ class Reader:
         if self._ended:
             return ()
         try:
-            event = STREAM_EVENT.read(data)
+            event = fields.STREAM_EVENT.read(data)
         except WrongType:
             if not is_end_marker(data):
                 raise
             return ()
         kind, items = event.type or "", self._items
         if (block_type := _DELTAS.get(kind)) is not None:
-            delta = TEXT_DELTA.read(data)
+            delta = fields.TEXT_DELTA.read(data)
             if event.output_index == items.index and items.current is not None:  # nearly always
                 return items.current.delta(delta, block_type)
             item = items.at(event.output_index)
@@ -94,15 +81,15 @@ class Reader:
     def _start(self, data: bytes) -> Iterable[Event]:
         if self._started:
             return ()
-        self._started, head = True, HEAD_EVENT.read(data).response or Head()
+        self._started, head = True, fields.HEAD_EVENT.read(data).response or fields.Head()
         self._items.name = name_of_answer(head.id, data)
-        return (read_start(head),)
+        return (answer_reader.read_start(head),)
 
     def _behind_start(self, events: Iterable[Event], data: bytes) -> Iterable[Event]:
         return events if self._started else (*self._start(data), *events)
 
     def _end(self, data: bytes) -> Iterator[Event]:
-        response = END_EVENT.read(data).response
+        response = fields.END_EVENT.read(data).response
         if response is None:
             raise WrongType("response", "an object")
         output = response.output or ()
@@ -113,22 +100,22 @@ class Reader:
 
         yield from self._items.end(last)
         yield from self._missing(response)
-        end = read_end(response)
+        end = answer_reader.read_end(response)
         self._ended = True
         yield end
 
-    def _missing(self, response: Response) -> Iterator[Event]:
+    def _missing(self, response: fields.Response) -> Iterator[Event]:
         """The items of the last event that did not come: all if none came, else the calls behind
         those that came, and the messages if there was no text. Some servers stream texts alone."""
         came = +self._kinds
-        calls = came[FUNCTION_CALL]
-        for kind, raw, place in read_items(response):
+        calls = came[answer_reader.FUNCTION_CALL]
+        for kind, raw, place in answer_reader.read_items(response):
             is_missing = not came or (kind == "message" and not came[kind])
-            if kind == FUNCTION_CALL:
+            if kind == answer_reader.FUNCTION_CALL:
                 calls -= 1
                 is_missing = calls < 0
             if is_missing:
-                yield from read_item(kind, raw, place, self._items.name)
+                yield from answer_reader.read_item(kind, raw, place, self._items.name)
 
 
 _READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {

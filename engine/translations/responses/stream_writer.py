@@ -27,18 +27,8 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.json_members import WrongType, on_one_line
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.responses import answer_writer
 from engine.translations.responses.answer_fields import PREFIX
-from engine.translations.responses.answer_writer import (
-    CitedTexts,
-    Items,
-    as_incomplete,
-    ended,
-    is_cut,
-    response_head,
-    write_item,
-    write_message,
-    write_part,
-)
 from engine.translations.responses.caller_tools import needs_whole
 from engine.translations.vendors.openai_content import write_logprobs
 from engine.values.trees import Json
@@ -62,7 +52,7 @@ class Writer:
         self._request = request
         self._sequence = 0
         self._head: Json = {}
-        self._items = Items("", request)
+        self._items = answer_writer.Items("", request)
         self._message: list[Json] | None = None
         """The parts of the open message."""
         self._item = ""
@@ -76,11 +66,10 @@ class Writer:
         """The members that say which part is open; `_part_members` is their text."""
         self._part_members = b""
         self._logprobs: list[TokenLogprob] = []
-        self._texts = CitedTexts()
+        self._texts = answer_writer.CitedTexts()
         self._size = 0
 
     def write(self, event: Event) -> bytes:
-        """The events for one neutral event. Raises BrokenAnswer."""
         if isinstance(event, Delta):  # nearly every event
             return self._delta(event.text) if event.text and not event.candidate else b""
         if isinstance(event, Start):
@@ -107,8 +96,10 @@ class Writer:
         request = self._request
         identity = answer_id(PREFIX, event.id or request.id)
         created = event.created or request.time
-        self._head = response_head(identity, created, event.model or request.model, request)
-        self._items = Items(identity, request)
+        self._head = answer_writer.response_head(
+            identity, created, event.model or request.model, request
+        )
+        self._items = answer_writer.Items(identity, request)
         return b"".join(
             self._event(f"response.{kind}", {"response": self._head})
             for kind in ("created", "in_progress")
@@ -124,7 +115,7 @@ class Writer:
             return self._open_part(block)
         output = self._end_item()
         self._item = self._items.next_id(block)
-        item = write_item(block, self._item, self._request, "in_progress")
+        item = answer_writer.write_item(block, self._item, self._request, "in_progress")
         return output if item is None else output + self._item_event("added", item)
 
     def _open_part(self, block: Text | Refusal) -> bytes:
@@ -133,14 +124,18 @@ class Writer:
             output = self._end_item()
             self._message = []
             self._item = self._items.next_id(block)
-            output += self._item_event("added", write_message(self._item, [], "in_progress"))
+            output += self._item_event(
+                "added", answer_writer.write_message(self._item, [], "in_progress")
+            )
         self._part = {
             "item_id": self._item,
             "output_index": len(self._items.output),
             "content_index": len(self._message),
         }
         self._part_members = _encode(self._part)[1:-1]
-        added = self._in_part("response.content_part.added", {"part": write_part(block, [])})
+        added = self._in_part(
+            "response.content_part.added", {"part": answer_writer.write_part(block, [])}
+        )
         return output + added
 
     def _delta(self, text: str) -> bytes:
@@ -202,12 +197,12 @@ class Writer:
             if text:
                 output = self._summary("text.done", {"text": text})
                 output += self._summary("part.done", {"part": _summary(text)})
-        self._ended_item = write_item(block, self._item, self._request)
+        self._ended_item = answer_writer.write_item(block, self._item, self._request)
         return output
 
     def _close_call(self, call: ToolCall, *, whole: bool) -> bytes:
         try:
-            self._ended_item = write_item(call, self._item, self._request)
+            self._ended_item = answer_writer.write_item(call, self._item, self._request)
         except WrongType as error:  # the arguments may have been cut off
             self._wrong_arguments = error
             return b""
@@ -227,7 +222,7 @@ class Writer:
         return output + self._in_item(f"response.{kind}.done", {**more, name: text})
 
     def _close_part(self, block: Text | Refusal) -> bytes:
-        part = write_part(block, self._logprobs)
+        part = answer_writer.write_part(block, self._logprobs)
         if isinstance(block, Refusal):
             output = self._in_part("response.refusal.done", {"refusal": block.text})
         else:
@@ -245,10 +240,10 @@ class Writer:
         """The end of the last item; `cut`: the answer was cut in it."""
         item, self._ended_item = self._ended_item, None
         if self._message is not None:
-            item, self._message = write_message(self._item, self._message), None
+            item, self._message = answer_writer.write_message(self._item, self._message), None
         if item is None:
             return b""
-        item = as_incomplete(item) if cut else item
+        item = answer_writer.as_incomplete(item) if cut else item
         output = self._item_event("done", item)
         self._items.output.append(item)
         return output
@@ -260,8 +255,8 @@ class Writer:
             output = self._open(Refusal()) + self._delta(finish.explanation) + self._close()
         if self._wrong_arguments is not None and finish.stop != "length":
             raise self._wrong_arguments
-        output += self._end_item(cut=is_cut(finish))
-        response = ended(self._head, finish, self._items.output, event.usage)
+        output += self._end_item(cut=answer_writer.is_cut(finish))
+        response = answer_writer.ended(self._head, finish, self._items.output, event.usage)
         return output + self._event(f"response.{response['status']}", {"response": response})
 
     def _grow(self, size: int) -> None:

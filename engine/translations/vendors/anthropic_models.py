@@ -71,12 +71,10 @@ _UNKNOWN = Model(max_tokens=8192)
 
 @lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def model_called(name: str) -> Model:
-    """The capabilities of a model, by its name at a vendor or cloud."""
     return models("anthropic", Model).find(name.lower().replace(".", "-")) or _UNKNOWN
 
 
 def most_tokens(name: str) -> int | None:
-    """The token limit of a model's answers, None if it is unknown."""
     model = model_called(name)
     return None if model is _UNKNOWN else model.max_tokens
 
@@ -249,7 +247,6 @@ class ParameterWriter(LimitedWriter[Model]):
         return stop
 
     def lose_unsupported(self) -> None:
-        """Add a loss for each parameter that this vendor does not have."""
         request = self._request
         if (request.candidates or 1) > 1:
             self._lose("candidates", "the model gives one answer")

@@ -170,7 +170,8 @@ class _Closer:
         if "const" in rest and not isinstance(rest["const"], list | dict):
             result["const"] = rest.pop("const")
         kinds = rest.pop("type", None)
-        if kinds not in (None, []) and not _is_type(kinds):
+        words = kinds if isinstance(kinds, list) else [kinds]
+        if kinds not in (None, []) and not all(isinstance(each, str) for each in words):
             raise WrongType("", "a JSON Schema in which 'type' is a word or a list of them")
         if not kinds:
             kinds = next((kind for key, kind in _TYPES.items() if key in rest), None)
@@ -221,11 +222,6 @@ class _Closer:
 
 
 _KINDS = {"object": _Closer._object, "array": _Closer._array, "string": _Closer._string}
-
-
-def _is_type(value: object) -> bool:
-    words = value if isinstance(value, list) else [value]
-    return all(isinstance(each, str) for each in words)
 
 
 def _has_circles(document: Json) -> bool:

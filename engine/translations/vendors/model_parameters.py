@@ -23,7 +23,6 @@ Tables = Mapping[str, ByName[Any]]
 
 @cache
 def parameters(provider: str) -> Tables:
-    """The tables in the file of a provider."""
     return {name: _table(rows) for name, rows in facts(provider).items()}
 
 

@@ -54,19 +54,16 @@ class AudioPart(JsonObject, tag="input_audio"):
 
 
 def required(text: str | None, place: str) -> str:
-    """A member at `place` that is required."""
     if not text:
         raise WrongType(place, "a string that is not empty")
     return text
 
 
 def read_refusal(part: RefusalPart, place: str, unread: list[str]) -> Block:
-    """A refusal, of an assistant's turn."""
     return Refusal(text=part.refusal or "")
 
 
 def read_audio(part: AudioPart, place: str, unread: list[str]) -> Block:
-    """A sound. Raises WrongType."""
     audio, where = part.input_audio, f"{place}.input_audio"
     kind = required(audio.format, f"{where}.format")
     source = Inline(f"audio/{kind}", required(audio.data, f"{where}.data"))
@@ -90,7 +87,6 @@ def read_data_url(url: str, place: str) -> Inline:
 
 
 def checked_base64(data: str, place: str) -> str:
-    """The text, which is base64. Raises WrongType."""
     try:
         base64.b64decode(data, validate=True)
     except ValueError as error:  # binascii.Error, or characters outside of ASCII
@@ -99,7 +95,6 @@ def checked_base64(data: str, place: str) -> str:
 
 
 def data_url(content: Inline) -> str:
-    """The URL of a content."""
     return f"data:{content.media_type};base64,{content.data}"
 
 
@@ -125,12 +120,10 @@ def is_sendable(source: Source) -> TypeGuard[Inline | Link]:
 
 
 def write_url(source: Inline | Link) -> str:
-    """The URL of a content."""
     return data_url(source) if isinstance(source, Inline) else source.url
 
 
 def why_not(block: Block) -> str:
-    """The reason why a block is not supported."""
     if isinstance(block, Foreign):
         return f"a block '{block.kind}' is another vendor's"
     if isinstance(block, Media) and isinstance(block.source, UploadedFile):
@@ -162,7 +155,6 @@ class UrlCitation(Struct):
 
 
 def read_logprobs(tokens: list[Token] | None) -> list[TokenLogprob]:
-    """The log probabilities in a list."""
     return [
         TokenLogprob(*_read_token(each), [*map(_read_token, each.top_logprobs or ())])
         for each in tokens or ()
@@ -174,7 +166,6 @@ def _read_token(token: TopToken) -> tuple[str, float]:
 
 
 def write_logprobs(logprobs: list[TokenLogprob]) -> list[Json]:
-    """Log probabilities in the form of both languages."""
     return [
         {**_token(o.token, o.logprob), "top_logprobs": [_token(*top) for top in o.top]}
         for o in logprobs
@@ -186,7 +177,6 @@ def _token(token: str, logprob: float) -> Json:
 
 
 def read_citation(page: UrlCitation) -> Citation:
-    """The source in a `url_citation`."""
     return Citation(page.url or "", page.title or "", "", page.start_index, page.end_index)
 
 
@@ -203,7 +193,6 @@ def write_citation(citation: Citation, offset: int, length: int) -> Json:
 
 
 def read_error(status: int, document: object) -> UpstreamError:
-    """The error in an error response; `document` is its JSON, None for none."""
     error = error_of(status, document, ("code", "type"))
     error.code = "" if error.code == "error" else error.code  # the type of an event
     return error

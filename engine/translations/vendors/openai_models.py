@@ -50,7 +50,6 @@ def is_vendors_own(model: str) -> bool:
 
 
 def most_tokens(model: str) -> int | None:
-    """The token limit of the model's answers, None if it is unknown."""
     limit: int | None = _takes("limit", model)
     return limit
 
@@ -67,7 +66,6 @@ def limit_field(model: str) -> str:
 
 
 def reasons(model: str) -> bool:
-    """Whether it is known that the model reasons."""
     return bool(_takes("reasoning_effort", model))
 
 
@@ -83,7 +81,6 @@ def samples(model: str, effort: str | None) -> bool:
 
 
 def takes_penalties(model: str) -> bool:
-    """Whether the model takes a presence or frequency penalty."""
     return bool(_takes("penalties", model) != "never")
 
 

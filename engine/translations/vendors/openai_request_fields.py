@@ -100,7 +100,6 @@ def other_members(request: JsonObject, harmless: Mapping[str, Container[bytes]])
 
 
 def read_schema(form: Members) -> OutputFormat:
-    """The form of an answer that has a schema."""
     output = OutputFormat(
         kind="json_schema",
         schema=form.raw("schema"),
@@ -177,19 +176,16 @@ def write_effort(request: ChatRequest, model: str, losses: Losses) -> tuple[str 
 
 
 def lose_logprobs(request: ChatRequest, losses: Losses) -> None:
-    """Add the log probabilities to the losses."""
     losses.add(request.place_of("logprobs"), "a model that reasons gives none")
 
 
 def lose_penalties(request: ChatRequest, losses: Losses) -> None:
-    """Add the penalties to the losses, where they are not zero."""
     for name in PENALTIES if request.presence_penalty or request.frequency_penalty else ():
         if (penalty := getattr(request, name)) is not None and bytes(penalty) not in _ZEROS:
             losses.add(request.place_of(name), "the model takes none")
 
 
 def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | None:
-    """The verbosity; None if it is not given, or if the model has only one."""
     if not request.verbosity:
         return None
     if takes_verbosity(model):

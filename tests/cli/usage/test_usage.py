@@ -89,6 +89,8 @@ def test_sessions_have_their_owner_their_times_and_what_they_cost(folder):
     rows = [*csv.DictReader(io.StringIO(run("--by", "session", "--format=csv", *options).stdout))]
     assert (rows[0]["token"], rows[0]["last"]) == ("shop", f"{start + 3730:.3f}")
     assert lines(run("--by", "model", "--session", "s", *options))[1].startswith("- 2 0 200")
+    assert lines(run("--by", "via", *options))[1].startswith("- 3 0 200")
+    assert run("--via", "mcp", *options).stderr == "no requests of via 'mcp' in this period\n"
     assert run("--session", "none", *options).stderr == (
         "no requests of session 'none' in this period\n"
     )

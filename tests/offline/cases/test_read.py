@@ -29,6 +29,7 @@ def test_a_body_may_stand_in_a_file(project):
         ({"request": {**CHAT["request"], "token": "alicia"}}, "MW331"),
         ({"request": {"method": "GET", "path": "/", "body_file": "no.json"}}, "MW106"),
         ({"request": {**CHAT["request"], "body_file": "no.json"}}, "MW105"),
+        ({"request": {**CHAT["request"], "time": "noon"}}, "MW104"),
         ({"expect": {}}, "MW104"),
         ({"expect": {"statsu": 200}}, "MW101"),
         ({"request": {"method": "GET"}}, "MW102"),

@@ -1,6 +1,7 @@
 """Cases are run, each in a new application."""
 
 from tests.support.judged_cases import case, result_of, results
+from tests.support.rehearsing import CONFIG, patched, planned
 from tests.support.translating import translating
 
 
@@ -27,3 +28,19 @@ def test_a_request_that_cannot_be_sent_is_a_failure(project):
     request = {"method": "GET", "path": "/v1/items/7", "headers": {"x-note": "a\nb"}}
     (failure,) = result_of(project, {"status": 200}, request=request).failures
     assert (failure.expectation, failure.expected) == ("request", "one that can be sent")
+
+
+def test_a_rule_by_the_time_is_judged_at_the_time_of_the_case(tmp_path):
+    hours = {"from": "22:00", "to": "06:00", "time_zone": "Europe/Vienna"}
+    rules = [{"if": {"time": hours}, "to": [{"upstream": "spare"}]}]
+    project = planned(tmp_path, patched(CONFIG, {"models": {"big": {"when": rules}}}))
+    chat = case({})["request"]
+    at_night, by_day = (chat | {"time": f"2027-01-31T{hour}:00+01:00"} for hour in (23, 12))
+    assert all(
+        result.passed
+        for result in results(
+            project,
+            case({"rule": 1, "upstream": "spare"}, request=at_night, name="at night"),
+            case({"rule": None, "upstream": "main"}, request=by_day, name="by day"),
+        )
+    )

@@ -24,7 +24,7 @@ FROM_QUERY = {"from": "$request.query.page"}
 
 OBJECT_KEY = "0123456789abcdef" * 2
 
-NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens")
+NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens", "webhooks")
 """Sections whose entries are known by a name or an index."""
 
 
@@ -114,6 +114,8 @@ def project():
     document["paths"]["/talk"] = SESSION
     config["upstreams"]["main"]["health"] = {"path": "/health"}
     config["objects"] = {"key": OBJECT_KEY}
+    hook = {"url": "https://hook.test", "secret": "whsec_" + "a2V5" * 8}
+    config["webhooks"] = {"x": hook}
     config["routes"].append({"operation": "shop.talk", "to": [{"upstream": "main"}]})
     config["routes"].append({"operation": "shop.other", "to": [{"upstream": "main"}]})
     return config, yaml.safe_dump(document, sort_keys=False)
@@ -177,6 +179,7 @@ GUARDS = [
     ("telemetry.listen", "off", None),
     ("telemetry.allow_ips", None, ["0.0.0.0/0", "::1"]),
     ("telemetry.traces.endpoint", "https://c.test", "http://c.test"),
+    ("telemetry.otlp_metrics.endpoint", "https://c.test", "http://c.test"),
     ("upstreams.main.url", "https://main.test/v1", "http://main.test/v1"),
     ("upstreams.main.ask_usage", None, False),
     ("upstreams.main.cache_in_input", None, True),
@@ -215,6 +218,7 @@ GUARDS = [
     ("tokens.0.operations", ["shop.chat"], None),
     ("tokens.0.ips", ["10.0.0.0/8"], None),
     ("tokens.0.rate", "60/1m", None),
+    ("webhooks.x.url", "https://hook.test", "http://hook.test"),
     ("tokens.0.token_budget", "60/1m", "90/1m"),
     ("tokens.0.budget", "5 USD/1d", None),
     ("tokens.0.concurrency", 2, 9),
@@ -258,6 +262,9 @@ CHANGES = [
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
+    ("telemetry.otlp_metrics", None, {"endpoint": "http://c.test"}),
+    ("telemetry.otlp_metrics.interval", None, "10s"),
+    ("telemetry.otlp_metrics.headers", {"x-a": "first-secret"}, {"x-a": "second-secret"}),
     ("telemetry.traces.headers", {"x-a": "first-secret"}, {"x-a": "second-secret"}),
     ("upstreams.main.dialect", None, "openai"),
     ("upstreams.main.responses_websocket", None, True),
@@ -313,6 +320,7 @@ CHANGES = [
     ("models.big.choose", "least_busy", "fastest"),
     ("models.big.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
     ("models.big.fallback", None, ["small"]),
+    ("models.big.when", None, [{"if": {"caller": "alice"}, "to": [{"upstream": "spare"}]}]),
     ("models.big.operations", None, ["shop.chat"]),
     ("models.big.translate", None, "off"),
     ("models.big.drop", None, ["logit_bias"]),
@@ -328,6 +336,9 @@ CHANGES = [
     ("routes.2.websocket.compression", None, True),
     ("tokens.0.sha256", "1" * 64, "2" * 64),
     ("tokens.0.team", "blue", "red"),
+    ("tokens.0.warn_at", None, ["80%"]),
+    ("webhooks.x.secret", "whsec_" + "b2xk" * 8, ["whsec_" + "bmV3" * 8]),
+    ("webhooks.x.timeout", None, "5s"),
     ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""
@@ -345,7 +356,7 @@ ELSEWHERE = [
     ("mcp",),
     ("callers.jwt",),
     *((f"teams.*.{key}",) for key in ("in", "models", "operations", "rate", "token_budget")),
-    *((f"teams.*.{key}",) for key in ("budget", "concurrency")),
+    *((f"teams.*.{key}",) for key in ("budget", "concurrency", "warn_at")),
     ("specs.shop.mount",),
     ("specs.shop.token",),
 ]
@@ -366,8 +377,9 @@ def levels_of(tmp_path_factory):
             changed = with_value(base, path, value)
             if path.startswith("upstreams.main.queue"):
                 changed["upstreams"]["main"]["max_in_flight"] = 4
-            if path.startswith("telemetry.traces."):
-                changed["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
+            if path.startswith(("telemetry.traces.", "telemetry.otlp_metrics.")):
+                collector = changed["telemetry"][path.split(".")[1]]
+                collector.setdefault("endpoint", "http://c.test")
             if path.startswith("objects.responses."):
                 changed["stores"] = {**changed.get("stores", {}), "records": "sqlite:///a.db"}
             if path.startswith("stores.redis."):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.offline.diff.schema_comparison import Walk
 from tests.support.documents import document, library
+from tests.support.thorough import examples
 
 NAMES = ("a", "b", "c")
 plain = st.one_of(
@@ -99,7 +100,7 @@ def changed(old, seed):
     return result
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(80))
 @given(schemas, st.data(), st.lists(values, min_size=5, max_size=20))
 def test_a_new_refusal_is_reported(old, data, samples):
     new = changed(old, data)
@@ -111,7 +112,7 @@ def test_a_new_refusal_is_reported(old, data, samples):
         assert changes(old, new), newly_invalid[0]
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(80))
 @given(schemas, st.data(), st.lists(values, min_size=5, max_size=20))
 def test_a_value_that_is_newly_accepted_is_reported(new, data, samples):
     old = changed(new, data)
@@ -147,7 +148,7 @@ def _properties(schema, at=()):
     return places
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 @given(schemas)
 def test_a_schema_does_not_differ_from_itself(schema):
     assert changes(schema, schema) == []

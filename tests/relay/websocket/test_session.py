@@ -34,6 +34,7 @@ from tests.support.frames import (
     frame,
 )
 from tests.support.session import PATIENCE, Between, pair, session
+from tests.support.thorough import examples
 from tests.support.waiting import Deadline
 
 WAYS = ["caller", "upstream"]
@@ -591,7 +592,7 @@ NOISE = st.lists(
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(noise=NOISE)
 def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
     with session(SessionLimits(max_message=1000), error=lambda error: b"error") as between:

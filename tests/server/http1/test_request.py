@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.server.http1.request import HeadReader, InvalidRequest, Limits, RequestHead
+from tests.support.thorough import examples
 
 
 def read(data: bytes, limits: Limits | None = None) -> RequestHead:
@@ -345,7 +346,7 @@ def agrees(data: bytes) -> bool:
     return True
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(st.lists(PARTS, max_size=6), st.lists(PARTS, max_size=6))
 def test_what_gunicorn_refuses_is_refused_and_the_rest_reads_the_same(
     line: list[bytes], headers: list[bytes]
@@ -353,7 +354,7 @@ def test_what_gunicorn_refuses_is_refused_and_the_rest_reads_the_same(
     agrees(b" ".join(line) + b"\r\n" + b"".join(part + b"\r\n" for part in headers) + b"\r\n")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     st.sampled_from([b"GET / HTTP/1.1", b"POST /a?b HTTP/1.1", b"PUT http://h/a HTTP/1.0"]),
     st.lists(PARTS, max_size=6),
@@ -392,7 +393,7 @@ def llhttp_reads(data: bytes) -> list[tuple[bytes, bytes]] | None:
     return pairs
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(st.lists(FIELD, max_size=6), st.sampled_from([b"\r\n", b"\n", b"\r", b"\r\n "]))
 def test_a_header_that_llhttp_refuses_is_refused_and_the_rest_reads_the_same(
     lines: list[bytes], line_end: bytes

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from engine.exchange.caller_connection import InvalidFraming
 from engine.server.http1.request_body import ChunkedBody, LengthBody
+from tests.support.thorough import examples
 
 LINE = 4096
 TRAILERS = 16_384
@@ -122,7 +123,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(PARTS, max_size=6), st.integers(1, 30))
 def test_what_gunicorn_refuses_is_refused_and_the_rest_reads_the_same(
     parts: list[bytes], size: int

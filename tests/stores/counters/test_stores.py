@@ -16,6 +16,7 @@ from engine.stores.counters.windows import BUCKETS, tick_of
 from engine.values.calendar import Calendar
 from engine.values.counters import SLOT_RETRY, LimitState
 from tests.support.counters import SECOND, Limit
+from tests.support.thorough import examples
 
 
 def rate(amount=3, window=60.0, cost=1, key="rate:a"):
@@ -245,7 +246,7 @@ OPS = st.lists(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPS)
 def test_any_requests_and_corrections_agree_with_the_model(bench, requests):
     key, window = uuid.uuid4().hex, 32.0
@@ -341,7 +342,7 @@ CALENDAR_OPS = st.lists(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(CALENDAR_OPS)
 def test_any_requests_in_windows_of_the_calendar_agree_with_the_record(bench, requests):
     key, record, receipts = uuid.uuid4().hex, None, []

@@ -89,7 +89,7 @@ AGENTS = [
           currency="USD", duration=4.5),
     Entry("b1", 20.0, "b", client="claude", client_version="2.1", session="s", cost=1,
           currency="EUR"),
-    Entry("c1", 30.0, "b", client="codex", session="t", cost=1, currency="USD"),
+    Entry("c1", 30.0, "b", client="codex", session="t", cost=1, currency="USD", via="mcp"),
 ]  # fmt: skip
 
 
@@ -125,6 +125,11 @@ def test_what_is_not_listed_is_summed(records):
         ("(others)", 2, {"EUR": 1, "USD": 1}),
     ]
     assert sum(listed, Total()).cost == sum(totals(records, "token", ALL), Total()).cost
+
+
+def test_calls_of_tools_are_told_from_other_requests(records):
+    assert requests_by(agents(records), "via") == {"": (3, 0), "mcp": (1, 0)}
+    assert requests_by(records, "token", UsageFilter(0.0, 1e12, via="mcp")) == {"b": (1, 0)}
 
 
 def test_any_grouping_takes_the_rows_of_a_client_or_session(records):

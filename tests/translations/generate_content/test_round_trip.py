@@ -44,6 +44,7 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
+from tests.support.thorough import examples
 from tests.support.translations import event_data, events_in
 
 Json = dict[str, Any]
@@ -149,7 +150,7 @@ def exact(body: bytes | str) -> Any:
 
 
 @given(request=REQUESTS)
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_what_is_read_keeps_its_order_and_the_text_of_its_numbers(request: Json) -> None:
     neutral = read_request(json.dumps(request).encode(), RequestLine(model="gemini-2.5-flash"))
     for message, content in zip(neutral.messages, request["contents"], strict=True):
@@ -173,7 +174,7 @@ def part_arguments(part: Json) -> Any:
 
 
 @given(request=REQUESTS)
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_what_is_not_read_is_named(request: Json) -> None:
     neutral = read_request(json.dumps(request).encode(), RequestLine(model="gemini-2.5-flash"))
     named = [name for place in neutral.unread if (name := place.rpartition(".")[2]) in UNKNOWN]
@@ -193,7 +194,7 @@ def _objects(value: Any, name: str = "") -> Iterator[Json]:
 
 
 @given(request=REQUESTS, model=st.sampled_from(["gemini-2.0-flash", "gemini-3-pro"]))
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_what_another_languages_caller_asks_is_a_request_of_the_sdk(
     request: Json, model: str
 ) -> None:
@@ -314,13 +315,13 @@ def read_stream(data: list[bytes]) -> Answer:
 
 
 @given(answer=ANSWERS, size=st.integers(1, 5))
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_an_answer_survives_as_a_stream(answer: Answer, size: int) -> None:
     assert read_stream(stream_of(answer, size)) == answer
 
 
 @given(answer=ANSWERS, data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_the_beginning_of_a_stream_is_broken_or_complete(
     answer: Answer, data: st.DataObject
 ) -> None:
@@ -335,7 +336,7 @@ def test_the_beginning_of_a_stream_is_broken_or_complete(
 
 
 @given(text=WORDS, size=st.integers(1, 3))
-@settings(max_examples=30)
+@settings(max_examples=examples(15))
 def test_citations_survive_as_a_stream(text: str, size: int) -> None:
     candidate = Candidate([_cited(text)], Finish(stop="length", native="MAX_TOKENS"))
     answer = Answer(id="r1", model="m", created=0, candidates=[candidate], usage=None)

@@ -31,6 +31,7 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking, Tool
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns
+from tests.support.thorough import examples
 from tests.support.translation_strategies import unique_calls
 from tests.support.translations import event_data, events_in
 from tests.translations.messages.documents import events_of, validator
@@ -165,7 +166,7 @@ def exact(body: bytes | str) -> Any:
 
 
 @given(request=REQUESTS, tools=st.lists(TOOLS, max_size=2))
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_what_is_read_keeps_its_order_and_the_text_of_its_numbers(
     request: Json, tools: list[Json]
 ) -> None:
@@ -191,7 +192,7 @@ def test_what_is_read_keeps_its_order_and_the_text_of_its_numbers(
 
 
 @given(request=REQUESTS)
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_what_is_not_read_is_named(request: Json) -> None:
     neutral = read_request(json.dumps(request).encode(), RequestLine())
     named = [name for place in neutral.unread if (name := place.rpartition(".")[2]) in UNKNOWN]
@@ -218,7 +219,7 @@ def _objects(value: Any, name: str = "") -> Iterator[Json]:
 
 
 @given(request=REQUESTS)
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 def test_what_another_languages_caller_asks_is_a_request_of_the_vendors_document(
     request: Json,
 ) -> None:
@@ -277,7 +278,7 @@ def read_stream(data: list[bytes]) -> Answer:
 
 
 @given(answer=ANSWERS, pieces=st.integers(1, 5))
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 def test_an_answer_survives_as_a_stream(answer: Answer, pieces: int) -> None:
     writer = Writer(THINKING)
     stream = b"".join(map(writer.write, events_of(answer, pieces)))
@@ -285,7 +286,7 @@ def test_an_answer_survives_as_a_stream(answer: Answer, pieces: int) -> None:
 
 
 @given(answer=ANSWERS, data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 def test_the_beginning_of_a_stream_is_broken_or_complete(
     answer: Answer, data: st.DataObject
 ) -> None:

@@ -37,6 +37,7 @@ from engine.translations.neutral.events import (
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.usage import Usage
 from tests.support.each import each
+from tests.support.thorough import examples
 from tests.support.translations import event_data
 from tests.translations.messages.documents import events_of, message_of, validator
 
@@ -197,7 +198,7 @@ def without_none(value: Any) -> Any:
 
 
 @given(answer=ANSWERS, pieces=st.integers(1, 5))
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 def test_a_stream_comes_to_the_message_in_one_piece(answer: Answer, pieces: int) -> None:
     writer = Writer(REQUEST)
     stream = b"".join(map(writer.write, events_of(answer, pieces)))
@@ -206,7 +207,7 @@ def test_a_stream_comes_to_the_message_in_one_piece(answer: Answer, pieces: int)
 
 
 @given(answer=ANSWERS)
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 def test_messages_and_events_are_those_of_the_vendors_document(answer: Answer) -> None:
     validator("Message").validate(json.loads(write_answer(answer, REQUEST)))
     writer = Writer(REQUEST)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 from engine.config.callers import JwtIssuer
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.diff.restrictions import listed
+from engine.values.caller import Caller
 
 _PROOF = ("discovery", "jwks", "jwks_file", "algorithms", "require")
 """The fields that say which tokens are genuine: a change may let others in."""
@@ -46,12 +48,22 @@ def _changes(
     if was.leeway != now.leeway:
         level = Effect.WEAKER if now.leeway > was.leeway else Effect.CHANGED
         yield level, "jwt-leeway", f"leeway is {now.leeway:g} s, was {was.leeway:g} s"
-    if any(getattr(was, field) != getattr(now, field) for field in _RIGHTS):
+    if was.warn_at != now.warn_at:
+        yield Effect.CHANGED, "limit-warnings", "warnings of its callers' limits are other ones"
+    if any(_unwarned(was, field) != _unwarned(now, field) for field in _RIGHTS):
         yield Effect.WEAKER, "jwt-rights", "bearers have other names or rights: check what they may"
     if allowed := was.revoked - now.revoked:
         yield Effect.WEAKER, "jwt-revoked", f"no longer refuses {listed(sorted(allowed))}"
     if refused := now.revoked - was.revoked:
         yield Effect.BREAKING, "jwt-revoked", f"refuses {listed(sorted(refused))}"
+
+
+def _unwarned(issuer: JwtIssuer, field: str) -> object:
+    """A field, without the warnings of limits."""
+    value = getattr(issuer, field)
+    if not isinstance(value, Caller):
+        return value
+    return replace(value, limits=tuple(replace(limit, warn_at=()) for limit in value.limits))
 
 
 def _by_identity(side: Side) -> _Issuers:

@@ -16,6 +16,7 @@ from engine.offline.diff.restrictions import (
     listed,
     network_covers,
     quota_text,
+    warnings_text,
 )
 from engine.policies import deny
 from engine.source.problem import Place
@@ -106,6 +107,11 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
     before, after = policies.quota_of(was, currency), policies.quota_of(now, currency)
     if before is not None and after is not None:
         more = _more_counts(policies.sharing_of(was), policies.sharing_of(now))
+        if before.warn_at != after.warn_at:
+            text = f"{now.name} {warnings_text(after)}, was: {warnings_text(before)}"
+            yield Effect.CHANGED, "limit-warnings", text
+            if _without_warnings(was) == _without_warnings(now):
+                return
         if not more and is_moved(before, after):
             yield Effect.CHANGED, "limit-window", message
             return
@@ -154,6 +160,10 @@ def _believes_more(was: Sharing, now: Sharing) -> bool:
     """Whether more callers are believed, who can choose what they are counted by."""
     before = {str(sharer): sharer.trusted for sharer in was.sharers}
     return any(additions(before[str(s)], s.trusted) for s in now.sharers)
+
+
+def _without_warnings(policy: Policy) -> dict[str, object]:
+    return {key: value for key, value in policy.options.items() if key != "warn_at"}
 
 
 def _conditions(policy: Policy) -> tuple[object, object]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.config.model_operations import ModelOperations
 from engine.config.models import Model
 from engine.offline.diff.difference import Difference, Effect, Side
-from engine.offline.diff.kinds.targets import shares
+from engine.offline.diff.kinds.targets import rule_text, shares
 from engine.values.wildcard import ByName, Patterns
 
 
@@ -52,6 +52,10 @@ def _changes(
     if now.choose.text != was.choose.text:
         message = f"chooses its targets by {now.choose.text}, was {was.choose.text}"
         yield Effect.CHANGED, "model-choice", message
+    if _rules(now) != _rules(was):
+        texts, past = ("; ".join(map(rule_text, model.when)) or "none" for model in (now, was))
+        other = " with other values" if texts == past else ""
+        yield Effect.CHANGED, "model-rules", f"has the rules {texts}{other}, was {past}"
     if now.operations != was.operations:
         names, past = (", ".join(model.operations) or "all" for model in (now, was))
         yield callable_level, "model-operations", f"has the operations {names}, was {past}"
@@ -65,6 +69,13 @@ def _changes(
     if now.fallback != was.fallback:
         names, past = (", ".join(model.fallback) or "none" for model in (now, was))
         yield Effect.CHANGED, "model-fallback", f"falls back to {names}, was {past}"
+
+
+def _rules(model: Model) -> list[tuple[object, ...]]:
+    """What decides in the rules of a model."""
+    return [
+        (rule.conditions, shares(rule.to), rule.fallback, rule.choose.text) for rule in model.when
+    ]
 
 
 def _drops_less(was: Model, now: Model) -> bool:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.config.models import TargetConfig
+from engine.config.models import RuleConfig, TargetConfig
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.plan.route import Route
+
+_NAMED = ("body", "query", "header", "path", "claim")
+"""The kinds of conditions on something that has a name."""
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -46,3 +49,16 @@ def shares(targets: Sequence[TargetConfig]) -> str:
         bound = f" ({target.max_in_flight} at a time)" if target.max_in_flight else ""
         parts.append(f"{target.upstream}{model}{share}{bound}")
     return ", ".join(parts) or "none"
+
+
+def rule_text(rule: RuleConfig) -> str:
+    """`header x-tier, tokens: to eu as gold`: what a rule asks for, without values, which may be
+    secrets, and where it sends requests."""
+    names = [
+        f"{kind} {name}" if kind in _NAMED else kind
+        for kind, below in rule.conditions.items()
+        for name in (below if kind in _NAMED else [""])
+    ]
+    choice = f" by {rule.choose.text}" if rule.choose.is_configured else ""
+    fallback = f", then {', '.join(rule.fallback)}" if rule.fallback else ""
+    return f"{', '.join(names)}: to {shares(rule.to)}{choice}{fallback}"

@@ -10,9 +10,11 @@ from engine.offline.diff.restrictions import (
     additions,
     compare_quotas,
     is_moved,
+    is_same_bound,
     listed,
     network_covers,
     quota_text,
+    warnings_text,
 )
 from engine.source.problem import Place
 from engine.values.caller import Caller, Team
@@ -133,7 +135,10 @@ def limit_differences(
         elif was is None and now is not None:
             message = f"has a limit now: {quota_text(now, currency)}"
             yield Difference(Effect.CHANGED, "limit-added", place, subject, message)
-        elif was is not None and now is not None and was != now:
+        elif was is not None and now is not None and was.warn_at != now.warn_at:
+            message = f"{warnings_text(now)} of {kind}, was {warnings_text(was)}"
+            yield Difference(Effect.CHANGED, "limit-warnings", place, subject, message)
+        if was is not None and now is not None and not is_same_bound(was, now):
             message = f"limit is {quota_text(now, currency)}, was {quota_text(was, currency)}"
             raised = compare_quotas(was, now) > 0
             level = Effect.WEAKER if raised else Effect.CHANGED

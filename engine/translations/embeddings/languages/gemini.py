@@ -5,15 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.embeddings.language import (
-    EmbeddingInput,
-    EmbeddingLanguage,
-    EmbeddingRequest,
-    Embeddings,
-    as_numbers,
-    check_repeated,
-    encode_embeddings,
-)
+from engine.translations.embeddings import language
 from engine.translations.generate_content.answer_fields import ERRORS, read_error
 from engine.translations.generate_content.models import full_name, path_of
 from engine.translations.generate_content.part_fields import Fields
@@ -54,7 +46,7 @@ _BATCH = Features(
 _TEXT = "a text: the model turns nothing else into a vector"
 
 
-def read_input(request: Members) -> EmbeddingInput:
+def read_input(request: Members) -> language.EmbeddingInput:
     """One EmbedContentRequest. Raises WrongType."""
     place = f"{request.place}." if request.place else ""
     request.text("model")  # the path decides
@@ -67,7 +59,7 @@ def read_input(request: Members) -> EmbeddingInput:
         raise content.wrong("parts", "one text")
     content.rest()
     task_type = request.text("taskType") or ""
-    read = EmbeddingInput(
+    read = language.EmbeddingInput(
         text=texts[0],
         place=place,
         task_type="" if task_type == "TASK_TYPE_UNSPECIFIED" else task_type,
@@ -86,7 +78,7 @@ def _read_text(part: Members) -> str:
     return text
 
 
-def write_input(each: EmbeddingInput) -> Json:
+def write_input(each: language.EmbeddingInput) -> Json:
     """One EmbedContentRequest, without the model."""
     document: Json = {"content": {"parts": [{"text": each.text}]}}
     if each.task_type:
@@ -98,8 +90,7 @@ def write_input(each: EmbeddingInput) -> Json:
     return document
 
 
-def lose_user(request: EmbeddingRequest, losses: Losses) -> None:
-    """Note that nobody is told for whom a vector is."""
+def lose_user(request: language.EmbeddingRequest, losses: Losses) -> None:
     if request.user:
         losses.add("user", "the vendor takes no user id for embeddings", hint=True)
 
@@ -120,41 +111,37 @@ def write_usage(tokens: int | None) -> Json:
     return {"usageMetadata": {"promptTokenCount": tokens, "totalTokenCount": tokens}}
 
 
-def _read_single(body: bytes, line: RequestLine) -> EmbeddingRequest:
-    """A request. Raises WrongType."""
+def _read_single(body: bytes, line: RequestLine) -> language.EmbeddingRequest:
     unread: list[str] = []
     inputs = [read_input(Fields(body, "", unread))]
-    return EmbeddingRequest(model=line.model, inputs=inputs, unread=unread)
+    return language.EmbeddingRequest(model=line.model, inputs=inputs, unread=unread)
 
 
-def _write_single(request: EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
+def _write_single(request: language.EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so. Raises WrongType for several texts."""
     if len(request.inputs) != 1:
         raise WrongType(request.inputs[1].place.rstrip("."), "one text: the model takes no list")
     lose_user(request, losses)
-    body = encode_embeddings(write_input(request.inputs[0]), request)
+    body = language.encode_embeddings(write_input(request.inputs[0]), request)
     return TargetRequest(body, path_of(model, "embedContent"))
 
 
-def _read_single_answer(body: bytes) -> Embeddings:
-    """An answer. Raises WrongType or UpstreamError."""
+def _read_single_answer(body: bytes) -> language.Embeddings:
     fields = Fields(body)
     if "error" in fields or "embedding" not in fields:
         ERRORS.refuse(body)
     vector = read_vector(fields.members("embedding"))
-    return Embeddings(vectors=[vector])
+    return language.Embeddings(vectors=[vector])
 
 
-def _write_single_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
-    """An answer."""
-    values = as_numbers(answer.vectors[0], "data[0].embedding")
+def _write_single_answer(answer: language.Embeddings, request: language.EmbeddingRequest) -> bytes:
+    values = language.as_numbers(answer.vectors[0], "data[0].embedding")
     return msgspec.json.encode(
         {"embedding": {"values": values}, **write_usage(answer.input_tokens)}
     )
 
 
-def _read_batch(body: bytes, line: RequestLine) -> EmbeddingRequest:
-    """A request. Raises WrongType."""
+def _read_batch(body: bytes, line: RequestLine) -> language.EmbeddingRequest:
     unread: list[str] = []
     fields = Fields(body, "", unread)
     inputs = [read_input(each) for each in fields.objects("requests")]
@@ -162,40 +149,37 @@ def _read_batch(body: bytes, line: RequestLine) -> EmbeddingRequest:
     fields.rest()
     if not inputs:
         raise fields.wrong("requests", "a list that is not empty")
-    return EmbeddingRequest(model=line.model, inputs=inputs, unread=unread)
+    return language.EmbeddingRequest(model=line.model, inputs=inputs, unread=unread)
 
 
-def _write_batch(request: EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
-    """A request for a target that calls the model so."""
+def _write_batch(request: language.EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
     lose_user(request, losses)
     name = full_name(model)
-    check_repeated(len(name), request)
+    language.check_repeated(len(name), request)
     encode = msgspec.json.encode
     requests = [Raw(encode({"model": name, **write_input(each)})) for each in request.inputs]
-    body = encode_embeddings({"requests": requests}, request)
+    body = language.encode_embeddings({"requests": requests}, request)
     return TargetRequest(body, path_of(model, "batchEmbedContents"))
 
 
-def _read_batch_answer(body: bytes) -> Embeddings:
-    """An answer. Raises WrongType or UpstreamError."""
+def _read_batch_answer(body: bytes) -> language.Embeddings:
     fields = Fields(body)
     if "error" in fields or "embeddings" not in fields:
         ERRORS.refuse(body)
     vectors = [read_vector(each) for each in fields.objects("embeddings")]
-    return Embeddings(vectors=vectors)
+    return language.Embeddings(vectors=vectors)
 
 
-def _write_batch_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
-    """An answer."""
+def _write_batch_answer(answer: language.Embeddings, request: language.EmbeddingRequest) -> bytes:
     embeddings = [
-        {"values": as_numbers(vector, f"data[{index}].embedding")}
+        {"values": language.as_numbers(vector, f"data[{index}].embedding")}
         for index, vector in enumerate(answer.vectors)
     ]
     return msgspec.json.encode({"embeddings": embeddings, **write_usage(answer.input_tokens)})
 
 
 LANGUAGES = (
-    EmbeddingLanguage(
+    language.EmbeddingLanguage(
         name="batch_embed_contents",
         dialect="gemini",
         path_suffix=":batchEmbedContents",
@@ -206,7 +190,7 @@ LANGUAGES = (
         read_error=read_error,
         features=_BATCH,
     ),
-    EmbeddingLanguage(
+    language.EmbeddingLanguage(
         name="embed_content",
         dialect="gemini",
         path_suffix=":embedContent",

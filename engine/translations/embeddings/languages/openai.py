@@ -70,7 +70,6 @@ def _read_texts(members: Members) -> list[tuple[str, str]]:
 
 
 def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
-    """A request for a target that calls the model so."""
     inputs = request.inputs
     for each in inputs:
         if each.task_type:
@@ -90,7 +89,6 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
 
 
 def read_answer(body: bytes) -> Embeddings:
-    """An answer. Raises WrongType or UpstreamError."""
     members = Members(body)
     if "error" in members or "data" not in members:
         ERRORS.refuse(body)
@@ -109,7 +107,6 @@ def read_answer(body: bytes) -> Embeddings:
 
 
 def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
-    """An answer in the encoding that the caller wants."""
     write = as_base64 if request.base64 else as_numbers
     data = [
         {"object": "embedding", "index": index, "embedding": write(vector, f"data[{index}]")}

@@ -1,0 +1,86 @@
+"""What a warning of a limit says: a line of the log, and the event that webhooks get."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from engine.values.calendar import Calendar
+from engine.values.limit_warning import LimitWarning
+from engine.values.quota import KINDS, amount_text, unit_text, window_text
+from engine.values.redaction import redact_tokens
+from engine.values.sharing import NOBODY, OTHERS, Sharer, Sharing
+from engine.values.units import format_nano
+
+EVENT_TYPE = "limit.warning"
+
+_UNNAMED = {NOBODY: "none", OTHERS: "further values"}
+
+
+def holder_text(by: Sharing, name: str) -> str:
+    """Whose limit it is, for operators: `team 'search'`, `token 'ann' with model 'gpt-5'`. `name`
+    is that under which it is counted."""
+    if not by.sharers:
+        return "all callers together"
+    texts = zip(by.sharers, names_of(by, name), strict=True)
+    return " with ".join(_sharer_text(sharer, text) for sharer, text in texts)
+
+
+def names_of(by: Sharing, name: str) -> list[str]:
+    """The name of each sharer of a limit, without what looks like a token."""
+    count = len(by.sharers)
+    names = name.split("|", count - 1) if count > 1 else [name][:count]
+    return [redact_tokens(text) for text in names]
+
+
+def _sharer_text(sharer: Sharer, name: str) -> str:
+    place = f"{sharer.kind} {sharer.name}" if sharer.name else sharer.kind
+    return f"{place} ({_UNNAMED[name]})" if name in _UNNAMED else f"{place} '{name}'"
+
+
+def warning_text(warning: LimitWarning, currency: str, now: float) -> str:
+    """The line of the log; `now` in Unix seconds."""
+    quota = warning.rule.quota
+    kind = KINDS[quota.kind]
+    unit, holder = unit_text(kind, currency), holder_text(warning.rule.by, warning.sharer)
+    has_end = isinstance(quota.window, Calendar)
+    end = "the window ends at" if has_end else "all of it is free again at"
+    return (
+        f"limit warning: {warning.percent}% of {amount_text(kind, quota.amount)} {unit} per "
+        f"{window_text(quota.window)} of {holder}: {amount_text(kind, warning.used)} {unit} are "
+        f"used; {end} {_time(now + warning.reset)}"
+    )
+
+
+def warning_event(warning: LimitWarning, currency: str, now: float) -> dict[str, Any]:
+    """The event as webhooks get it; amounts of money are decimal texts, others are numbers. `now`
+    in Unix seconds."""
+    quota, by = warning.rule.quota, warning.rule.by
+    kind = KINDS[quota.kind]
+    names = zip(by.sharers, names_of(by, warning.sharer), strict=True)
+    amounts = {
+        "amount": quota.amount,
+        "used": warning.used,
+        "left": max(quota.amount - warning.used, 0),
+    }
+    shown = {k: format_nano(v) if kind.money else v for k, v in amounts.items()}
+    return {
+        "type": EVENT_TYPE,
+        "timestamp": _time(now),
+        "data": {
+            "percent": warning.percent,
+            "limit": {
+                "kind": kind.header,
+                "by": {str(sharer): None if n in _UNNAMED else n for sharer, n in names},
+                "window": window_text(quota.window),
+                "unit": unit_text(kind, currency),
+                **shown,
+                "resets_at": _time(now + warning.reset),
+            },
+        },
+    }
+
+
+def _time(seconds: float) -> str:
+    """A time in RFC 3339, UTC, to the second."""
+    return datetime.fromtimestamp(round(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
