@@ -114,6 +114,7 @@ class BatchJudge:
         written = build_request(target, inner, headers, route.model)
         if target.edits.transforms:
             edit_request(target, written, inner)
+        batch.operation = batch.operation or inner.operation
         batch.models.setdefault(target.model or inner.model.name, inner.model.name)
         body = written.body
         assert body is None or isinstance(body, bytes)  # those of requests in batches are in memory

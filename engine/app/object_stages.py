@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from engine.app.batch_charges import BatchCharges
 from engine.app.batch_judge import BatchJudge, StagesOfRoute
 from engine.app.worker_parts import Parts
-from engine.exchange.exchange import Stage
+from engine.exchange.exchange import Exchange, Stage
+from engine.objects.batch_route import BatchRoute
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.request_ids import RequestIds
@@ -18,6 +20,7 @@ from engine.spec.model_locations import ModelLocations
 from engine.stages.judge_batch import judge_batch, refuse_pieces
 from engine.stages.open_ids import open_ids
 from engine.stages.stored_responses import continue_response, serve_stored_response
+from engine.upstream.target import Target
 
 
 def id_stages(
@@ -76,6 +79,22 @@ def _batch_stages(
         reports=config.batches.invalid == "report",
     )
     return [parts.shared.once("batch", (dialect.name, upstreams), build)]
+
+
+def batch_route(route: Route, parts: Parts) -> BatchRoute | None:
+    """What notes batches and counts results of a route, where the records know of them."""
+    facts, form, records = route.objects, route.dialects[-1].batches, parts.batches
+    if facts is None or form is None or records is None or not facts.batch:
+        return None
+
+    def targets(of: Route, model: str, exchange: Exchange) -> list[Target]:
+        entry = parts.catalog.find(model)
+        served = None if entry is None else parts.models.of(of.by_model).find(entry)
+        return [] if served is None else [*served.order(exchange)]
+
+    make = partial(BatchCharges, parts.plan.routes, parts.services, targets)
+    charge = parts.shared.once("batch charges", (), make)
+    return BatchRoute(facts, route.dialects[-1], form, records, parts.services, charge)
 
 
 def _turn_stages(

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 
-from engine.app.object_stages import id_stages, open_stages
+from engine.app.object_stages import batch_route, id_stages, open_stages
 from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
@@ -301,7 +301,10 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
     make: Callable[..., Forward] = Forward
     if route.objects is not None and parts.opener is not None:
         config = parts.plan.config
-        objects = ObjectRoute(route.objects, parts.opener, config.objects.owner, config.server)
+        batches = batch_route(route, parts)
+        objects = ObjectRoute(
+            *(route.objects, parts.opener, config.objects.owner, config.server, batches)
+        )
         kind = ObjectForward if route.objects.lists is None else ListForward
         make = partial(kind, objects=objects)
         if route.objects.turns == "create" and parts.responses is not None:

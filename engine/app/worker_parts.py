@@ -21,6 +21,7 @@ from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
+from engine.objects.batch_records import BatchRecords
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
@@ -76,6 +77,7 @@ class Parts:
     endpoints: Endpoints
     opener: IdOpener | None
     responses: StoredResponses | None
+    batches: BatchRecords | None
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -146,6 +148,7 @@ def parts_of(
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
         opener=opener,
         responses=_stored_responses(config, services, opener),
+        batches=_batches(services, opener),
     )
 
 
@@ -157,6 +160,12 @@ def _opener(config: Config) -> IdOpener | None:
     keeps = (RECORDS,) if objects.responses.store == "records" else ()
     sealer = Sealer(objects.ring, [*config.upstreams, *keeps])
     return IdOpener(sealer, everybody=objects.owner == "all", passes=objects.legacy == "pass")
+
+
+def _batches(services: Services, opener: IdOpener | None) -> BatchRecords | None:
+    """What the records know of batches; None without them."""
+    store = services.batches
+    return None if opener is None or store is None else BatchRecords(store)
 
 
 def _stored_responses(

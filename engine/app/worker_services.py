@@ -18,6 +18,7 @@ from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
 from engine.exchange.services import (
+    BatchStore,
     ClientSecretKeys,
     Lookup,
     ResponseStore,
@@ -76,8 +77,11 @@ def services_of(
     tokens: Lookup = config.tokens
     cache: TokenCache | None = None
     responses: ResponseStore | None = None
+    batches: BatchStore | None = None
     if config.stores.records is not None:
-        cache, responses = _open_records(config, config.stores.records, telemetry, recorder)
+        cache, responses, batches = _open_records(
+            config, config.stores.records, telemetry, recorder
+        )
         tokens = cache
     begin: Observer | None = None
     if config.telemetry.traces is not None:
@@ -99,6 +103,7 @@ def services_of(
         client_secrets=client_secrets,
         signed_tokens=_signed_tokens(plan),
         responses=responses,
+        batches=batches,
         counters=counters,
         warn=_warn(config, counters, telemetry, recorder),
         allow_uncounted=config.stores.on_store_failure == "allow",
@@ -149,21 +154,22 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
 
 def _open_records(
     config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
-) -> tuple[TokenCache, ResponseStore]:
-    """The lookup of tokens, and stored responses; `telemetry` gets the ledger. Without a recorder,
-    as in a trial and under another server, this process uses the database itself."""
+) -> tuple[TokenCache, ResponseStore, BatchStore]:
+    """The lookup of tokens, stored responses and batches; `telemetry` gets the ledger. Without a
+    recorder, as in a trial and under another server, this process uses the database itself."""
     from engine.app import records
 
     if recorder is not None:
         from engine.callers.records import RemoteRecords
 
         remote = RemoteRecords(recorder)
-        return records.open_records(config, telemetry, remote), remote.responses
+        return records.open_records(config, telemetry, remote), remote.responses, remote.batches
     from engine.app import database
 
     shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
     local = database.DatabaseRecords(config, url)
-    return records.open_records(config, telemetry, local, shipper), local.responses
+    cache = records.open_records(config, telemetry, local, shipper)
+    return cache, local.responses, local.batches
 
 
 def _signed_tokens(plan: Plan) -> SignedTokens | None:

@@ -28,13 +28,15 @@ class Batch:
     """A batch whose requests are judged one by one. `upstreams` are the names of those that may get
     it: after its first request the one that does. `models` has the name that callers have for each
     of its models by that of the vendor. `holder` is where the objects that its requests name live,
-    and `kind` that of the first of them. `size` is the number of its requests, `reports` says what
-    is wrong with some that pass nevertheless, and `report_count` counts those."""
+    and `kind` that of the first of them; `operation` is that of its first request. `size` is the
+    number of its requests, `reports` says what is wrong with some that pass nevertheless, and
+    `report_count` counts those."""
 
     upstreams: tuple[str, ...]
     models: dict[str, str] = field(default_factory=dict)
     holder: Holder | None = None
     kind: str = ""
+    operation: str = ""
     size: int = 0
     reports: list[str] = field(default_factory=list)
     report_count: int = 0

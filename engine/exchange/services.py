@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Observer
@@ -82,6 +82,23 @@ class ResponseStore(Protocol):
         ...
 
 
+class BatchStore(Protocol):
+    """What is known of batches, and which of their results were counted
+    (`stores.database.batches`, in the recorder). All raise DatabaseError."""
+
+    def put(self, key: bytes, data: bytes, /) -> None:
+        """Keep what is known of a batch or a file, unless something is."""
+        ...
+
+    def get(self, key: bytes, /) -> bytes | None:
+        """What is known by a key, None for nothing."""
+        ...
+
+    def count(self, rows: Sequence[tuple[bytes, Any]], claim: bytes, /) -> set[bytes]:
+        """Write the ledger entries of results whose keys were never counted; returns these."""
+        ...
+
+
 class TokenValidity(Protocol):
     """Says which tokens are no longer valid (`engine.callers.revocation.TokenValidity`).
 
@@ -144,7 +161,8 @@ class Services:
 
     `client_secrets` seals and opens client secrets, None without keys.
 
-    `responses` keeps stored responses, None without a database.
+    `responses` keeps stored responses and `batches` what is known of batches, None without a
+    database.
 
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
@@ -165,6 +183,7 @@ class Services:
     monotonic: Callable[[], float] = time.monotonic
     dice: Callable[[], float] = random.random
     responses: ResponseStore | None = None
+    batches: BatchStore | None = None
     counters: Counters | None = None
     warn: Warn = field(default=lambda warning: None)
     allow_uncounted: bool = True

@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     `outcome` is one of `Outcome`, or CANCELLED for an attempt that is no request of its own;
     `source` is the counter of the tokens (see `values/usage.py`). `client` and `client_version` are
     the program that sent the request, `session` the session that it names. `via` is "mcp" for the
-    call of a tool, or another message to an MCP server.
+    call of a tool, or another message to an MCP server, and "batch" for a request of a batch.
     Text is "" where there is none, and is cut after 256 characters.
 
     An entry that was read from a journal may hold values out of bounds, until it is `repaired`.

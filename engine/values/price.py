@@ -7,7 +7,7 @@ multiplications of integers, and exact; costs are nano-units (10**-9).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -31,7 +31,8 @@ def _token(fallback: str = "") -> int:
 @dataclass(frozen=True, slots=True)
 class Price:
     """The price of one unit of each kind, in atto-units. `tiers` are the prices of requests with
-    more input, the largest first. `source` says where the price is from: CONFIG, or a provider's
+    more input, the largest first, `batch` those of requests in batches, None if they cost the same.
+    `source` says where the price is from: CONFIG, or a provider's
     name and the date of its prices, `groq 2026-07-02`."""
 
     input: int = _token()
@@ -50,6 +51,7 @@ class Price:
     second: int = 0
     character: int = 0
     tiers: tuple[PriceTier, ...] = ()
+    batch: Price | None = None
     source: str = field(default="", compare=False)
     _differences: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
     _of_pieces: bool = field(init=False, repr=False, compare=False)
@@ -132,17 +134,36 @@ CONFIG = "config"
 """The source of prices in the config."""
 
 
-def price_of(prices: Mapping[str, Any], source: str = "") -> Price:
+def price_of(prices: Mapping[str, Any], source: str = "", batch: object = None) -> Price:
     """The price of a model from gateway.yaml: tokens per million, other kinds per piece, and
-    `tiers`, which name only the prices that differ."""
+    `tiers`, which name only the prices that differ. `batch` is the share of it that a request in a
+    batch costs, unless it is given there."""
+    share = prices.get("batch", batch)
+    if share is not None:
+        prices = {key: value for key, value in prices.items() if key != "batch"}
+        price = price_of(prices, source)
+        return replace(price, batch=price_of(_share_of(prices, Decimal(str(share))), source))
     tiers = sorted(prices.get("tiers", ()), key=lambda tier: -int(tier["above"]))
     base = {key: value for key, value in prices.items() if key != "tiers"}
+    amounts: dict[str, Any] = {key: _token_price(base, key) for key in TOKENS}
+    amounts |= {key: _atto(base.get(key, 0), 1) for key in PIECES}
     return Price(
-        **{key: _token_price(base, key) for key in TOKENS},
-        **{key: _atto(base.get(key, 0), 1) for key in PIECES},
+        **amounts,
         tiers=tuple(PriceTier(int(tier["above"]), price_of({**base, **tier})) for tier in tiers),
         source=source,
     )
+
+
+def _share_of(prices: Mapping[str, Any], share: Decimal) -> dict[str, Any]:
+    """A share of all prices, those of tiers too."""
+    shares = {
+        key: value if key == "above" else Decimal(str(value)) * share
+        for key, value in prices.items()
+        if key != "tiers"
+    }
+    if "tiers" in prices:
+        shares["tiers"] = [_share_of(tier, share) for tier in prices["tiers"]]
+    return shares
 
 
 def _token_price(prices: Mapping[str, object], key: str) -> int:

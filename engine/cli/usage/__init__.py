@@ -43,7 +43,7 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
     "--by", type=click.Choice(KINDS), default="token", show_default=True,
     help="Group by. `model` is the requested name, `served` the name sent to the upstream, `price` "
     "the source of the price, `client` the program of the caller, `session` what that calls its "
-    "session, `via` is mcp for tools that were called.",
+    "session, `via` is mcp for tools that were called, and batch for requests of batches.",
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,
@@ -60,8 +60,8 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.option("--client", default="", metavar="NAME", help="Only this program.")
 @click.option("--session", default="", metavar="ID", help="Only this session.")
 @click.option(
-    "--via", type=click.Choice(["mcp"]), callback=lambda ctx, param, name: name or "",
-    help="Only calls of tools.",
+    "--via", type=click.Choice(["mcp", "batch"]), callback=lambda ctx, param, name: name or "",
+    help="Only calls of tools, or requests of batches.",
 )  # fmt: skip
 @click.option(
     "--most", type=click.IntRange(1, 100_000), default=MAX_GROUPS, show_default=True,

@@ -61,4 +61,5 @@ BATCHES = BatchFormat(
     lists=tuple((*holder, *steps) for holder in _HOLDERS for steps in (_LIST, _EMBEDDINGS)),
     files=files,
     id="name",
+    model="modelVersion",
 )

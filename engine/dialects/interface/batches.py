@@ -31,7 +31,8 @@ class BatchFormat(NamedTuple):
 
     Results: `lists` are the paths of their lists in a JSON body; other responses have them as lines
     of JSON. `result` reads one. `files` returns the ids of the files with results of an object that
-    a response shows, a batch or a file; `id` is the member with the object's own id.
+    a response shows, a batch or a file; `id` is the member with the object's own id, `model` that
+    of an answer with the name of its model.
     """
 
     name: tuple[str, ...]
@@ -48,3 +49,4 @@ class BatchFormat(NamedTuple):
     lists: Sequence[tuple[str, ...]] = ()
     files: Callable[[Json], Sequence[str]] = lambda value: ()
     id: str = "id"
+    model: str = "model"

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "r0010"
-down_revision: str | None = "r0008"
+down_revision: str | None = "r0009"
 
 
 def upgrade() -> None:
