@@ -240,6 +240,7 @@ def test_no_import_is_relative():
 
 
 ON_DEMAND = (
+    "app.build",
     "app.limit_counters",
     "app.machine_stores",
     "app.telemetry",
@@ -252,6 +253,8 @@ ON_DEMAND = (
     "cli.serve",
     "offline.cases.run",
     "offline.second_opinion.compare",
+    "objects.sealed_ids",
+    "spec.spec",
     "stores.database.migrate",
     "upstream.addresses.source",
 )

@@ -39,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     checks.start()
     if beside and not are_compiled(TESTS):
         subprocess.run([*PYTEST, "--collect-only", "-qq"], capture_output=True, check=False)
+    checks.go_on()
     success = checks.passes_first()
     if success:
         success = subprocess.run(tests, check=False).returncode == 0
@@ -58,14 +59,14 @@ def runs(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str
 
 
 class Checks(Thread):
-    """Commands in a thread: the `first`, and if it succeeds, `others`. Their output is kept until
-    `report`."""
+    """Commands in a thread: the `first`, and if it succeeds, after `go_on`, `others`. Their output
+    is kept until `report`."""
 
     def __init__(self, first: Sequence[str], others: Sequence[Sequence[str]]) -> None:
         super().__init__(name="checks", daemon=True)
         self.failures: list[str] = []
         self._first, self._others = first, others
-        self._first_ended = Event()
+        self._first_ended, self._may_go_on = Event(), Event()
         self._output: list[str] = []
 
     def run(self) -> None:
@@ -73,8 +74,13 @@ class Checks(Thread):
             self._call(self._first)
         finally:
             self._first_ended.set()
+        self._may_go_on.wait()
         for command in () if self.failures else self._others:
             self._call(command)
+
+    def go_on(self) -> None:
+        """Let the others begin when the first has ended."""
+        self._may_go_on.set()
 
     def passes_first(self) -> bool:
         """Wait for the first command. Returns whether it succeeded."""

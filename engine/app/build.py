@@ -21,12 +21,13 @@ from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder
+from engine.edge.host_router import HostRouter
 from engine.edge.inside_call import InsideCalls
-from engine.edge.resource import Resource, link_overlaps
-from engine.edge.router import Application, application
+from engine.edge.resource import Choose, Resource, link_overlaps
+from engine.edge.router import Application, Router, Routes, application
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
-from engine.plan.route import Plan, Route
+from engine.plan.route import Plan, Route, routes_at
 from engine.relay.websocket.ending import token_revoked
 from engine.stages.report import mismatches
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
@@ -36,6 +37,7 @@ from engine.upstream.admission.metrics import queue_collector
 from engine.upstream.client.client import Client
 from engine.upstream.health.metrics import health_collector
 from engine.upstream.metrics import upstream_collector
+from engine.values.host_names import ANY_HOST
 
 _DRAIN_SECONDS = 0.5
 """How long open exchanges may take to end when the worker closes its stores."""
@@ -73,7 +75,7 @@ def build(
         outer_stages(parts),
         pages=pages.public(),
         cors=parts.cors,
-        choose=AlternativeResponders(plan.routes, parts).responder,
+        combine=partial(_combined, plan, parts),
     )
     inside.app = app
     _add_routes(app, plan, parts)
@@ -89,12 +91,37 @@ def build(
     return app
 
 
+def _combined(plan: Plan, parts: Parts, make: Callable[[Choose], Router]) -> Routes:
+    """The router of a plan: of several if routes have hosts, which `make` makes."""
+
+    def router(pattern: str) -> Router:
+        return make(AlternativeResponders(routes_at(plan.routes, pattern), parts).responder)
+
+    patterns = _host_patterns(plan)
+    if len(patterns) == 1:
+        return router(ANY_HOST)
+    return HostRouter(patterns, router, parts.services.proxies)
+
+
+def _host_patterns(plan: Plan) -> list[str]:
+    """The patterns of hosts of all routes, ANY_HOST first."""
+    return [*dict.fromkeys((ANY_HOST, *(host for route in plan.routes for host in route.hosts)))]
+
+
 def _add_routes(app: Application, plan: Plan, parts: Parts) -> None:
-    places, resources = _places(plan), list[Resource]()
-    for number, route in enumerate(plan.routes):
+    places = _places(plan)
+    responders = [_LazyResponder(route, parts) for route in plan.routes]
+    by_name = {responder.route.name: responder for responder in responders}
+    for number, responder in enumerate(responders):
         tried = not parts.services.background and number < MAX_MADE
-        resources += _add_route(app, route, parts, places[route.operation.id], make=tried)
-    link_overlaps(resources)
+        if tried or is_observed(responder.route.to, responder.route.choose, parts.plan.config):
+            responder()
+    for host in _host_patterns(plan):
+        resources = list[Resource]()
+        for route in routes_at(plan.routes, host):
+            place = places[route.operation.id]
+            resources += _add_route(app, by_name[route.name], place, host)
+        link_overlaps(resources)
 
 
 def _add_mcp_servers(app: Application, plan: Plan, parts: Parts) -> None:
@@ -123,12 +150,9 @@ def _places(plan: Plan) -> dict[str, tuple[str, int]]:
 
 
 def _add_route(
-    app: Application, route: Route, parts: Parts, place: tuple[str, int], *, make: bool
+    app: Application, responder: _LazyResponder, place: tuple[str, int], host: str
 ) -> Iterator[Resource]:
-    operation = route.operation
-    responder = _LazyResponder(route, parts)
-    if make or is_observed(route.to, route.choose, parts.plan.config):
-        responder()
+    route, operation = responder.route, responder.route.operation
     for template, mount in route.templates:
         resource = Resource(
             operation.method,
@@ -140,7 +164,7 @@ def _add_route(
             place,
             route.dialects[-1],
         )
-        app.add_route(template, resource)
+        app.add_route(template, resource, host=host)
         yield resource
 
 

@@ -1,7 +1,4 @@
-"""Where warnings of limits go: the log, the metrics, and the outbox of the webhooks.
-
-Modules that a deployment does not use are not imported.
-"""
+"""Where warnings of limits go: the log, the metrics, and the outbox of the webhooks."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 
@@ -19,12 +15,10 @@ from engine.callers.limit_event import warning_event, warning_text
 from engine.callers.limit_warnings import LimitWarnings
 from engine.config.config import Config
 from engine.process.log_throttle import LogThrottle
+from engine.stores.webhooks.outbox import Message, Outbox, OutboxFull
 from engine.values.calendar import SECOND, Calendar
 from engine.values.counters import Counters
 from engine.values.limit_warning import LimitWarning
-
-if TYPE_CHECKING:
-    from engine.stores.webhooks.outbox import Outbox
 
 log = logging.getLogger("modelway")
 
@@ -36,8 +30,6 @@ def outbox_folder(config: Config) -> Path:
 
 def open_outbox(config: Config) -> Outbox:
     """The outbox of a config with webhooks. Raises OSError."""
-    from engine.stores.webhooks.outbox import Outbox
-
     return Outbox(outbox_folder(config))
 
 
@@ -86,8 +78,6 @@ class WarningReport:
         return decide
 
     def _drafts(self, warning: LimitWarning, outbox: Outbox, now: float) -> list[Path]:
-        from engine.stores.webhooks.outbox import Message, OutboxFull
-
         body = orjson.dumps(warning_event(warning, self._currency, now)).decode()
         message_id = event_id(warning, now)
         drafts = []

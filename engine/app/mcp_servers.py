@@ -21,8 +21,9 @@ from engine.app.tool_calls import PreparedCall, RemoteCall, ToolCalls
 from engine.app.tool_catalogs import ToolCatalogs
 from engine.app.worker_parts import Parts
 from engine.config.mcp import McpServer
-from engine.edge.endpoint import Responder, answer_errors
-from engine.edge.gateway_origin import PageOrigins
+from engine.config.server import Server as ServerConfig
+from engine.edge.endpoint import Responder, answer_errors, discard_body
+from engine.edge.gateway_origin import PageOrigins, base_of
 from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.request_body import check_head
 from engine.edge.resource import Resource
@@ -35,6 +36,7 @@ from engine.stages.authenticate import authenticate
 from engine.tools.listed_tool import ListedTool
 from engine.tools.models.model_tool import ModelTool, model_tools
 from engine.tools.protocol.messages import error_object
+from engine.tools.protocol.resource_metadata import challenge, metadata, metadata_path
 from engine.tools.protocol.server import Server
 from engine.tools.tool import tools_of
 from engine.values.caller import Caller
@@ -42,6 +44,7 @@ from engine.values.errors import GatewayError
 
 _DIALECT = replace(dialects.default(), name="mcp", error=error_object)
 """How MCP clients read a refusal of the gateway."""
+_METADATA_HEADERS = [("content-type", "application/json"), ("cache-control", "max-age=300")]
 _NOT_ALLOWED = (
     "Pages of this origin may not call this MCP server. Add it to cors.origins, or set "
     "server.base_url if the page is the gateway's own."
@@ -64,6 +67,9 @@ def add_servers(app: Application, plan: Plan, parts: Parts) -> None:
         path = server.path.rstrip("/")
         for template in (path, f"{path}/"):
             app.add_route(template, Resource("POST", "", (), responder))
+        if plan.config.jwt:
+            describe = cache(partial(_metadata_responder, parts, server))
+            app.add_route(metadata_path(path), Resource("GET", "", (), describe))
 
 
 def _observe_servers(remote: Mapping[str, RemoteLists], parts: Parts) -> None:
@@ -73,6 +79,19 @@ def _observe_servers(remote: Mapping[str, RemoteLists], parts: Parts) -> None:
     services = parts.services
     services.collectors.append(lambda: [s for each in remote.values() for s in each.samples()])
     services.closing.extend(each.server.close for each in remote.values())
+
+
+def _metadata_responder(parts: Parts, server: McpServer) -> Responder:
+    """Answers who issues the tokens of a server; anybody may ask."""
+    config, path = parts.plan.config, server.path.rstrip("/")
+    issuers = [issuer.issuer for issuer in config.jwt]
+
+    def handle(exchange: Exchange) -> Response:
+        url = base_of(exchange, config.server) + path
+        return Response(200, [*_METADATA_HEADERS], metadata(url, server.name, issuers))
+
+    stages = [*parts.cors.stages(), answer_errors, check_head, discard_body]
+    return parts.endpoints.responder(compose(stages, handle), [_DIALECT])
 
 
 def _responder(
@@ -96,12 +115,14 @@ def _responder(
         catalogs,
         {each.upstream: remote[each.upstream].server for each in server.servers},
     )
-    stages = _stages(parts, calls, is_public=is_public, finds_tools=catalogs.change)
+    stages = _stages(server, parts, calls, is_public=is_public, finds_tools=catalogs.change)
     handler = compose(stages, calls.handle)
     return parts.endpoints.responder(handler, [_DIALECT])
 
 
-def _stages(parts: Parts, calls: ToolCalls, *, is_public: bool, finds_tools: bool) -> list[Stage]:
+def _stages(
+    server: McpServer, parts: Parts, calls: ToolCalls, *, is_public: bool, finds_tools: bool
+) -> list[Stage]:
     """The stages of a message: one that no page of another site has sent, from a known caller, is
     read, and made a request of the operation that it calls. To call that is left to the handler.
     `finds_tools`: other servers are asked for theirs."""
@@ -112,6 +133,7 @@ def _stages(parts: Parts, calls: ToolCalls, *, is_public: bool, finds_tools: boo
         answer_errors,
         check_head,
         partial(_check_origin, PageOrigins(config.origins, config.server.base_url)),
+        *([partial(_challenge, config.server, metadata_path(server.path))] if config.jwt else []),
         authenticate([BEARER], is_public, parts.services, any_operation=True),
         *([calls.find_tools] if finds_tools else []),
         *shared.take_turn(parts.watcher.watch),
@@ -143,6 +165,17 @@ def _check_origin(origins: PageOrigins, exchange: Exchange, following: Handler) 
     if not origins.allow(exchange.environ):
         raise GatewayError(403, "origin_not_allowed", _NOT_ALLOWED)
     return following(exchange)
+
+
+def _challenge(config: ServerConfig, path: str, exchange: Exchange, following: Handler) -> Response:
+    """Let a refusal for want of a token say where its issuer is found."""
+    try:
+        return following(exchange)
+    except GatewayError as error:
+        if error.status == 401:
+            others = [pair for pair in error.headers if pair[0] != "www-authenticate"]
+            error.headers = [*others, challenge(base_of(exchange, config) + path)]
+        raise
 
 
 class _ModelAccess:

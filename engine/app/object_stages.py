@@ -1,49 +1,36 @@
-"""The stages of a route that deal with objects: its batches, the ids of its requests, and the
-responses that the records keep."""
+"""The stages of a route that open what callers keep: sealed ids of objects, responses that the
+records store, and summaries. They come behind all policies, which see what the caller has sent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
-from engine.app.batch_charges import BatchCharges
-from engine.app.batch_judge import BatchJudge, StagesOfRoute
+from engine import translations
 from engine.app.worker_parts import Parts
-from engine.exchange.exchange import Exchange, Stage
-from engine.objects.batch_route import BatchRoute
+from engine.exchange.exchange import Stage
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.request_ids import RequestIds
 from engine.objects.stored_responses import KIND
 from engine.plan.route import Route
 from engine.spec.model_locations import ModelLocations
-from engine.stages.judge_batch import judge_batch, refuse_pieces
 from engine.stages.open_ids import open_ids
+from engine.stages.open_summaries import open_summaries
 from engine.stages.stored_responses import continue_response, serve_stored_response
-from engine.upstream.target import Target
 
 
-def id_stages(
-    route: Route, parts: Parts, locations: ModelLocations | None, judging: StagesOfRoute
-) -> list[Stage]:
-    """Judges the requests of batches and opens sealed ids. `locations` are those of the model;
-    `judging` gives the stages of a route that judge a request of a batch."""
-    facts, opener = route.objects, parts.opener
-    if facts is None or opener is None:
-        return []
-    return [
-        *_batch_stages(route, facts, parts, judging),
-        *_turn_stages(facts, opener, locations, parts),
-        *open_stages(route, parts, locations),
-    ]
+def object_stages(route: Route, parts: Parts) -> list[Stage]:
+    """Opens what callers keep of this gateway's: ids, stored responses and summaries."""
+    return [*_id_stages(route, parts), *_summary_stages(route, parts)]
 
 
-def open_stages(route: Route, parts: Parts, locations: ModelLocations | None) -> list[Stage]:
+def _id_stages(route: Route, parts: Parts) -> list[Stage]:
     """Opens the sealed ids of requests."""
     facts, opener = route.objects, parts.opener
     if facts is None or opener is None:
         return []
-    operation = route.operation
+    operation, locations = route.operation, route.model_locations
     owner, dialect = parts.plan.config.objects.owner, route.dialects[-1]
 
     def build() -> Stage:
@@ -51,50 +38,19 @@ def open_stages(route: Route, parts: Parts, locations: ModelLocations | None) ->
         ids = RequestIds(facts, opener, parse, dialect.json_name)
         return open_ids(ids, owner, locations)
 
-    settings = facts, operation.bodies, locations, dialect.name
-    return [parts.shared.once("ids", settings, build)]
+    ids = parts.shared.once("ids", (facts, operation.bodies, locations, dialect.name), build)
+    return [*_turn_stages(facts, opener, locations, parts), ids]
 
 
-def _batch_stages(
-    route: Route, facts: ObjectFacts, parts: Parts, judging: StagesOfRoute
-) -> list[Stage]:
-    """Judges the requests of batches, on routes that get them."""
-    dialect, config = route.dialects[-1], parts.plan.config.objects
-    form = dialect.batches
-    if form is None:
+def _summary_stages(route: Route, parts: Parts) -> list[Stage]:
+    """Opens the summaries in requests of a language that has them."""
+    operation, summaries, locations = route.by_model, parts.summaries, route.model_locations
+    name = operation.language or operation.counts
+    compacts = {each.name for each in translations.languages() if each.compact_suffix}
+    if summaries is None or name not in compacts:
         return []
-    if "pieces" in facts.batch:
-        return [parts.shared.once("pieces", dialect.name, partial(refuse_pieces, form))]
-    if "requests" not in facts.batch:
-        return []
-    upstreams = tuple(dict.fromkeys(to.upstream for to in route.to))
-    judge = partial(BatchJudge, dialect, parts, form.path, judging)
-    build = partial(
-        judge_batch,
-        form,
-        parts.shared.once("batch judge", dialect.name, judge),
-        config.owner,
-        upstreams,
-        dialect.json_name,
-        reports=config.batches.invalid == "report",
-    )
-    return [parts.shared.once("batch", (dialect.name, upstreams), build)]
-
-
-def batch_route(route: Route, parts: Parts) -> BatchRoute | None:
-    """What notes batches and counts results of a route, where the records know of them."""
-    facts, form, records = route.objects, route.dialects[-1].batches, parts.batches
-    if facts is None or form is None or records is None or not facts.batch:
-        return None
-
-    def targets(of: Route, model: str, exchange: Exchange) -> list[Target]:
-        entry = parts.catalog.find(model)
-        served = None if entry is None else parts.models.of(of.by_model).find(entry)
-        return [] if served is None else [*served.order(exchange)]
-
-    make = partial(BatchCharges, parts.plan.routes, parts.services, targets)
-    charge = parts.shared.once("batch charges", (), make)
-    return BatchRoute(facts, route.dialects[-1], form, records, parts.services, charge)
+    build = partial(open_summaries, summaries, locations)
+    return [parts.shared.once("summaries", locations, build)]
 
 
 def _turn_stages(

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 
-from engine.app.object_stages import batch_route, id_stages, open_stages
+from engine.app.batch_stages import batch_route, batch_stages
+from engine.app.object_stages import object_stages
 from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
@@ -18,13 +19,13 @@ from engine.dialects import Dialect
 from engine.edge.answers.own_answer import AnswerSources, SessionRoute
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
+from engine.edge.route_response import route_response
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
 from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
-from engine.spec.model_locations import ModelLocations
 from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
 from engine.transforms.compile import compile_all
@@ -35,11 +36,14 @@ from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import fixed_targets
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
 from engine.upstream.object_lists import ListForward
+from engine.upstream.regional_targets import RegionalGroup, RegionalModels
 from engine.upstream.select_model import SelectModel
 from engine.upstream.stored_response_forward import StoredResponseForward
+from engine.upstream.target_groups import TargetGroup
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
+from engine.values.caller import AllowLists
 
 
 def responder_of(route: Route, parts: Parts) -> Responder:
@@ -78,6 +82,8 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
     """The stages of a route behind the outer ones, before its last handler."""
     shared, guards = parts.shared, route.guards
     by_model = route.model is not None
+    if route.respond is not None:  # whatever the request is
+        return head_stages(route, parts)
     return [
         *head_stages(route, parts),
         *shared.report(route),
@@ -87,7 +93,8 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         *shared.policies(guards.models),
         *shared.validate_body(checks),
         *map(shared.in_parts, _written_stages(route, parts)),
-        *map(shared.in_parts, _id_stages(route, parts)),
+        *batch_stages(route, parts, partial(judging_stages, parts=parts)),
+        *map(shared.in_parts, object_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
         *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
@@ -113,17 +120,11 @@ def outer_stages(parts: Parts) -> list[Stage]:
 
 def _checks(route: Route) -> Checks:
     """The checks of the route's requests against its document."""
+    locations = route.model_locations
     return checks_of(
-        *(route.operation, route.validate, route.needs_body, route.unknown_fields, _models(route)),
+        *(route.operation, route.validate, route.needs_body, route.unknown_fields, locations),
         readonly=route.readonly,
     )
-
-
-def _models(route: Route) -> ModelLocations | None:
-    """Where requests name the model, on routes to models."""
-    if route.model is None:
-        return None
-    return ModelLocations(route.model, route.model_copies, route.dialects[-1].model_prefix)
 
 
 def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:
@@ -138,10 +139,11 @@ def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]
 
 def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> SelectModel | None:
     """Finds the requested model and its targets, on routes to models."""
-    locations = _models(route)
+    locations = route.model_locations
     if locations is None:
         return None
-    kind = parts.models.operations.kind(operation)
+    kind, lists = parts.models.operations.kind(operation), _region_lists(route)
+    is_regional = bool(lists) or parts.plan.config.requires_regions
     select = partial(
         SelectModel,
         locations,
@@ -149,8 +151,14 @@ def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> Sele
         operation=operation,
         models=parts.models,
         catalog=parts.catalog,
+        regional=RegionalModels(lists, may_lack=bool(operation.counts)) if is_regional else None,
     )
-    return parts.shared.once("select", (locations, route.default_model, kind), select)
+    return parts.shared.once("select", (locations, route.default_model, kind, lists), select)
+
+
+def _region_lists(route: Route) -> AllowLists:
+    """The regions that a route requires of its targets."""
+    return () if route.regions is None else (route.regions,)
 
 
 def _written_stages(route: Route, parts: Parts) -> list[Stage]:
@@ -174,24 +182,19 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
     return [*stages, *_transform_stage(route, parts, skip)]
 
 
-def _id_stages(route: Route, parts: Parts) -> list[Stage]:
-    """Judges batches and opens the sealed ids of requests, behind all policies."""
-    return id_stages(route, parts, _models(route), partial(judging_stages, parts=parts))
-
-
 def judging_stages(route: Route, parts: Parts) -> tuple[list[Stage], list[Stage], list[Stage]]:
     """The stages that judge a request of a batch, whose caller is known and which is sent nowhere
     by itself: those before its schema, the schema, and those behind it."""
     checks, shared, guards = _checks(route), parts.shared, route.guards
     before = [*_receiving_stages(route, checks, parts), *shared.policies(guards.models)]
-    behind = [*_written_stages(route, parts), *open_stages(route, parts, _models(route))]
+    behind = [*_written_stages(route, parts), *object_stages(route, parts)]
     return [*shared.policies(guards.early), *before], shared.validate_body(checks), behind
 
 
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
     """Makes edits of requests before a policy judges them."""
     transforms, operation = _for_route(configs, route, parts), route.operation
-    locations = _models(route)
+    locations = route.model_locations
     return parts.shared.once_unhashable(
         "edit",
         (locations, operation.bodies),
@@ -208,7 +211,7 @@ def _transform_stage(route: Route, parts: Parts, skip: int) -> list[Stage]:
         return []
     of_models = {model.name: _for_route(model.transform, route, parts) for model in models}
     of_route = _for_route(route.guards.transforms, route, parts)
-    locations = _models(route)
+    locations = route.model_locations
     strict, operation = route.validate == "strict", route.operation
     written = tuple(config.at for config in route.guards.transforms)  # the log names them
     return [
@@ -254,6 +257,8 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
         )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
+    if route.respond is not None:
+        return once("respond", route.respond, partial(route_response, route.respond))
     forward = forward_of(route, operation, parts)
     if route.model is not None and operation.counts:
         settings = operation.counts, forward
@@ -295,7 +300,7 @@ def session_routes(routes: Iterable[Route], dialect: Dialect) -> tuple[SessionRo
 def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     """Sends requests to the targets of their model, or to the fixed ones."""
     tables = None if route.model is None else parts.translations
-    translations = RouteTranslations(operation, tables, parts.services.clock)
+    translations = RouteTranslations(operation, tables, parts.services.clock, parts.summaries)
     dialect = route.dialects[-1]
     declared = tuple(p.name for p in route.operation.parameters if p.location == "header")
     make: Callable[..., Forward] = Forward
@@ -311,9 +316,12 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
             make = partial(StoredResponseForward, objects=objects, responses=parts.responses)
 
     def build() -> Forward:
-        choice = choose.build(parts.services, route.choose)
-        fixed = fixed_targets(route.to, parts.upstreams, choice)
-        parts.health.watch([fixed])
+        choice, lists = choose.build(parts.services, route.choose), _region_lists(route)
+        group = fixed_targets(route.to, parts.upstreams, choice)
+        fixed: TargetGroup | RegionalGroup = group
+        parts.health.watch([group])
+        if route.to and (lists or parts.plan.config.requires_regions):
+            fixed = RegionalGroup(group, lists)
         return make(
             route.model,
             fixed=fixed,
@@ -334,7 +342,7 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
     settings = (
         *(route.model, _targets(route), dialect.name, declared, route.operation.response_headers),
         *(parts.models.operations.kind(operation), translations.stream, route.priority),
-        route.objects,
+        *(translations.compacts, route.objects, route.regions),
     )
     return parts.shared.once("forward", settings, build)
 

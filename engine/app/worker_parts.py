@@ -25,6 +25,7 @@ from engine.objects.batch_records import BatchRecords
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
+from engine.objects.summaries import Summaries
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import Sessions
 from engine.sockets.upgrade import ResponsesSockets
@@ -78,6 +79,7 @@ class Parts:
     opener: IdOpener | None
     responses: StoredResponses | None
     batches: BatchRecords | None
+    summaries: Summaries | None
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -149,6 +151,7 @@ def parts_of(
         opener=opener,
         responses=_stored_responses(config, services, opener),
         batches=_batches(services, opener),
+        summaries=None if opener is None else Summaries(opener.sealer, config.objects.owner),
     )
 
 

@@ -147,7 +147,8 @@ class JwtReader:
 
     def _rights(self, values: Json, at: Path) -> Caller:
         prefix = values.get("prefix", f"{_host(values['issuer'])}:")
-        return self._tokens.caller({**values, "name": prefix}, at)
+        rights = {key: value for key, value in values.items() if key != "require"}  # of claims
+        return self._tokens.caller({**rights, "name": prefix}, at)
 
     def _place(self, text: str, at: Path) -> ClaimPlace:
         try:

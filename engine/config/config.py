@@ -90,6 +90,13 @@ class Config:
             yield issuer.rights, issuer.at
 
     @property
+    def requires_regions(self) -> bool:
+        """Whether a token or a team requires a region; tokens in a database may name a team."""
+        teams = self.teams.by_name.values()
+        required = [team.regions for team in teams] + [c.regions for c in self.tokens.values()]
+        return any(regions is not None for regions in required)
+
+    @property
     def limits_callers(self) -> bool:
         """Whether a caller of this file has limits of its own, or may have by a claim or a team."""
         by_claim = any(issuer.claims.keys() & TOKEN_FIELDS for issuer in self.jwt)

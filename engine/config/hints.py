@@ -48,6 +48,7 @@ _FORMATS = {
     "service": ("the name of a service", "write _http._tcp.models.internal"),
     "duration or percentile": ("a duration or a percentile", "write 3s, or p50, p90, p95 or p99"),
     "key prefix": ("a prefix of keys", "write staging: letters, digits and . _ : -, at most 64"),
+    "host": ("a name of a host", "write api.example.com or *.example.com, without port and path"),
     "header name": ("a header name", "letters, digits and -, as x-api-key"),
 }
 """The formats of strings, by the annotation `format` or `unit` of their key, and what to write. The

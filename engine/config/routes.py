@@ -8,6 +8,8 @@ from typing import Any
 from engine.config import keys
 from engine.config.keys import default
 from engine.config.models import Choice, TargetConfig, TargetReader, read_choice
+from engine.config.respond import Respond, read_respond
+from engine.config.tokens import required_regions
 from engine.source.problem import Path
 from engine.values.trees import Json
 
@@ -47,7 +49,8 @@ class Hedge:
 @dataclass(frozen=True, slots=True)
 class RouteConfig:
     """Operations as written, and where they go: by model, to fixed targets, or to an answer of the
-    gateway."""
+    gateway. `hosts` are names of hosts and wildcards in lower case, empty for every host.
+    `regions` are those that an upstream must be in, None for any."""
 
     operations: tuple[tuple[str, Path], ...]
     model: str = field(metadata={"key": "model.from"})
@@ -66,6 +69,9 @@ class RouteConfig:
     websocket: WebSocket | None = None
     priority: str = default("routes.*.priority")
     hedge: Hedge | None = None
+    hosts: tuple[str, ...] = ()
+    respond: Respond | None = None
+    regions: tuple[str, ...] | None = field(default=None, metadata={"key": "require.region"})
 
 
 def read_policies(entries: list[Json], at: Path, group: str = "") -> tuple[Policy, ...]:
@@ -110,4 +116,7 @@ def read_route(section: Json, at: Path, targets: TargetReader) -> RouteConfig:
         websocket=WebSocket(**values["websocket"]) if "websocket" in values else None,
         priority=values["priority"],
         hedge=Hedge(**values["hedge"]) if "hedge" in values else None,
+        hosts=tuple(host.lower() for host in values.get("hosts", ())),
+        respond=read_respond(values["respond"]) if "respond" in values else None,
+        regions=required_regions(values),
     )

@@ -34,7 +34,7 @@ class TeamReader:
     def _team(self, name: str, entry: Section) -> Team:
         rights = self._tokens.caller({**entry, "name": name}, ("teams", name))
         parent = entry.get("in", "")
-        return Team(name, rights.models, rights.operations, rights.limits, parent)
+        return Team(name, rights.models, rights.operations, rights.limits, parent, rights.regions)
 
     def _check(self, team: Team, teams: Teams, at: Path) -> None:
         """Note a parent that does not exist, teams in a circle, and too many levels."""

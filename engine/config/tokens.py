@@ -11,6 +11,14 @@ from engine.values.quota import Quota
 from engine.values.trees import Json, Section
 
 
+def required_regions(section: Section) -> tuple[str, ...] | None:
+    """The regions of `require`, None if any will do."""
+    if "require" not in section:
+        return None
+    region = section["require"]["region"]
+    return (region,) if isinstance(region, str) else tuple(region)
+
+
 class TokenReader:
     """Reads the entries of `tokens:`; budgets must be in `currency`."""
 
@@ -53,6 +61,7 @@ class TokenReader:
             limits=self._limits(token, at),
             team=token.get("team", ""),
             priority=token.get("priority", ""),
+            regions=required_regions(token),
         )
 
     def _ips(self, texts: list[str], at: Path) -> tuple[str, ...]:

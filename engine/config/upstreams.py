@@ -116,6 +116,7 @@ class UpstreamConfig:
     `responses_websocket`: it has the Responses API over a WebSocket.
     `missing_paths` are suffixes of the dialect's paths that the server does not have, with all
     paths below them.
+    `regions` are those in which it may process a request, empty if the config does not say.
     `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
     transform, then the entry's. `max_in_flight` is None for no limit, `queue` None for no queue.
     `caller_choices` are the names of what callers may choose besides the model. `mcp` is the
@@ -152,6 +153,7 @@ class UpstreamConfig:
     caller_choices: tuple[str, ...] = ()
     mcp: str = ""
     pins: str = ""
+    regions: tuple[str, ...] = ()
 
     @property
     def choices(self) -> tuple[CallerChoice, ...]:
@@ -208,6 +210,7 @@ class UpstreamReader:
             caller_choices=self._caller_choices(values, at),
             mcp=values.get("mcp", ""),
             pins=str(self.folder / pins) if pins else "",
+            regions=tuple(values.get("regions", ())),
         )
 
     def _with_url(self, values: Json, at: Path) -> Json:

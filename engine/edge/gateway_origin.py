@@ -34,10 +34,16 @@ def base_of(exchange: Exchange, server: Server) -> str:
         return server.base_url
     environ, proxies = exchange.environ, server.trusted_proxies
     scheme = _forwarded("PROTO", environ, proxies) or str(environ.get("wsgi.url_scheme", "http"))
-    host = _forwarded("HOST", environ, proxies) or str(environ.get("HTTP_HOST", ""))
+    host = requested_host(environ, proxies)
     if scheme.lower() not in ("http", "https"):
         scheme = "http"
     return f"{scheme.lower()}://{host if _HOST.fullmatch(host) else 'localhost'}"
+
+
+def requested_host(environ: Mapping[str, Any], proxies: Sequence[Network]) -> str:
+    """The host and port that the caller asked for, as one of `proxies` forwards them or as they are
+    sent; "" without."""
+    return _forwarded("HOST", environ, proxies) or str(environ.get("HTTP_HOST", ""))
 
 
 class SameOrigin:

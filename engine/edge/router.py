@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import falcon
 
@@ -175,6 +175,14 @@ class Router:
         return entry
 
 
+class Routes(Protocol):
+    """What an application needs of its router, which may consist of several."""
+
+    def add_route(self, uri_template: str, resource: Resource, **options: Any) -> None: ...
+    def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]: ...
+    def candidate(self, operation: str, method: str, path: str, query: str) -> Candidate | None: ...
+
+
 class BareRequest(falcon.Request):
     """What Falcon and this room need of a request: the exchange reads its query, headers and body
     from the environ, as they were sent."""
@@ -203,7 +211,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
     close: Callable[[], None] = staticmethod(lambda: None)
     record_refusal: Callable[[Exchange], None] = staticmethod(lambda exchange: None)
 
-    routes: Router
+    routes: Routes
     delay: float = 0.0
     telemetry: Application | None = None
     telemetry_address: ListenAddress | None = None
@@ -253,10 +261,12 @@ def application(
     cors: Cors | None = None,
     hint: str = "",
     choose: Choose = first_responder,
+    combine: Callable[[Callable[[Choose], Router]], Routes] | None = None,
 ) -> Application:
     """A Falcon application without routes. All its responses, errors included, are the gateway's.
 
     Requests that match no route pass through `stages`; for the other arguments see Router.
+    `combine` makes a router that consists of several, each of which its argument makes.
     """
     all_dialects = dialects.by_request()
 
@@ -274,7 +284,10 @@ def application(
         path, _, query = raw_target(req.env).partition("?")
         unmatched(partial(fail, error))(req, resp, path, query)
 
-    routes = Router(unmatched, pages=pages, cors=cors, hint=hint, choose=choose)
+    def make(choose: Choose) -> Router:
+        return Router(unmatched, pages=pages, cors=cors, hint=hint, choose=choose)
+
+    routes = make(choose) if combine is None else combine(make)
     router: Any = routes  # Falcon wants its own type
     app = Application(router=router, request_type=BareRequest)
     app.routes = routes

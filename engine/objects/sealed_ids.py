@@ -33,7 +33,8 @@ MAX_LENGTH = 2_048
 
 _HEAD = 13
 _VERSION = b"modelway object 1"
-_STORED_RESPONSE = b"modelway stored response 1"
+STORED_RESPONSE = b"modelway stored response 1"
+"""The purpose of what the records keep under a key."""
 _PREFIX = re.compile(rf"(?!{MARKER})(?:.*/|[A-Za-z]{{1,24}}[_-])", re.DOTALL)
 _MARK_LENGTH = 16
 
@@ -56,8 +57,8 @@ RECORDS = ""
 
 class Sealer:
     """Seals and opens ids with the keys of a ring, the newest first, for `upstreams`, which are the
-    names of all that are configured, with RECORDS if those keep objects. What the records keep is
-    encrypted with the same ring."""
+    names of all that are configured, with RECORDS if those keep objects. What the records keep, and
+    summaries that callers keep, are encrypted with the same ring."""
 
     def __init__(self, keys: Sequence[str], upstreams: Iterable[str]) -> None:
         from engine.objects.id_cipher import IdCipher  # 6 MB that few gateways need
@@ -105,14 +106,15 @@ class Sealer:
             return None
         return Identity(vendor_id, Holder(upstream, plain[12]), plain[:8])
 
-    def encrypt(self, data: bytes, key: bytes) -> bytes:
-        """A value that the records keep under a key."""
-        return self._keys[0].encrypt(data, [_STORED_RESPONSE, key])
+    def encrypt(self, data: bytes, key: bytes, purpose: bytes = STORED_RESPONSE) -> bytes:
+        """A value for one purpose, which opens with the same `key` alone: where the records keep
+        it, or whose it is."""
+        return self._keys[0].encrypt(data, [purpose, key])
 
-    def decrypt(self, data: bytes, key: bytes) -> bytes | None:
-        """The value that was kept under this key; None if no key of the ring opens it."""
+    def decrypt(self, data: bytes, key: bytes, purpose: bytes = STORED_RESPONSE) -> bytes | None:
+        """The value that was encrypted so; None if no key of the ring opens it."""
         for each in self._keys:
-            value = each.decrypt(data, [_STORED_RESPONSE, key])
+            value = each.decrypt(data, [purpose, key])
             if value is not None:
                 return value
         return None

@@ -33,6 +33,8 @@ from engine.plan.name_checks import check_names
 from engine.plan.object_checks import check_objects, object_facts
 from engine.plan.path_checks import check_paths
 from engine.plan.provider_checks import check_providers
+from engine.plan.region_checks import check_regions
+from engine.plan.respond_checks import check_responses
 from engine.plan.route import (
     NamedRoute,
     Plan,
@@ -97,6 +99,7 @@ def _make(
     check_connections(config, findings)
     check_webhooks(config, findings)
     check_providers(config, findings)
+    check_responses(config, findings)
     check_transforms(config, findings)
     plan_result.plan = _plan(config, plan_result.specifications, findings)
     return plan_result
@@ -112,9 +115,11 @@ def _plan(
     check_admission(config, routes, findings)
     check_client_secrets(config, routes, findings)
     check_deny(routes, config, specifications, findings)
-    by_model = tuple(route.by_model for route in routes if route.model is not None)
+    models = (route.by_model for route in routes if route.model is not None)
+    by_model = tuple(dict.fromkeys(models))  # an operation may have a route for each host
     operations = cache(partial(model_operations, config, by_model))
     check_operations(config, operations, routes, specifications, findings)
+    check_regions(config, routes, operations, findings)
     tools = read_servers(config, specifications, routes, findings)
     check_changes(tools, config, specifications, findings)
     check_servers(config, findings)
@@ -141,9 +146,9 @@ def _with_routes(
     tools: Mapping[str, Sequence[NamedRoute]], routes: Sequence[Route]
 ) -> dict[str, tuple[NamedRoute, ...]]:
     """The tools with their routes as they are served."""
-    by_operation = {route.operation.id: route for route in routes} if tools else {}
+    by_name = {route.name: route for route in routes} if tools else {}
     return {
-        server: tuple(replace(t, route=by_operation[t.route.operation.id]) for t in listed)
+        server: tuple(replace(t, route=by_name[t.route.name]) for t in listed)
         for server, listed in tools.items()
     }
 
@@ -213,6 +218,7 @@ def _route(
     if route.answer and answer is None:
         return None
     in_every_dialect = answer is not None and answer.in_every_dialect
+    is_own = answer is not None or route.respond is not None
     of_callers = _dialects(spec.dialect, in_every_dialect=in_every_dialect)
     _note_unsent(operation, findings)
     return Route(
@@ -238,7 +244,10 @@ def _route(
         at=claim.at,
         priority=route.priority,
         hedge=route.hedge,
-        objects=None if answer else object_facts(operation, node, spec, config, findings),
+        objects=None if is_own else object_facts(operation, node, spec, config, findings),
+        hosts=claim.hosts,
+        respond=route.respond,
+        regions=route.regions,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.config.config import Config
 from engine.config.mcp import EXCEPT, McpServer, ToolConfig
 from engine.plan.assign_operations import operation_hint
-from engine.plan.route import NamedRoute, Route
+from engine.plan.route import NamedRoute, Route, by_operation
 from engine.plan.tool_names import longest, shortened, tool_name
 from engine.source.problem import Findings, Level, Path, place_of
 from engine.spec.operation import Operation
@@ -64,8 +64,8 @@ def _tools(
 
 
 def _candidates(server: McpServer, routes: Sequence[Route]) -> Iterator[_Candidate]:
-    """The routes that a server lists; a WebSocket is no tool."""
-    for route in routes:
+    """The routes that a server lists, one for each operation; a WebSocket is no tool."""
+    for route in by_operation(routes).values():
         operation = route.operation
         if not operation.websocket and server.takes(operation.id):
             changes = server.changes(operation.id)

@@ -29,9 +29,13 @@ from engine.upstream.conditions.compile import compile_conditions
 from engine.values.discovery import HINT, Plugins
 from engine.values.wildcard import matches
 
+_DESTINATIONS = ("model", "to", "answer", "respond")
+"""The keys of a route that say where its requests go."""
+
 
 def check_names(config: Config, findings: Findings) -> None:
-    """Note every unknown name, and every route without exactly one of `model`, `to`, `answer`."""
+    """Note every unknown name, and every route without exactly one of its
+    destinations."""
     schema_check.reject_invalid(policies.KINDS, attrgetter("schema"))
     schema_check.reject_invalid(choose.KINDS, _schema_of)
     checker = _Checker(config, findings)
@@ -246,12 +250,14 @@ class _Checker:
             self.error(route.choose.at, "MW381", message, "write it under 'models'", key=True)
         self.policies(route.policies)
         self.answer(route)
-        destinations = [key for key in ("model", "to", "answer") if getattr(route, key)]
+        destinations = [key for key in _DESTINATIONS if getattr(route, key)]
         if len(destinations) != 1:
             present = " and ".join(destinations) if destinations else "none of them"
-            answer_form = f"answer: {' or '.join(answers.names())}"
+            answer_form = f"answer: {' or '.join(answers.names())}; respond: for a fixed response"
             hint = f"model: for requests that name one; to: for a fixed upstream; {answer_form}"
-            message = f"a route has one of 'model', 'to' and 'answer'; this has {present}"
+            message = (
+                f"a route has one of 'model', 'to', 'answer' and 'respond'; this has {present}"
+            )
             at = self.last_of(route.at, destinations)
             self.error(at, "MW317", message, hint, key=bool(destinations))
         if not route.operations:

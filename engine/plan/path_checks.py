@@ -12,6 +12,7 @@ from engine.source.problem import Findings, Level
 from engine.spec.document import path_templates
 from engine.spec.document.path_templates import PathMatch, PathTree
 from engine.spec.operation import Operation
+from engine.values.host_names import ANY_HOST
 
 
 def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> None:
@@ -22,8 +23,8 @@ def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> 
 
 def _check_collisions(routes: Sequence[Route], console: Console, findings: Findings) -> None:
     """Note two routes with the same method and path, unless they are alternatives of one document,
-    their documents have dialects that requests tell apart, or they share an answer of the gateway's
-    own; and each route on a path of the console."""
+    their documents have dialects that requests tell apart, they have other hosts, or they share an
+    answer of the gateway's own; and each route on a path of the console."""
     routes_by_path: dict[tuple[object, ...], list[Route]] = {}
     for route in routes:
         operation = route.operation
@@ -52,10 +53,15 @@ def _check_collisions(routes: Sequence[Route], console: Console, findings: Findi
 def _may_share(route: Route, other: Route) -> bool:
     """Whether both may have the same method and path."""
     return (
-        _share_answer(other, route)
+        not _hosts(route) & _hosts(other)
+        or _share_answer(other, route)
         or route.operation.is_alternative(other.operation)
         or route.dialects[-1].differs_by_request(other.dialects[-1])
     )
+
+
+def _hosts(route: Route) -> set[str]:
+    return {*route.hosts} or {ANY_HOST}
 
 
 def _share_answer(first: Route, second: Route) -> bool:

@@ -14,6 +14,7 @@ from engine.config.mcp import NO_CHANGES, ToolConfig
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Choice, TargetConfig
 from engine.config.providers import free_texts
+from engine.config.respond import Respond
 from engine.config.routes import Hedge, Policy, WebSocket
 from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
@@ -26,12 +27,17 @@ from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression
+from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.security import Carrier
 from engine.spec.spec import Specification
 from engine.translations import counted_language, counterparts, language_of, path_suffixes
+from engine.values.host_names import ANY_HOST, wider_patterns
 from engine.values.usage import Takes
+
+HOSTS = " at "
+"""What is between the operation and the hosts in the name of a route."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,9 @@ class Route:
     target is chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
     `objects` says where ids of objects are, None if none are sealed there.
     `response_validators` is None unless the route reports on responses. `at` is the path of the
-    operation's name in the config.
+    operation's name in the config. `hosts` are those for which it serves the operation, empty for
+    every host without another route of it. `respond` is the response to every request, None unless
+    the config says one. `regions` are those that an upstream must be in, None for any.
     """
 
     operation: Operation
@@ -74,6 +82,16 @@ class Route:
     chosen_by_body: bool = False
     has_choices: bool = False
     objects: ObjectFacts | None = None
+    hosts: tuple[str, ...] = ()
+    respond: Respond | None = None
+    regions: tuple[str, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """The id of the operation, with the hosts of the route if it has some: an operation has one
+        route for each host."""
+        name = self.operation.id
+        return f"{name}{HOSTS}{', '.join(self.hosts)}" if self.hosts else name
 
     @property
     def client_secrets(self) -> ClientSecretFormat | None:
@@ -94,6 +112,13 @@ class Route:
         return ModelOperation(operation.id, dialect, operation.path, name, counts, task)
 
     @property
+    def model_locations(self) -> ModelLocations | None:
+        """Where requests name the model, on routes to models."""
+        if self.model is None:
+            return None
+        return ModelLocations(self.model, self.model_copies, self.dialects[-1].model_prefix)
+
+    @property
     def needs_body(self) -> bool:
         """Whether a stage needs the parsed body: it names the model, or a policy or the choice of a
         target depends on it."""
@@ -109,12 +134,33 @@ class Route:
         """The destination of requests, for people."""
         if self.answer is not None:
             return f"by the gateway ({self.answer.name})"
+        if self.respond is not None:
+            return f"by the gateway ({self.respond.status})"
         return "to fixed targets" if self.to else "by model"
 
     @property
     def templates(self) -> list[tuple[str, str]]:
         """Each full path template with its mount prefix."""
         return self.operation.templates
+
+
+def by_operation(routes: Iterable[Route]) -> dict[str, Route]:
+    """A route of each operation, by its id: the one without hosts, else the first."""
+    chosen: dict[str, Route] = {}
+    for route in sorted(routes, key=lambda route: bool(route.hosts)):
+        chosen.setdefault(route.operation.id, route)
+    return chosen
+
+
+def routes_at(routes: Sequence[Route], pattern: str) -> list[Route]:
+    """The routes of a pattern of hosts, one for each operation: those that name the pattern come
+    before those of a wildcard that matches it, and those without hosts last."""
+    chosen: dict[str, Route] = {}
+    for each in wider_patterns(pattern):
+        for route in routes:
+            if each in (route.hosts or (ANY_HOST,)):
+                chosen.setdefault(route.operation.id, route)
+    return [*chosen.values()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ class _Scopes:
     """The operations whose requests each transform of an upstream or a target edits."""
 
     def __init__(self, served: ServedConfig) -> None:
+        self._routes = served.routes
         self._by_id = {route.operation.id: route for route in served.routes}
         self._operations = served.operations
         self._config = served.config
@@ -79,7 +80,7 @@ class _Scopes:
 
     def find(self) -> Mapping[Path, _Scope]:
         """The transforms by their places."""
-        for route in self._by_id.values():
+        for route in self._routes:
             for target in route.to:
                 for scope in self._of(target):
                     scope.operations[route.operation.id] = self._relayed(route.operation.id)

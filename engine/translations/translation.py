@@ -42,12 +42,16 @@ from engine.translations.neutral.parameters import check_token_limit, with_token
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
+from engine.values.wildcard import Patterns
 
 MAX_ANSWER = 32_000_000
 """The largest complete answer that is translated, in bytes."""
 
 MAX_ANSWER_OBJECTS = 500_000
 """JSON objects of such an answer: 20,000 tokens with the 20 most likely in place of each."""
+
+_CHOICE = Patterns(("tool_choice",))
+"""What forbids calls while a summary is made: where it cannot be said, calls are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class Translation:
             adapted = with_substitutes(request)
             if request.missing_turns:
                 refusals.refuse_missing_turns(request)
+            if request.compaction is not None:
+                refusals.refuse_unsealed(request.compaction, request.model)
             check_token_limit(request)
             adapted.messages = with_unique_calls(adapted.messages)
             if len(adapted.tools) > 1:
@@ -93,6 +99,8 @@ class Translation:
                 check_written(target_request.body, len(body), request.place_of("messages"))
         except refusals.UNREADABLE as error:
             raise refusals.unreadable_request(error) from error
+        if request.compaction is not None:
+            losses.withdraw(_CHOICE)
         refusals.refuse_losses(losses, rules, request.model, request.error_details)
         refusals.refuse_silence(request, needs_turns=self.source.needs_turns)
         return TranslatedExchange(self, request, target_request, losses.fields())
@@ -108,8 +116,7 @@ class TranslatedExchange(Struct, frozen=True):
 
     def answer(self, body: bytes, usage: UsageSource = no_usage) -> bytes:
         """Translate a complete answer, to a stream if the caller requested one. `usage` is what the
-        caller is told. Raises BrokenAnswer or UpstreamError.
-        """
+        caller is told. Raises BrokenAnswer or UpstreamError."""
         if refusals.has_more_objects(body, MAX_ANSWER_OBJECTS):
             raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER_OBJECTS} objects")
         output = _output(self, usage)
@@ -168,9 +175,8 @@ class StreamTranslator:
         return self._output.state.ended
 
     def event(self, data: bytes) -> bytes:
-        """Translate one event by its data: complete events, or `b""` for none. Raises BrokenAnswer
-        or UpstreamError; `take` returns the events before the error.
-        """
+        """Complete events, or `b""` for none. Raises BrokenAnswer or UpstreamError; `take` returns
+        the events before the error."""
         try:
             if not data.isascii():
                 data.decode()  # as `check_text` does, without a call for each event
@@ -249,8 +255,7 @@ def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput |
 
 
 class _StreamOutput:
-    """The output for the caller of neutral events: a stream, event by event. `state` says how far
-    they are."""
+    """The output of neutral events as a stream. `state` says how far they are."""
 
     def __init__(self, writer: StreamWriter, state: AnswerState, changes: _Changes | None) -> None:
         self._write = writer.write

@@ -29,6 +29,7 @@ from engine.upstream.candidates import Candidate, Candidates
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import refuse, without_retry
 from engine.upstream.hedge import Hedging
+from engine.upstream.regional_targets import RegionalGroup
 from engine.upstream.relay_response import relay
 from engine.upstream.request import build_request, edit_request
 from engine.upstream.request_slots import RequestSlots
@@ -59,7 +60,7 @@ class Forward:
         self,
         expression: Expression | None,
         *,
-        fixed: TargetGroup,
+        fixed: TargetGroup | RegionalGroup,
         dialect: Dialect,
         headers: RouteHeaders,
         services: Services,

@@ -14,6 +14,7 @@ from engine.spec.expression import Expression
 from engine.spec.model_locations import ModelLocations
 from engine.upstream.caller_choices import check_choices
 from engine.upstream.model_catalog import Catalog, ModelsByOperation, ServedModel
+from engine.upstream.regional_targets import RegionalModels
 from engine.values.errors import GatewayError
 
 _MAX_SHOWN = 200
@@ -26,11 +27,12 @@ class SelectModel:
 
     `locations` are those of the model's name in a request, `default` is the model of a request that
     names none. `operation` stands for all of its kind (see `ModelOperations.kind`). Bodies are
-    parsed, but not validated yet.
+    parsed, but not validated yet. `regional` has the targets in required regions, None if nobody
+    requires any.
 
-    Raises GatewayError 400 without a model, 403 for one that the caller may not use and for a
-    choice that callers do not have (`caller_choices`), 404 for a model
-    that does not exist or does not have the operation.
+    Raises GatewayError 400 without a model, 403 for one that the caller may not use, for one
+    without a target in the required region and for a choice that callers do not have
+    (`caller_choices`), 404 for a model that does not exist or does not have the operation.
     """
 
     def __init__(
@@ -40,12 +42,14 @@ class SelectModel:
         operation: ModelOperation,
         models: ModelsByOperation,
         catalog: Catalog,
+        regional: RegionalModels | None = None,
     ) -> None:
         self._locations, self._expression = locations, locations.model
         self._default = default
         self._operations = models.operations
         self._models = models.of(operation)
         self._catalog = catalog
+        self._regional = regional
         self._counts = bool(operation.counts)  # without a target the gateway estimates
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
@@ -71,11 +75,12 @@ class SelectModel:
 
     def _by_rule(self, model: ServedModel, exchange: Exchange) -> ServedModel:
         """The model with the targets that its rules choose. Raises GatewayError 404 if none of
-        those has the operation, 400 for a value that the request has twice."""
+        those has the operation, 403 if none is in the required region, 400 for a value that the
+        request has twice."""
         served = model.for_request(exchange)
         if not served.groups and not self._counts:
             raise _without_target(exchange, self._expression)
-        return served
+        return served if self._regional is None else self._regional.of(served, exchange.caller)
 
     def check_early(self, exchange: Exchange) -> None:
         """Refuse a model that the request names before its body is parsed. Raises GatewayError 403
@@ -107,7 +112,9 @@ class SelectModel:
         if model is None:
             operations = self._operations.of(entry.name)
             raise _without_operation(name, exchange.operation, operations, self._expression)
-        return model
+        if self._regional is None or model.rules:  # a rule decides first
+            return model
+        return self._regional.of(model, caller)
 
 
 def _name(name: Any, expression: Expression, default: str, exchange: Exchange) -> str:

@@ -46,7 +46,8 @@ class Upstream:
     `states` has the state of its targets by entry under `models` and model name, and by address if
     it has `replicas`: its addresses are followed. `former_states` are those of addresses that left,
     with the time. `edits` are those of targets without a `transform` of their own. `choices` are
-    what callers could choose at it besides the model, and must not.
+    what callers could choose at it besides the model, and must not. `regions` are those in which it
+    may process a request.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Upstream:
     gates: Gates | None = None
     replicas: Replicas | None = None
     choices: tuple[CallerChoice, ...] = ()
+    regions: tuple[str, ...] = ()
     former_states: dict[tuple[str, ...], tuple[float, TargetState]] = field(default_factory=dict)
     edits: UpstreamEdits = field(init=False)
 
@@ -265,6 +267,7 @@ def _upstream(
         ),
         gates=gates,
         choices=config.choices,
+        regions=config.regions,
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from engine import translations
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
+from engine.objects.summaries import Summaries
 from engine.process.preemption import PREEMPTION
 from engine.translations import AnyExchange, AnyTranslation
-from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.language import Language, RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.upstream.request import request_headers
 from engine.upstream.target import Target
@@ -62,14 +64,16 @@ class TranslationTables:
 
 
 class RouteTranslations:
-    """The translations of the routes whose operations have one kind and an equal `stream`: whether
-    the path, not a member of the body, asks for a stream."""
+    """The translations of the routes whose operations have one kind, an equal `stream`, whether the
+    path, not a member of the body, asks for a stream, and an equal `compacts`, whether they compact
+    conversations. `summaries` seals those that other vendors' models write, None without a key."""
 
     def __init__(
         self,
         operation: ModelOperation,
         tables: TranslationTables | None,
         clock: Callable[[], float],
+        summaries: Summaries | None = None,
     ) -> None:
         """`tables` are None for a route without models."""
         source = translations.language_of(operation.dialect, operation.path)
@@ -77,7 +81,8 @@ class RouteTranslations:
         counted_language = translations.language(operation.counts) if operation.counts else None
         self._relayed = source or counted_language
         self.stream = source is not None and operation.path.endswith(source.stream_suffix or "\0")
-        self._clock = clock
+        self.compacts = isinstance(source, Language) and source.compacts(operation.path)
+        self._clock, self._summaries = clock, summaries
         self._translations: Mapping[tuple[str, str], TargetTranslation] = {}
         if source is not None and tables is not None:
             self._translations = tables.of(operation, source.name)
@@ -109,6 +114,8 @@ class RouteTranslations:
             query=exchange.query,
             id=exchange.request_id,
             time=int(self._clock()),
+            compacts=self.compacts,
+            seal=self._seal(exchange),
         )
         # Not the edits of the exchange: they ask for usage in the caller's format.
         text = bytes(exchange.body.buffer)
@@ -121,6 +128,12 @@ class RouteTranslations:
             translation.rules,
             ask_usage=target.upstream.ask_usage,
         )
+
+    def _seal(self, exchange: Exchange) -> Callable[[str], str] | None:
+        """What seals a summary for the caller."""
+        if self._summaries is None:
+            return None
+        return partial(self._summaries.seal, caller=exchange.caller)
 
     def relay_edits(self, exchange: Exchange) -> list[Edit]:
         """The edits of a request without a translation: they remove the signatures of thoughts that

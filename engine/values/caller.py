@@ -30,7 +30,7 @@ def digest(secret: str) -> str:
 class Team:
     """A team of the config: what its members may do, those of the teams below it included, and the
     `limits` that they share. `models` and `operations` are as those of a caller. `parent` is the
-    name of the team in which it is, "" for none.
+    name of the team in which it is, "" for none. `regions` are as those of a caller.
 
     A config makes each team once: it is equal to itself only, which is quick to compare.
     """
@@ -40,6 +40,7 @@ class Team:
     operations: tuple[str, ...] | None = None
     limits: tuple[Quota, ...] = ()
     parent: str = ""
+    regions: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Caller:
     `team` is "" for none, and so is `priority`. `teams` are the team of this name and those above
     it, the lowest first, as far as the config declares them: the caller may do what all of them and
     the token permit.
+
+    `regions` are those that an upstream must be in, names or wildcards, None for any.
 
     `claims` are those of a JSON Web Token by which limits count, by their place.
 
@@ -67,6 +70,8 @@ class Caller:
     priority: str = ""
     teams: tuple[Team, ...] = ()
     claims: Mapping[str, str] = field(default_factory=dict, compare=False)
+    regions: tuple[str, ...] | None = field(default=None, metadata={"key": "require.region"})
+    region_lists: AllowLists = field(init=False, repr=False, compare=False)
     model_lists: AllowLists = field(init=False, repr=False, compare=False)
     operation_lists: AllowLists = field(init=False, repr=False, compare=False)
     is_limited: bool = field(init=False, repr=False, compare=False)
@@ -79,6 +84,8 @@ class Caller:
         holders: tuple[Caller | Team, ...] = (self, *self.teams)
         models = tuple(tuple(one.models) for one in holders if one.models is not None)
         operations = tuple(tuple(one.operations) for one in holders if one.operations is not None)
+        regions = tuple(tuple(one.regions) for one in holders if one.regions is not None)
+        object.__setattr__(self, "region_lists", regions)
         object.__setattr__(self, "is_limited", any(one.limits for one in holders))
         object.__setattr__(self, "model_lists", models)
         object.__setattr__(self, "operation_lists", operations)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from engine.app.worker_services import services_of
@@ -9,6 +11,7 @@ from engine.plan.make_plan import make_plan
 from engine.plan.route import Plan
 from tests.support import mcp_messages, mcp_shop, mcp_upstreams
 from tests.support.recording import answer, recorder
+from tests.support.signed_tokens import ENTRY, key_set
 from tests.support.small import project
 
 
@@ -52,6 +55,17 @@ def shop_gateway(tmp_path_factory, shop_upstream):
     config = mcp_shop.CONFIG.replace("URL", shop_upstream.url)
     files = {"gateway.yaml": config, "shop.yaml": mcp_shop.DOCUMENT}
     return mcp_messages.Gateway(tmp_path_factory.mktemp("mcp"), files)
+
+
+@pytest.fixture(scope="module")
+def jwt_shop(tmp_path_factory):
+    """The same with an issuer of tokens, without an upstream."""
+    folder = tmp_path_factory.mktemp("jwt")
+    (folder / "keys.json").write_text(json.dumps({"keys": key_set()}))
+    issuer = ENTRY % ", jwks_file: keys.json"
+    config = f"{mcp_shop.CONFIG}callers: {{jwt: [{issuer}]}}\n".replace("URL", "http://127.0.0.1:9")
+    files = {"gateway.yaml": config, "shop.yaml": mcp_shop.DOCUMENT}
+    return mcp_messages.Gateway(folder, files)
 
 
 @pytest.fixture

@@ -98,6 +98,25 @@ def test_clients_that_look_for_oauth_find_none(shop, path):
     assert shop.post(b"", path=path, method="GET")[0] == 404
 
 
+@each("path", ["/mcp", "/mcp/"])
+def test_with_an_issuer_a_401_leads_to_it(jwt_shop, path):
+    status, _ = jwt_shop.ask(modern("tools/list"), path=path)
+    url = "http://localhost/.well-known/oauth-protected-resource/mcp"
+    expected = f'Bearer resource_metadata="{url}"'
+    assert (status, jwt_shop.headers["www-authenticate"]) == (401, expected)
+    status, document = jwt_shop.post(b"", path=url.removeprefix("http://localhost"), method="GET")
+    assert (status, document) == (
+        200,
+        {
+            "resource": "http://localhost/mcp",
+            "resource_name": "shop",
+            "authorization_servers": ["https://login.example.com/"],
+            "bearer_methods_supported": ["header"],
+        },
+    )
+    assert jwt_shop.ask(modern("tools/list"), token=ALICE)[0] == 200
+
+
 def test_a_page_of_another_site_is_refused_before_its_token_is_read(shop):
     headers = [*head_of(modern("tools/list")), ("origin", "http://evil.example.com")]
     status, document = shop.post(modern("tools/list"), token=ALICE, headers=headers)

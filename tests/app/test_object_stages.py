@@ -1,68 +1,60 @@
-"""The stages for objects of a route: those that its facts ask for."""
+"""Which routes open what callers keep of the gateway's."""
 
+import json
 from dataclasses import replace
-from functools import partial
 
 import pytest
+from falcon.testing import TestClient
 
-from engine.app.machine_stores import open_shared
-from engine.app.object_stages import id_stages, open_stages
-from engine.app.route_handler import judging_stages
-from engine.app.worker_parts import identity, parts_of
+from engine.app.build import build
 from engine.app.worker_services import services_of
-from engine.edge.inside_call import InsideCalls
-from engine.objects.facts import read_facts
-from engine.plan.make_plan import make_plan
-from engine.upstream.client.client import Client
-from tests.support.each import each
+from engine.objects.sealed_ids import Sealer
+from engine.objects.summaries import Summaries
+from engine.offline.rehearsal.observation import UpstreamAnswers
+from engine.offline.rehearsal.stand_ins import recorder
+from engine.values.caller import Caller
+from tests.support.project_app import TOKEN
+from tests.support.translating import CONFIG, translating
 
-CONFIG = """
-version: 1
-objects: {key: 0123456789abcdef0123456789abcdef}
-specs: {v: {document: v.yaml, dialect: openai}}
-upstreams: {one: {url: "http://127.0.0.1:9/v1", dialect: openai}}
-routes: [{operation: v.createFile, to: [{upstream: one}]}]
-"""
-DOCUMENT = """
-openapi: 3.1.0
-info: {title: V, version: "1"}
-paths:
-  /files:
-    post:
-      operationId: createFile
-      x-modelway-objects: {creates: {file: "body#/id"}}
-      responses: {"200": {description: A file, content: {application/json: {schema: {}}}}}
-security: [{bearer: []}]
-components: {securitySchemes: {bearer: {type: http, scheme: bearer}}}
-"""
+KEY = "0123456789abcdef0123456789abcdef"
+SUMMARY = Summaries(Sealer([KEY], []), "token").seal("All is done.", Caller("alice"))
+ITEM = {"type": "compaction", "encrypted_content": SUMMARY}
 
 
-@pytest.fixture
-def parts(tmp_path):
-    (tmp_path / "v.yaml").write_text(DOCUMENT)
-    path = tmp_path / "gateway.yaml"
-    path.write_text(CONFIG)
-    plan = make_plan(path, {}).plan
-    services = services_of(plan)
-    return parts_of(plan, services, Client, open_shared(plan.config), identity, InsideCalls())
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """Sends a request to a gateway with the key or without; returns what reached the upstream."""
+    clients, requests = {}, []
+    for more in ("", f"objects: {{key: {KEY}}}\n"):
+        plan = translating(tmp_path_factory.mktemp("stages"), CONFIG + more).plan
+        services = replace(services_of(plan), dice=lambda: 0.0)
+        app = build(plan, services, client=recorder(requests, UpstreamAnswers()))
+        clients[bool(more)] = TestClient(app)
+
+    def ask(path, body, *, key=True):
+        requests.clear()
+        answer = clients[key].simulate_post(path, json=body, headers=TOKEN)
+        return answer, [bytes(request.body).decode() for request in requests]
+
+    return ask
 
 
-@each(
-    ("facts", "count"),
-    [
-        ({"creates": {"file": "body#/id"}}, 1),
-        ({"batch": "requests"}, 2),
-        ({"batch": ["pieces"]}, 2),
-        ({"batch": []}, 1),
-    ],
-)
-def test_batches_are_judged_before_ids_are_opened(parts, facts, count):
-    route = replace(parts.plan.routes[0], objects=read_facts(facts)[0])
-    judging = partial(judging_stages, parts=parts)
-    assert len(id_stages(route, parts, None, judging)) == count
-    assert len(open_stages(route, parts, None)) == 1
+@pytest.mark.parametrize("model", ["responses-model", "claude-model", "chat-model"])
+def test_a_summary_is_opened_for_the_models_of_every_vendor(ask, model):
+    answer, [sent] = ask("/v1/responses", {"model": model, "input": [ITEM]})
+    assert answer.status_code == 200
+    assert "All is done." in sent
+    assert SUMMARY not in sent
 
 
-def test_a_route_without_facts_has_none(parts):
-    route = replace(parts.plan.routes[0], objects=None)
-    assert id_stages(route, parts, None, partial(judging_stages, parts=parts)) == []
+def test_without_a_key_it_is_relayed_to_the_callers_vendor_and_refused_elsewhere(ask):
+    answer, [sent] = ask("/v1/responses", {"model": "responses-model", "input": [ITEM]}, key=False)
+    assert json.loads(sent)["input"] == [ITEM]
+    answer, sent = ask("/v1/responses", {"model": "claude-model", "input": [ITEM]}, key=False)
+    assert (answer.status_code, answer.json["error"]["param"], sent) == (400, "input[0]", [])
+
+
+def test_other_languages_have_no_summaries(ask):
+    messages = [{"role": "user", "content": SUMMARY}]
+    _, [sent] = ask("/v1/chat/completions", {"model": "chat-model", "messages": messages})
+    assert SUMMARY in sent

@@ -88,4 +88,5 @@ def test_a_changed_config_is_refused_with_a_place_or_serves(folder, part):
             plans += judge(change).plan is not None
         except Exception as error:
             raise AssertionError(f"{change.words}\n{change.text}") from error
-    assert plans > COUNT // _PARTS // 20, "hardly any of these is right: they prove little"
+    expected = COUNT // _PARTS // 20  # none of so few as in the gate
+    assert plans >= expected, "hardly any of these is right: they prove little"

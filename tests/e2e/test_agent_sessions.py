@@ -43,6 +43,9 @@ NATIVE = "gpt-4o"
 
 MORE = f"  {NATIVE}: {{to: [{{upstream: openai}}], operations: [openai.createChatCompletion]}}\n"
 
+OBJECTS = "objects: {key: 0123456789abcdef0123456789abcdef}\n"
+"""What seals the summaries that models of other vendors write."""
+
 PADDING = "Some context. " * 300
 """A conversation without length is not worth compacting."""
 
@@ -78,7 +81,8 @@ class Session:
 
 _CODEX_WINDOW = "--config=model_auto_compact_token_limit=50000"
 _BUILT_IN = ("--config=model_provider=openai", "--config=openai_base_url=@BASE@")
-"""Codex's own provider, which opens a WebSocket by itself, and lets the vendor compact."""
+"""Codex's own provider, which opens a WebSocket by itself, and lets the vendor compact; for models
+of other vendors the gateway does."""
 
 SESSIONS = (
     Session(agents.CLAUDE, 12, command="/compact"),
@@ -88,7 +92,6 @@ SESSIONS = (
         60_000,
         {"CODEX_API_KEY": ALL},
         options=(_CODEX_WINDOW, *_BUILT_IN),
-        native=True,
         name="codex-built-in",
     ),
     Session(
@@ -138,7 +141,8 @@ def upstream() -> Iterator[Recorder]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Iterator[Running]:
-    with serving(tmp_path_factory.mktemp("sessions"), upstream.url, MORE) as started:
+    folder = tmp_path_factory.mktemp("sessions")
+    with serving(folder, upstream.url, MORE, OBJECTS) as started:
         yield started
 
 

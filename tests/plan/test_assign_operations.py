@@ -123,3 +123,43 @@ def test_an_operation_only_a_wildcard_would_serve_twice_is_told_once_per_operati
 def test_only_the_star_is_a_wildcard():
     assert errors("shop.get? -> one") == [(5, "MW301")]
     assert errors("shop.get[AB]* -> one") == [(5, "MW302")]
+
+
+def hosted(*routes):
+    """The upstreams of each operation at each host; each route is `names @ hosts -> upstream`."""
+    lines = []
+    for route in routes:
+        names, _, rest = route.partition(" @ ")
+        hosts, _, upstream = rest.partition(" -> ")
+        listed = f", hosts: [{hosts}]" if hosts else ""
+        lines.append(f"  - {{operations: ['{names}'], to: [{{upstream: {upstream}}}]{listed}}}\n")
+    return make_plan(Path("gateway.yaml"), {}, HEAD + "".join(lines))
+
+
+def test_an_operation_has_a_route_for_each_host():
+    planned = hosted("shop.getA @  -> one", "shop.getA @ a.test -> two", "shop.* @ a.test -> one")
+    assert planned.plan is not None, planned.problems
+    names = {route.name: route.to[0].upstream for route in planned.plan.routes}
+    assert names == {
+        "shop.getA": "one",
+        "shop.getA at a.test": "two",
+        "shop.makeA at a.test": "one",
+        "shop.getB at a.test": "one",
+        "shop.DELETE /b at a.test": "one",
+    }
+
+
+def test_a_wildcard_keeps_the_hosts_that_no_route_names():
+    planned = hosted(
+        "shop.getA @ a.test -> one", "shop.* @ 'a.test, b.test' -> two".replace("'", "")
+    )
+    assert planned.plan is not None, planned.problems
+    assert {r.name for r in planned.plan.routes if r.operation.name == "getA"} == {
+        "shop.getA at a.test",
+        "shop.getA at b.test",
+    }
+
+
+def test_two_routes_for_one_host_are_an_error():
+    planned = hosted("shop.getA @ a.test -> one", "shop.getA @ A.test, b.test -> two")
+    assert [p.message for p in planned.findings.errors] == ["two routes for shop.getA at a.test"]

@@ -95,8 +95,8 @@ def config(upstream: str) -> str:
 
 
 @contextmanager
-def serving(folder: Path, upstream: str, more: str = "") -> Iterator[Running]:
-    """The gateway of the page; `more` are lines for its models."""
-    text = config(upstream).replace("\nroutes:", f"\n{more}routes:")
+def serving(folder: Path, upstream: str, more: str = "", top: str = "") -> Iterator[Running]:
+    """The gateway of the page; `more` are lines for its models, `top` sections of their own."""
+    text = config(upstream).replace("\nroutes:", f"\n{more}routes:") + top
     with gateway(folder, text, dict.fromkeys(_VARIABLES, "upstream-key")) as running:
         yield running

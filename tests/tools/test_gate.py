@@ -65,6 +65,7 @@ def test_tests_do_not_start_before_types_are_right(parts, tmp_path):
 def test_output_of_checks_is_reported_with_what_failed():
     checks = Checks(GOOD, [BAD])
     checks.start()
+    checks.go_on()
     checks.join()
     report = checks.report()
     assert "\ngood\n" in report

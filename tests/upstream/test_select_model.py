@@ -15,6 +15,7 @@ from engine.spec import expression
 from engine.spec.model_locations import ModelLocations
 from engine.upstream import choose
 from engine.upstream.model_catalog import ModelsByOperation, build_catalog
+from engine.upstream.regional_targets import RegionalModels
 from engine.upstream.select_model import SelectModel
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
@@ -241,3 +242,32 @@ def test_a_rule_without_a_target_that_has_the_operation_refuses_the_request():
     assert error.message == (
         "The model 'ruled' does not have openai.chat for requests like this one."
     )
+
+
+def test_a_rule_decides_before_the_region_does():
+    """A model elsewhere whose rule sends these callers to their region."""
+    eu = upstream(Client(), name="eu", dialect="openai")
+    eu.regions = ("eu",)
+    rule = RuleConfig({"body": {"user": "y"}}, (TargetConfig("eu", "", 1.0),), (), Choice(), ())
+    model = Model("ruled", (TargetConfig("a", "", 1.0),), (), "ruled", "me", 0, when=(rule,))
+    upstreams = {**UPSTREAMS, "eu": eu}
+    spoken = {**SPOKEN, "eu": SimpleNamespace(dialect="openai", missing_paths=())}
+    operations = ModelOperations({"ruled": model}, spoken, (CHAT,))
+    catalog = build_catalog({"ruled": model}, upstreams, lambda c: choose.build(SERVICES, c))
+    stage = SelectModel(
+        ModelLocations(expression.parse("$request.body#/model")),
+        "",
+        CHAT,
+        ModelsByOperation(operations),
+        catalog,
+        RegionalModels((("eu",),), may_lack=False),
+    )
+    exchange = new_exchange("POST", media_type="application/json", operation=CHAT.id)
+    exchange.body = Body(b"{}")
+    set_content(exchange, value={"model": "ruled", "user": "y"})
+    stage(exchange, lambda exchange: Response(200, []))
+    assert [target.upstream.name for target in exchange.model.targets] == ["eu"]
+    set_content(exchange, value={"model": "ruled"})
+    with pytest.raises(GatewayError) as raised:
+        stage(exchange, lambda exchange: Response(200, []))
+    assert raised.value.code == "region_not_allowed"

@@ -69,6 +69,8 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
             "model": route.model.text if route.model is not None else None,
             "default": route.default_model,
             "answer": "" if route.answer is None else route.answer.name,
+            "hosts": list(route.hosts),
+            "status": None if route.respond is None else route.respond.status,
             "targets": _upstreams(route, upstreams),
             "choose": route.choose.text if route.to else None,
             "priority": route.priority,
@@ -138,6 +140,7 @@ def _teams(plan: Plan) -> list[Document]:
             "models": team.models,
             "operations": team.operations,
             "limits": [quota_text(limit, config.currency) for limit in team.limits],
+            "regions": team.regions,
             "tokens": [caller.name for caller in config.tokens.values() if caller.team == name],
         }
         for name, team in config.teams.by_name.items()
@@ -204,6 +207,8 @@ def _guards(route: Route) -> list[str]:
     guards = ["public" if route.allows_anonymous else "token"]
     guards += [policy.name for policy in route.policies]
     guards += ["websocket"] if route.websocket is not None else []
-    guards += ["not validated" if route.validate == "off" else "validated"]
+    if route.respond is None:
+        guards += ["not validated" if route.validate == "off" else "validated"]
+    guards += [f"in {' or '.join(route.regions)}"] if route.regions is not None else []
     guards += [f"{route.priority} priority"] if route.priority != "normal" else []
     return guards + ([f"hedge after {route.hedge.after}"] if route.hedge is not None else [])

@@ -21,21 +21,18 @@ _MAX_UPSTREAMS = 20
 
 def route_table(routes: Sequence[Document], *, brief: bool) -> Table:
     """The routes, a line for each path; if `brief`, with the first upstreams of each."""
-    headings = ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS")
-    return _table(
-        headings,
-        (
-            (
-                route["method"],
-                route["path"],
-                route["operation"],
-                _model_source(route),
-                _goes_to(route, _MAX_UPSTREAMS if brief else None),
-                ", ".join(route["guards"]),
-            )
-            for route in routes
-        ),
-    )
+    most = _MAX_UPSTREAMS if brief else None
+    columns = {
+        "METHOD": [route["method"] for route in routes],
+        "PATH": [route["path"] for route in routes],
+        "OPERATION": [route["operation"] for route in routes],
+        "MODEL FROM": [_model_source(route) for route in routes],
+        "GOES TO": [_goes_to(route, most) for route in routes],
+        "GUARDS": [", ".join(route["guards"]) for route in routes],
+    }
+    if any(route["hosts"] for route in routes):
+        columns["HOSTS"] = [", ".join(route["hosts"]) or "all others" for route in routes]
+    return _table(tuple(columns), zip(*columns.values(), strict=True))
 
 
 def _model_source(route: Document) -> str:
@@ -48,6 +45,8 @@ def _model_source(route: Document) -> str:
 def _goes_to(route: Document, most: int | None) -> str:
     if route["answer"]:
         return "the gateway itself"
+    if route["status"] is not None:
+        return f"the gateway itself: {route['status']}"
     targets = route["targets"]
     marked = [
         _bounded(_marked(target["upstream"], target["translated"]), target.get("max_in_flight"))
@@ -116,7 +115,7 @@ def upstream_table(upstreams: Sequence[Document]) -> Table:
 
 def team_table(teams: Sequence[Document]) -> Table:
     """The teams, and what their members share."""
-    headings = ("TEAM", "IN", "MODELS", "OPERATIONS", "LIMITS", "TOKENS OF THE FILE")
+    headings = ("TEAM", "IN", "MODELS", "OPERATIONS", "REGIONS", "LIMITS", "TOKENS OF THE FILE")
     return _table(
         headings,
         (
@@ -125,6 +124,7 @@ def team_table(teams: Sequence[Document]) -> Table:
                 team["in"] or "-",
                 _allowed(team["models"]),
                 _allowed(team["operations"]),
+                _allowed(team["regions"]),
                 ", ".join(team["limits"]) or "-",
                 _names(team["tokens"], _MAX_LISTED),
             )

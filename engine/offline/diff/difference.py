@@ -66,7 +66,7 @@ class Side:
     def of(cls, plan_result: PlanResult) -> Side:
         """The side of a planned config, which must have a plan."""
         assert plan_result.plan is not None
-        routes = {route.operation.id: route for route in plan_result.plan.routes}
+        routes = {route.name: route for route in plan_result.plan.routes}
         return cls(plan_result.plan.config, routes, plan_result)
 
     def renamed(self, names: Mapping[str, str]) -> Side:
@@ -126,12 +126,12 @@ def renamed_operations(old: Mapping[str, Route], new: Mapping[str, Route]) -> di
 
 
 def _by_address(routes: Mapping[str, Route]) -> dict[tuple[object, ...], str]:
-    """The operations by method and path; "" for an address that several have."""
+    """The operations by method, path and hosts; "" for an address that several have."""
     names: dict[tuple[object, ...], str] = {}
     for name, route in routes.items():
         operation = route.operation
         for template, _ in route.templates:
-            address = operation.method, shape(template), operation.query
+            address = operation.method, shape(template), operation.query, route.hosts
             names[address] = "" if address in names else name
     return names
 

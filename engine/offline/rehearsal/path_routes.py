@@ -164,7 +164,12 @@ def alternatives_of(route: Route, plan: Plan) -> list[Route]:
     return [
         other
         for other in plan.routes
-        if other.operation.query == operation.query and other.operation.is_alternative(operation)
+        if other is route
+        or (
+            other.hosts == route.hosts
+            and other.operation.query == operation.query
+            and other.operation.is_alternative(operation)
+        )
     ]
 
 

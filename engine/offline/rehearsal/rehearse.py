@@ -112,8 +112,9 @@ def _observe_all(
             raise
         finally:
             if is_outer and exchange.operation != route.operation.id:
-                matching = (r for r in plan.routes if r.operation.id == exchange.operation)
-                rehearsal.route = next(matching)
+                matching = [r for r in plan.routes if r.operation.id == exchange.operation]
+                same_hosts = (r for r in matching if r.hosts == route.hosts)
+                rehearsal.route = next(same_hosts, matching[0])
             elif rehearsal.reached_targets:
                 rehearsal.translations = translate_for_targets(plan, route, exchange)
 

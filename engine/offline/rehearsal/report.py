@@ -14,6 +14,7 @@ from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.path_routes import SimilarOperation, alternatives_of, nearest
 from engine.offline.rehearsal.quota_report import verdicts
+from engine.offline.rehearsal.region_report import region_report
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.offline.rehearsal.transform_report import transform_report
@@ -53,6 +54,7 @@ def report(plan_result: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str
         "policies": verdicts(route, rehearsal, config),
         "validation": _validation(route, rehearsal),
         "model": _model(route, rehearsal, plan_result.plan),
+        "region": region_report(route, rehearsal, plan_result.plan),
         "targets": targets,
         "timeouts": {
             name: upstream_report(config.upstreams[name]) for name in _upstream_names(targets)
@@ -96,7 +98,9 @@ def _error(rehearsal: Rehearsal) -> Report | None:
     error = rehearsal.error
     message = error.message if error is not None else _message(rehearsal.body)
     param = error.param if error is not None else ""
-    by = "router" if rehearsal.route is None else rehearsal.refused_by or "upstream"
+    by = rehearsal.refused_by or "upstream"
+    if (route := rehearsal.route) is None or route.respond is not None:
+        by = "router" if route is None else rehearsal.refused_by or "respond"
     return {"code": code_of(rehearsal), "message": message, "param": param, "by": by}
 
 
@@ -137,6 +141,7 @@ def _route(route: Route, rehearsal: Rehearsal, config: Config) -> Report:
     return {
         "place": str(place_of(config.source, route.at)),
         "destination": route.destination,
+        "hosts": list(route.hosts),
         "priority": _priority(rehearsal, route),
         "hedge": None if route.hedge is None else route.hedge.after,
     }
@@ -172,6 +177,8 @@ def _validation(route: Route, rehearsal: Rehearsal) -> Report:
             "code": error.code,
             "message": error.message,
         }
+    if route.respond is not None:
+        return {"mode": route.validate, "verdict": "not reached"}
     reached = len(steps) == sum(name in _READING for name in rehearsal.stages)
     return {"mode": route.validate, "verdict": "passed" if reached else "not reached"}
 

@@ -32,7 +32,8 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
         return
     route = report["route"]
     yield _operation(report["operation"])
-    yield _line("route", route["destination"], route["place"])
+    hosts = f" at {', '.join(route['hosts'])}" if route["hosts"] else ""
+    yield _line("route", f"{route['destination']}{hosts}", route["place"])
     yield from _authentication(report["authentication"])
     yield from _policies(report, Moment.HEAD)
     has_model = report["model"] is not None and report["model"]["name"] is not None
@@ -46,6 +47,7 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
     yield from _policies(report, Moment.WRITTEN)
     yield from _transforms(report, "caller")
     yield from _policies(report, Moment.LIMIT)
+    yield from _region(report["region"])
     yield from _targets(report["targets"], report["timeouts"], route["priority"])
     if route["hedge"]:
         yield _line("hedge", f"sent to a second target too after {route['hedge']} without content")
@@ -144,6 +146,16 @@ def _model(report: Report | None) -> Iterator[str]:
     yield _line("model", f"{report['name']}, {reason}; from {report['from']}", report["place"])
     if rule := report.get("rule"):
         yield _line("rule", f"{rule['number']} of `when`: the first that holds", rule["place"])
+
+
+def _region(report: Report | None) -> Iterator[str]:
+    if report is None:
+        return
+    left_out = [
+        f"{name} ({', '.join(regions) or 'no regions'})"
+        for name, regions in report["left_out"].items()
+    ]
+    yield _line("region", f"{report['required']}; left out: {', '.join(left_out) or 'no target'}")
 
 
 def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator[str]:

@@ -31,8 +31,7 @@ _WITHOUT_CONTENT = ("length", "filter")
 
 
 def read_answer(body: bytes) -> Iterable[Event]:
-    """The events of an answer in one piece, which is complete even if it has no finish reason.
-    Raises WrongType, BrokenAnswer or UpstreamError."""
+    """The events of an answer, which is complete even if it has no finish reason."""
     reader, completion = Reader(), fields.COMPLETION.read(body)
     events = reader.read_chunk(completion, body)
     if not completion.choices:

@@ -88,8 +88,7 @@ class AnnouncedCalls:
         return bool(call.name and call.arguments)
 
     def take(self, last: int | None = None) -> Iterator[tuple[int, ToolCall, str]]:
-        """The calls in their order, up to the `last` or all: they begin now. With each its number,
-        and its arguments up to now."""
+        """The calls in their order, up to the `last` or all: they begin now."""
         for number in [*self.waiting]:
             call = self.waiting.pop(number)
             self._names[number] = call.name

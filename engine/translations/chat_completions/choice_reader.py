@@ -103,9 +103,8 @@ class ChoiceReader:
             self._read_others(delta, events)
 
     def stop(self, reason: str, sequence: object = None) -> None:
-        """The reason why the choice ends, and the stop sequence that was met if it is a text; only
-        the first counts, as some vendors repeat it. Raises BrokenAnswer for a reason that says that
-        the vendor has failed."""
+        """The reason of the end and the stop sequence that was met: the first counts, as some
+        vendors repeat it. Raises BrokenAnswer for a vendor's failure."""
         if reason in FAILED_REASONS:
             raise BrokenAnswer(f"the upstream's answer was aborted: {reason}")
         if self.finish is None:

@@ -36,11 +36,7 @@ from engine.translations.neutral.request import (
     Tool,
     any_object,
 )
-from engine.translations.neutral.request_json import (
-    ObjectReader,
-    UnknownObject,
-    present,
-)
+from engine.translations.neutral.request_json import ObjectReader, UnknownObject, present
 from engine.translations.vendors.openai_request_fields import (
     other_members,
     read_schema,

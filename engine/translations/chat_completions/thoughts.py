@@ -24,9 +24,8 @@ _SUMMARY = "reasoning.summary"
 
 
 class Detail:
-    """An entry of `reasoning_details`, the member that OpenRouter has added. Its vendor wants all
-    of it back with the next turn, so everything but its text is its signature. In a stream it
-    comes in fragments."""
+    """An entry of `reasoning_details`, in a stream in fragments. Its vendor wants all of it back
+    with the next turn, so everything but its text is its signature."""
 
     def __init__(self) -> None:
         self._members: dict[str, Raw] = {}
@@ -103,8 +102,7 @@ _BASE64 = re.compile(r"[\w+/=-]+", re.ASCII)
 
 
 def read_extra(extra: Raw, *, message: bool = False, late: bool = False) -> str:
-    """The value of the signature of a call or a message; "" for none. `late`: the call has begun
-    before."""
+    """The value of a signature, "" for none. `late`: the call has begun before."""
     if not _signatures(extra):
         return ""
     signed = _MESSAGE if message else _LAST_CALL if late else _CALL
@@ -127,8 +125,7 @@ def _signatures(extra: Raw) -> list[str]:
 
 
 class ExtraWriter:
-    """Writes the signatures of one message. `gemini`: the target also accepts those of Gemini's own
-    API."""
+    """`gemini`: the target also accepts the signatures of Gemini's own API."""
 
     def __init__(self, *, gemini: bool) -> None:
         self._gemini = gemini

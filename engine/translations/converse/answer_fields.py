@@ -162,8 +162,7 @@ _EXPLANATIONS = {"guardrail_intervened": "A guardrail of the upstream intervened
 
 
 def read_finish(reason: str, fields: Raw) -> Finish:
-    """Why an answer ended. `fields` are those that only its model has. Raises BrokenAnswer for an
-    answer that the vendor found broken."""
+    """`fields` are those that only its model has. Raises BrokenAnswer for a broken answer."""
     if reason in _MALFORMED:
         raise BrokenAnswer(f"the upstream's answer is malformed ({reason})")
     return Finish(
@@ -199,8 +198,7 @@ def write_reasoning(text: str, signature: Signature) -> Json:
 
 
 def read_error(status: int, document: object) -> UpstreamError:
-    """The error in an error response. A 424 says that the model failed, which is no fault of the
-    caller's."""
+    """A 424 says that the model failed, which is no fault of the caller's."""
     error = error_of(502 if status == 424 else status, document, ("__type",))
     error.code = error.code.rpartition("#")[2]
     return error

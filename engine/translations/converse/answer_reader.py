@@ -74,8 +74,7 @@ class BlockReader(Part):
         yield from self.end()
 
     def start(self, start: fields.BlockShape | None) -> Iterator[Event]:
-        """The block begins, with the contents that it has; one whose kind is in its deltas may
-        begin without this."""
+        """The block begins with these contents; one whose deltas say its kind may lack this."""
         if self.has_begun:
             raise BrokenAnswer("the upstream's answer has a block out of order")
         self.has_begun = True

@@ -93,27 +93,26 @@ class MediaWriter:
         if block.kind not in self._kinds:
             return f"the model takes no {block.kind}"
         if isinstance(source, PlainText):
+            if block.kind != "document":
+                return "only a document can be given as text"
             data = base64.b64encode(source.text.encode()).decode()
-            return (
-                _media("txt", {"bytes": data})
-                if block.kind == "document"
-                else "only a document can be given as text"
-            )
+            return {"format": "txt", "source": {"bytes": data}}
         if isinstance(source, Inline):
-            is_image = block.kind == "image"
-            word = _format(block.kind, source.image_type if is_image else source.media_type)
-            return _media(word, {"bytes": source.data}) if word else _unknown(source.media_type)
-        if isinstance(source, Link) and source.url.startswith("s3://"):
+            media_type = source.image_type if block.kind == "image" else source.media_type
+            word = _format(block.kind, media_type)
+            place: Json = {"bytes": source.data}
+        elif isinstance(source, Link) and source.url.startswith("s3://"):
             word = _format(block.kind, source.media_type) or _ending(block.kind, source.url)
             place = {"s3Location": {"uri": source.url}}
-            return _media(word, place) if word else _unknown(source.media_type)
-        if isinstance(source, Link):
-            return "the upstream reads only links to Amazon S3 (s3://)"
-        return UPLOADED
+        else:
+            is_link = isinstance(source, Link)
+            return "the upstream reads only links to Amazon S3 (s3://)" if is_link else UPLOADED
+        if not word:
+            return f"the upstream takes no {source.media_type or 'content of an unknown type'}"
+        return {"format": word, "source": place}
 
     def _name(self, block: Media) -> str:
-        """The name of a document, of the characters that the vendor accepts, which no other one
-        has."""
+        """A name of characters that the vendor accepts, which no other document has."""
         legal = _SPACE.sub(" ", _ILLEGAL.sub(" ", block.name)).strip()[:_MAX_NAME].strip()
         base = name = legal or "document"
         while name in self._names:
@@ -121,10 +120,6 @@ class MediaWriter:
             name = f"{base} {self._numbers[base]}"
         self._names.add(name)
         return name
-
-
-def _media(word: str, source: object) -> Json:
-    return {"format": word, "source": source}
 
 
 def _format(kind: str, media_type: str) -> str:
@@ -138,10 +133,6 @@ def _ending(kind: str, url: str) -> str:
     words = {*_FORMATS[kind].values(), *(("txt",) if kind == "document" else ())}
     ending = {"jpg": "jpeg"}.get(ending, ending)
     return ending if ending in words else ""
-
-
-def _unknown(media_type: str) -> str:
-    return f"the upstream takes no {media_type or 'content of an unknown type'}"
 
 
 MAX_CACHE_POINTS = 4

@@ -107,8 +107,7 @@ def _called(messages: list[Json]) -> list[Json]:
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
-    """A request for a target that calls the model so; its URL names the model, as an id or an ARN,
-    percent-encoded as the vendor's SDKs do it."""
+    """The URL names the model, as an id or an ARN, percent-encoded as the vendor's SDKs do it."""
     names, facts = ToolNames(), model_called(model)
     writer = ContentWriter(names, losses, facts)
     body = write_turns(request, writer, facts, losses)

@@ -47,9 +47,8 @@ class EmbeddingRequest(Struct, kw_only=True):
 
 
 class Embeddings(Struct, kw_only=True):
-    """An answer: the vectors in the order of the inputs, each as JSON, a list of numbers or a
-    base64 string. `input_tokens`, which no language reads, is None where the vendor does
-    not say."""
+    """An answer: the vectors in the order of the inputs, as JSON (numbers, or a base64 string).
+    `input_tokens`, which no language reads, is None where the vendor does not say."""
 
     vectors: list[Raw]
     input_tokens: int | None = None
@@ -92,8 +91,7 @@ def as_numbers(vector: Raw, place: str) -> Raw:
 
 
 def as_base64(vector: Raw, place: str) -> Raw:
-    """A vector as a base64 string; one that is a string already keeps its text. Raises
-    WrongType."""
+    """A vector as a base64 string, which may be one already. Raises WrongType."""
     try:
         if _is_text(vector):
             base64.b64decode(_TEXT.decode(vector), validate=True)
@@ -111,12 +109,7 @@ def _is_text(vector: Raw) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EmbeddingLanguage(BaseLanguage):
-    """One language of embeddings.
-
-    `read_request` raises WrongType. `write_request` writes a request for a target that calls the
-    model so; what it cannot say it adds to the losses. `read_answer` raises WrongType, BrokenAnswer
-    or UpstreamError; `write_answer` gets the caller's request beside the answer.
-    """
+    """One language of embeddings, with functions like those of a `Language` of chat."""
 
     read_request: Callable[[bytes, RequestLine], EmbeddingRequest]
     write_request: Callable[[EmbeddingRequest, str, Losses], TargetRequest]

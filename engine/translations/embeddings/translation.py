@@ -32,8 +32,7 @@ class EmbeddingTranslation:
         *,
         ask_usage: bool = True,
     ) -> EmbeddingExchange:
-        """The request for a target that knows the model as `model`. `ask_usage` matters to streams
-        alone. Raises GatewayError 400."""
+        """Raises GatewayError 400. `ask_usage` matters to streams alone."""
         refusals.check_objects(body)
         refusals.check_texts(body)
         losses = Losses(self.source.hints)
@@ -59,8 +58,7 @@ class EmbeddingExchange:
     dropped: list[str]
 
     def answer(self, body: bytes, usage: UsageSource = no_usage) -> bytes:
-        """An answer, translated; `usage` is what the caller is told. Raises BrokenAnswer or
-        UpstreamError."""
+        """`usage` is what the caller is told. Raises BrokenAnswer or UpstreamError."""
         try:
             answer = self.translation.target.read_answer(refusals.check_text(body))
             count, expected = len(answer.vectors), len(self.request.inputs)

@@ -28,8 +28,7 @@ _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
 
 def read_answer(body: bytes) -> Iterable[Event]:
-    """The events of an answer in one piece, which is complete even if it has no finish reason.
-    Raises WrongType, BrokenAnswer or UpstreamError."""
+    """The events of an answer, which is complete even if it has no finish reason."""
     reader = Reader()
     return chain(reader.read(body), reader.end("STOP"))
 
@@ -65,8 +64,7 @@ class Reader:
         return self._read_candidates(candidates, text)
 
     def end(self, missing: str = "") -> Iterator[Event]:
-        """The last events. `missing`: why a candidate with content ended that does not say so, ""
-        if it must. Raises BrokenAnswer for an answer that is not complete."""
+        """`missing`: why a candidate with content ended that does not say so, "" if it must."""
         if self._ended:
             return
         finishes: dict[int, Finish] = {}

@@ -179,8 +179,8 @@ class _CandidateWriter:
 
 
 class Writer:
-    """Writes one stream. Without server-sent events (`as_list`) it is a JSON array, written item by
-    item. What all answers of a candidate have around their part is written once."""
+    """Writes a stream: events, or (`as_list`) a JSON array, item by item. What all answers of a
+    candidate have around their part is written once."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request

@@ -20,14 +20,7 @@ from engine.translations.generate_content.citations import CitationReader
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Reasoning,
-    Signature,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Close,
@@ -51,8 +44,7 @@ _KNOWN = ("text", "thought", "thoughtSignature", "functionCall", "inlineData", "
 
 
 class CandidateReader:
-    """Reads the pieces of one candidate. Calls without ids get them from `answer`, a text that
-    other answers do not have."""
+    """Calls without ids get them from `answer`, a text that other answers do not have."""
 
     _open: type[Block] | None = None
     _partial: PartialArguments | None = None
@@ -67,8 +59,7 @@ class CandidateReader:
         self._citations = CitationReader(index)
 
     def read(self, candidate: Candidate, position: int, data: bytes) -> Iterable[Event]:
-        """The events of one piece, which stands at a position in the candidates of an answer;
-        `data` is the JSON text of the answer."""
+        """`position` is that in the candidates of the answer, whose JSON text is `data`."""
         events: list[Event] = []
         try:
             if candidate.content is not None:
@@ -95,8 +86,7 @@ class CandidateReader:
         return events
 
     def finish(self, missing: str) -> Finish:
-        """Why the candidate ended, `missing` if it has content and does not say so. Raises
-        BrokenAnswer if it has not, or went wrong."""
+        """Why the candidate ended, `missing` if it has content and does not say so."""
         if self._partial is not None:
             raise BrokenAnswer("the upstream's answer ended inside a tool call")
         reason = self._reason or (missing if self._has_content else "")

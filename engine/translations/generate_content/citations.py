@@ -8,6 +8,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from engine.translations.neutral.calls import MAX_ARGUMENTS
 from engine.translations.neutral.content import Citation
 from engine.translations.neutral.events import BrokenAnswer, Cite
@@ -82,8 +84,7 @@ class TextOffsets:
             self._known = self._characters
 
     def characters(self, offset: int) -> int | None:
-        """The offset in characters of one in bytes; None outside the text or where it is no longer
-        known."""
+        """The offset in characters of one in bytes; None where that is not known."""
         self._tell_runs()
         if not 0 <= offset <= self._bytes:
             return None
@@ -92,7 +93,7 @@ class TextOffsets:
         return self._if_known(self._starts[run] + within)
 
     def bytes(self, offset: int) -> int | None:
-        """The offset in bytes of one in characters; None as with `characters`."""
+        """The offset in bytes of one in characters; None where that is not known."""
         self._tell_runs()
         if not 0 <= offset <= self.length or self._if_known(offset) is None:
             return None
@@ -113,7 +114,6 @@ class CitationReader:
     def __init__(self, candidate: int) -> None:
         self.offsets = TextOffsets()
         self._candidate = candidate
-        self._late = False
         self._start = 0
 
     def begin_block(self) -> None:
@@ -121,31 +121,28 @@ class CitationReader:
 
     def read(self, candidate: Members, *, late: bool = False) -> Iterator[Cite]:
         """What the open text cites; `late`: what the text that is complete cites."""
-        self._late = late
         if late:
             self._start = 0
         grounding = candidate.members("groundingMetadata")
         if grounding is not None:
             chunks = [_chunk(each) for each in grounding.objects("groundingChunks")]
             for support in grounding.objects("groundingSupports"):
-                yield from self._support(support, chunks)
+                yield from self._support(support, chunks, late=late)
         metadata = candidate.members("citationMetadata")
         if metadata is not None:
             name = next((n for n in ("citationSources", "citations") if n in metadata), "citations")
             for source in metadata.objects(name):
                 citation = _source(source)
                 citation.start, citation.end = self._span(source)
-                yield Cite(citation, self._candidate, self._late)
+                yield Cite(citation, self._candidate, late)
 
-    def _support(self, support: Members, chunks: list[Citation]) -> Iterator[Cite]:
+    def _support(self, support: Members, chunks: list[Citation], *, late: bool) -> Iterator[Cite]:
         segment = support.members("segment") or Members(b"{}")
         start, end = self._span(segment)
-        name = "groundingChunkIndices"
-        for index in support.integers(name) or ():
+        for index in support.integers("groundingChunkIndices") or ():
             if 0 <= index < len(chunks) and chunks[index].url:
-                chunk = chunks[index]
-                citation = Citation(chunk.url, chunk.title, chunk.cited, start, end)
-                yield Cite(citation, self._candidate, self._late)
+                citation = replace(chunks[index], start=start, end=end)
+                yield Cite(citation, self._candidate, late)
 
     def _span(self, segment: Members) -> tuple[int | None, int | None]:
         """The characters of the open block; None twice where they are not known."""
@@ -175,8 +172,7 @@ def _source(source: Members) -> Citation:
 
 
 class GroundingWriter:
-    """Collects the sources of one candidate. `offsets` are those of all its text, which is added
-    to them as it is written."""
+    """Collects the sources of one candidate. `offsets` are those of all its text."""
 
     def __init__(self) -> None:
         self.offsets = TextOffsets()

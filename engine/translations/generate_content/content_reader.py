@@ -27,10 +27,7 @@ from engine.translations.neutral.request_json import ObjectReader, present
 
 
 class PendingCalls:
-    """The calls of a request that have no result yet, in their order.
-
-    Adding and taking cost the same however many are pending.
-    """
+    """The calls without a result, in their order. No operation depends on their number."""
 
     def __init__(self) -> None:
         self._names: OrderedDict[str, str] = OrderedDict()
@@ -45,11 +42,8 @@ class PendingCalls:
         self._ids.setdefault(name, OrderedDict())[call_id] = None
 
     def take(self, name: str, call_id: str = "") -> str:
-        """The id of the call that a result of a function answers, which is pending no more.
-
-        It is the id that the result names. Without one it is the oldest call of the function, else
-        the oldest call of any, "" if no call is pending.
-        """
+        """The id of the call that a result answers: the one that it names, else the oldest call of
+        the function, else the oldest of any, "" for none. It is pending no more."""
         if not call_id:
             call_id = next(iter(self._ids.get(name) or self._names), "")
         self._remove(call_id)
@@ -85,10 +79,7 @@ _PART = ObjectReader(shapes.PartObject)
 
 class ContentReader:
     """Reads the contents of one request. Calls without ids get them by their position, results
-    those of the calls that they answer: of the same name, in their order.
-
-    `unread` collects the places of what is not read.
-    """
+    those of the calls that they answer: of the same name, in their order."""
 
     def __init__(self, unread: list[str]) -> None:
         self._unread = unread
@@ -104,8 +95,7 @@ class ContentReader:
         return Message(role=role, blocks=blocks, place=place)
 
     def blocks(self, content: shapes.ContentObject, place: str) -> list[Block]:
-        """The blocks of a turn: a part's signature stands before what it signs. Raises
-        WrongType."""
+        """The blocks of a turn: a part's signature stands before what it signs."""
         blocks: list[Block] = []
         for index, raw in enumerate(content.parts or ()):
             where = f"{place}.parts[{index}]"

@@ -51,8 +51,7 @@ class ContentWriter:
         return parts
 
     def ordered_parts(self, blocks: list[Block]) -> list[Json]:
-        """The parts of a turn: results first, in the order of their calls, as the vendor wants
-        them."""
+        """Results first, in the order of their calls, as the vendor wants them."""
         results = [each for each in blocks if isinstance(each, ToolResult)]
         if not results:
             return self.parts(blocks)

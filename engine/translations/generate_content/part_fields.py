@@ -46,8 +46,7 @@ UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 
 
 class Fields(Members):
-    """The members of an object under the names of the vendor's document. Protocol Buffers' JSON
-    allows snake case too (`system_instruction`)."""
+    """Members under their documented names: Protocol Buffers' JSON allows snake case too."""
 
     __slots__ = ()
 

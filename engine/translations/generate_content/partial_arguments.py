@@ -19,8 +19,7 @@ _VALUES = ("numberValue", "boolValue")
 
 
 class PartialArguments:
-    """The arguments of one call up to now. A value is placed by its JSON path; more of a string
-    comes with the same path."""
+    """A value is placed by its JSON path; more of a string comes with the same path."""
 
     def __init__(self) -> None:
         self._root: Json = {}

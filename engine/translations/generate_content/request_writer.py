@@ -65,8 +65,7 @@ def _searches(request: ChatRequest, losses: Losses) -> list[BuiltInTool]:
 
 
 def _function(tool: Tool, names: ToolNames, schemas: SubsetWriter | None, losses: Losses) -> Json:
-    """A function; `schemas` writes the schema of its arguments for models that take no JSON
-    Schema."""
+    """`schemas` writes the schema of arguments for models that take no JSON Schema."""
     function: Json = {"name": names.legal(tool.name)}
     if tool.description:
         function["description"] = tool.description
@@ -112,10 +111,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
 def write_turns(
     request: ChatRequest, writer: ContentWriter, model: models.Model, losses: Losses
 ) -> Json:
-    """The members `contents` and, unless empty, `systemInstruction`.
-
-    Instructions between turns have no place of their own: they join those at the beginning.
-    """
+    """Instructions between turns have no place of their own: they join the first ones."""
     system, turns = hoisted(request)
     turns = _without_prefill(merged(turns), model, losses)
     contents = [
@@ -131,8 +127,7 @@ def write_turns(
 
 
 def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> WrongType | None:
-    """The error of a conversation that says nothing, or nothing in its last turn, of which the
-    vendor refuses both; `place` is where the caller wrote it."""
+    """The vendor refuses a conversation that says nothing, or nothing in its last turn."""
     if not contents:
         return WrongType(place, "a turn with content for this model")
     if contents[-1]["role"] == "model" and turns[-1].role == "user":

@@ -43,9 +43,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     candidate = answer.candidates[0]
     blocks = candidate.blocks
     finish = fields.write_finish(
-        candidate.finish,
-        request.stop,
-        has_refusal=Refusal in map(type, blocks),
+        candidate.finish, request.stop, has_refusal=Refusal in map(type, blocks)
     )
     message: Json = {
         "id": answer_id(fields.PREFIX, answer.id or request.id),
@@ -60,8 +58,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
 
 
 def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
-    """The blocks as they are written, with a mark before the first call of an answer without the
-    thoughts that were asked for."""
+    """With a mark before the first call of an answer without the thoughts asked for."""
     if _ORDERED.isdisjoint(map(type, blocks)):
         return [part for block in blocks if (part := _block(block, hide=False)) is not None]
     content: list[object] = []
@@ -86,8 +83,7 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
 
 
 def _block(block: Block, *, hide: bool) -> object:
-    """A block as it is written; None for one that says nothing here. `hide`: the caller does not
-    want to see thoughts."""
+    """None for a block that says nothing here. `hide`: thoughts are not wanted."""
     if isinstance(block, Text | Refusal):
         if not block.text:
             return None
@@ -138,8 +134,7 @@ _DELTA_EVENT = (
 
 
 class Writer:
-    """Writes the events of one stream. Blocks of text begin with their first content, so that empty
-    ones are not written."""
+    """Blocks of text begin with their first content, so that empty ones are not written."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
@@ -157,10 +152,7 @@ class Writer:
         self._held_size = 0
 
     def write(self, event: Event) -> bytes:
-        """The events for a neutral one; with the End also `message_stop`.
-
-        Only the first candidate is written: callers of this language cannot ask for more.
-        """
+        """Only the first candidate is written: callers cannot ask for more."""
         if isinstance(event, Delta):  # nearly every event
             return self._delta(event.text) if event.text and not event.candidate else b""
         if isinstance(event, Start):
@@ -199,20 +191,26 @@ class Writer:
         self._block, self._opened = block, False
         if isinstance(block, ToolCall):
             self._has_arguments = False
-            return self._thoughts(block) + self._mark() + self._begin()
+            return self._thoughts(block) + self._begin()
         self._has_refusal = self._has_refusal or isinstance(block, Refusal)
         return b""
 
     def _thoughts(self, call: ToolCall) -> bytes:
-        if not self._held:
+        """The thoughts that were held back up to a call, and a mark before the first call of an
+        answer without those that were asked for."""
+        if not (self._held or self._needs_mark):
             return b""
-        held, self._held, self._holds_thoughts = self._held, [], False
-        written = b""
-        for thoughts in held:
-            self._block, self._opened, self._signature = thoughts, False, thoughts.signature
-            written += (self._delta(thoughts.text) if thoughts.text else b"") + self._close()
-        self._block, self._opened, self._holds_thoughts = call, False, True
+        held, self._held = self._held, []
+        holds, self._holds_thoughts = self._holds_thoughts, False
+        written = b"".join(map(self._whole_thoughts, held))
+        if self._needs_mark:
+            written += self._whole_thoughts(Reasoning(signature=NO_SIGNATURE))
+        self._block, self._opened, self._holds_thoughts = call, False, holds
         return written
+
+    def _whole_thoughts(self, thoughts: Reasoning) -> bytes:
+        self._block, self._opened, self._signature = thoughts, False, thoughts.signature
+        return (self._delta(thoughts.text) if thoughts.text else b"") + self._close()
 
     def _begin(self, content: object = None) -> bytes:
         if self._opened:
@@ -228,20 +226,6 @@ class Writer:
             else:
                 content = {"type": "text", "text": ""}
         return self._block_event("content_block_start", content_block=content)
-
-    def _mark(self) -> bytes:
-        """The mark before the first call of an answer without the thoughts that were asked for."""
-        if not self._needs_mark:
-            return b""
-        self._needs_mark = False
-        mark = fields.write_reasoning("", NO_SIGNATURE)
-        start = self._block_event(
-            "content_block_start", content_block=fields.write_reasoning("", None)
-        )
-        signature = self._add({"type": "signature_delta", "signature": mark["signature"]})
-        stop = self._block_event("content_block_stop")
-        self._index += 1
-        return start + signature + stop
 
     def _delta(self, text: str) -> bytes:
         block = self._block

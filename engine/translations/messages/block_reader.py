@@ -128,8 +128,7 @@ class BlockReader(Part):
         return self._whole()
 
     def _renew(self, block: Block | None) -> None:
-        """Go on with another block: some servers have thoughts and text in one, or under one
-        index."""
+        """Some servers have thoughts and text in one block, or under one index."""
         self._block, self._signature, self._input = block, None, ""
         self._is_written = False
 

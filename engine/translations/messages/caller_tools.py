@@ -75,8 +75,7 @@ _TOOLS: dict[str, tuple[str, str, Raw]] = {
 
 
 def stands_for(kind: str, raw: Raw, place: str, unread: list[str]) -> list[Tool]:
-    """The function that stands for a tool of this kind at `place`, none for one that the vendor
-    runs. `unread` collects the places of what is not read."""
+    """The function for a tool of this kind at `place`, none for one that the vendor runs."""
     facts = next((_TOOLS[begin] for begin in _TOOLS if kind.startswith(begin)), None)
     if facts is None:
         return []

@@ -14,10 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.messages import request_shapes as shapes
-from engine.translations.messages.answer_fields import (
-    CitationShape,
-    read_signature,
-)
+from engine.translations.messages.answer_fields import CitationShape, read_signature
 from engine.translations.neutral.content import (
     Block,
     Changes,
@@ -127,8 +124,7 @@ def _read_call(block: shapes.CallBlock, place: str, unread: list[str]) -> Block:
 
 
 def read_arguments(raw: Raw, place: str) -> str:
-    """The arguments in the JSON text of `input`, empty for an object without members. Raises
-    WrongType."""
+    """The arguments, empty for an object without members. Raises WrongType."""
     if present(raw) is None:
         return ""
     text = bytes(raw)
@@ -168,8 +164,8 @@ _SIGNATURES = {"thinking": "signature", "redacted_thinking": "data"}
 
 
 def without_seals(request: Any) -> Changes:
-    """The changes that remove the thoughts and citations of other vendors from a request's JSON
-    value, and the wish to think where it cannot be granted without them."""
+    """Thoughts and citations of other vendors are removed, and the wish to think where it cannot be
+    granted without them."""
     changes: dict[JsonPath, bytes | None] = {}
     turns = objects(request, "messages")
     for index, message in turns:

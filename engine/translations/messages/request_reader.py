@@ -11,13 +11,7 @@ from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
-from engine.translations.neutral.content import (
-    Foreign,
-    Text,
-    ToolCall,
-    ToolResult,
-    read_cache_mark,
-)
+from engine.translations.neutral.content import Foreign, Text, ToolCall, ToolResult, read_cache_mark
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.parameters import number

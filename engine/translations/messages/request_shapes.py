@@ -16,8 +16,7 @@ class TextBlock(JsonObject, tag="text"):
 
 
 class SourceObject(JsonObject):
-    """Where an image or a document is. Other kinds and members are this vendor's own: the block is
-    passed on whole."""
+    """Other kinds and members are this vendor's own: the block is passed on whole."""
 
     notes = False
 

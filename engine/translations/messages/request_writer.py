@@ -64,10 +64,8 @@ def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losse
 
 
 def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[Message]]:
-    """The instructions that must stand above the conversation, and the turns.
-
-    Between turns they may stand right after a user's turn, and before an assistant's or at the end.
-    """
+    """The instructions that must stand above the conversation, and the turns. Between turns they
+    may stand after a user's turn, and before an assistant's or at the end."""
     system: list[Block] = []
     turns: list[Message] = []
     for index, message in enumerate(messages):
@@ -116,8 +114,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
 def _write_parameters(
     request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
 ) -> str:
-    """The parameters, as the model accepts them. Returns the name of the tool whose arguments are
-    the answer, "" for none."""
+    """Returns the name of the tool whose arguments are the answer, "" for none."""
     parameters = ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
     if "budget_tokens" in thinking.get("thinking", {}) and not can_think_on(
@@ -171,10 +168,7 @@ _WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}
 
 
 class ToolWriter(LimitedToolWriter[Model]):
-    """Writes the members `tools` and `tool_choice` of one request, as this model accepts them.
-
-    Models that take no schema of their answer get it as the schema of a tool which they must call.
-    """
+    """Models that take no schema of their answer get it as that of a tool to be called."""
 
     def write(self, messages: list[Json]) -> Json:
         """The members, for a conversation of these written messages."""
@@ -242,8 +236,7 @@ class ToolWriter(LimitedToolWriter[Model]):
 
 
 def _called_tools(messages: list[Json]) -> Json:
-    """The declarations of tools that were called before, which the vendor demands; they cannot be
-    called again."""
+    """The vendor demands the tools that were called; they cannot be called again."""
     tools = {
         block["name"]: {"name": block["name"], "input_schema": NO_ARGUMENTS}
         for message in messages

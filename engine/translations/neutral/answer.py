@@ -8,14 +8,7 @@ from msgspec import Struct
 
 from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.calls import are_object
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-)
+from engine.translations.neutral.content import Block, Citation, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,

@@ -121,8 +121,7 @@ class _CannotAmend(Exception):
 
 
 def _with_change(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], Raw | None]) -> Raw:
-    """A JSON text with a change of the value at `steps`; a change to None removes it. All other
-    values keep their texts."""
+    """A JSON text with the value at `steps` changed, or removed by a change to None."""
     if not steps:
         raise _CannotAmend
     step, *rest = steps

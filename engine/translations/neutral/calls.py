@@ -108,8 +108,7 @@ def unwrapped(arguments: str) -> str:
 
 
 def arguments_of(raw: Raw) -> str:
-    """The arguments in the JSON of an answer, where an object belongs: some servers write its text
-    as a string. Empty for none."""
+    """Some servers write the text of the object as a string. Empty for none."""
     text = bytes(raw)
     if text[:1] == b'"':
         return msgspec.json.decode(text, type=str)

@@ -268,8 +268,7 @@ def is_sealed(text: object) -> bool:
 def without_objects(
     holder: object, name: str, place: JsonPath, is_removed: Callable[[Json], bool]
 ) -> Changes:
-    """The changes that remove objects of the list `name` from a JSON value at `place`: the list
-    itself if it would be empty."""
+    """The changes that remove objects of a list, or the list if it would be empty."""
     removed = [at for at, each in objects(holder, name) if is_removed(each)]
     if removed and isinstance(holder, dict) and len(removed) == len(holder[name]):
         return {(*place, name): None}
@@ -277,8 +276,7 @@ def without_objects(
 
 
 def objects(value: object, name: str) -> list[tuple[int, Json]]:
-    """The objects in the list that is the member `name` of a JSON value, with their indexes; none
-    of a value of another form."""
+    """The objects in a list that is a member, with their indexes; none of another value."""
     items = value.get(name) if isinstance(value, dict) else None
     if not isinstance(items, list):
         return []

@@ -125,8 +125,7 @@ class Close(Struct):
 
 
 class End(Struct, kw_only=True):
-    """The last event: why each candidate ended, and the usage of the whole answer, set as that of
-    the Start."""
+    """The last event: why each candidate ended, and the usage of the whole answer."""
 
     finishes: dict[int, Finish]
     usage: Usage | None = None

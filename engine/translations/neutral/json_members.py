@@ -67,10 +67,7 @@ _IN_BOUNDS = "a smaller number"
 
 
 class Members:
-    """The members of a JSON object at `place` ("" for the whole text).
-
-    `unread` collects the places of members that `rest` returns.
-    """
+    """The members of an object at `place`; `rest` adds the places of others to `unread`."""
 
     __slots__ = ("_raw", "_unread", "place")
 
@@ -211,10 +208,8 @@ def on_one_line(text: bytes) -> bytes:
 
 
 def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
-    """The value of a JSON text, which stands at `place` ("" for a text of its own).
-
-    Raises WrongType with the place of the first member of another type.
-    """
+    """The value of a JSON text at `place` ( for the whole text). Raises WrongType with the place of
+    the first member of another type."""
     try:
         return decoder.decode(text)
     except msgspec.ValidationError as error:

@@ -67,13 +67,16 @@ def _fields(value: object, place: str) -> Iterator[str]:
 class RequestLine(Struct):
     """The data of a request outside of its body: the model, whether a stream is requested and the
     query, for languages that have them in the URL; the gateway's request id; the time in Unix
-    seconds."""
+    seconds; whether the operation is the one that compacts a conversation, and what seals a summary
+    for the caller, None if nothing can."""
 
     model: str = ""
     stream: bool = False
     query: str = ""
     id: str = ""
     time: int = 0
+    compacts: bool = False
+    seal: Callable[[str], str] | None = None
 
 
 class TargetRequest(Struct):
@@ -146,8 +149,7 @@ class BaseLanguage:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenCount:
-    """The operation that counts the tokens of a request: the suffix of its path, and the function
-    that writes its answer."""
+    """The operation that counts tokens: the suffix of its path, and what writes it."""
 
     path_suffix: str
     write: Callable[[int], bytes]
@@ -178,8 +180,9 @@ class Language(TargetLanguage):
     `read_request` raises WrongType. `write_answer` writes a complete answer, `stream_writer` a
     stream, both to the caller's request. `token_count` is the operation that counts the tokens of a
     request, None if the dialect has none. `needs_turns`: a request with only instructions is
-    invalid. The arguments of calls are texts in `text_arguments` of its answers: a model may write
-    one that is no JSON, and the caller tells it so.
+    invalid. An operation whose path ends with `compact_suffix` compacts a conversation, "" for
+    none. The arguments of calls are texts in `text_arguments` of its answers: a model may write one
+    that is no JSON, and the caller tells it so.
     """
 
     read_request: Callable[[bytes, RequestLine], ChatRequest]
@@ -187,4 +190,13 @@ class Language(TargetLanguage):
     stream_writer: Callable[[ChatRequest], StreamWriter]
     token_count: TokenCount | None = None
     needs_turns: bool = False
+    compact_suffix: str = ""
     text_arguments: Literal["none", "streams", "all"] = "none"
+
+    def speaks(self, path: str) -> bool:
+        """Whether an operation with this path template is one of this language."""
+        return super().speaks(path) or self.compacts(path)
+
+    def compacts(self, path: str) -> bool:
+        """Whether an operation with this path template compacts a conversation."""
+        return bool(self.compact_suffix) and path.endswith(self.compact_suffix)

@@ -45,11 +45,8 @@ def visible_place(place: str) -> str:
 
 
 class Loss(Struct, frozen=True):
-    """A part of a request that the target's language has no form for: its place and the reason.
-
-    `hint`: it does not change the answer (only cost, speed or bookkeeping), so it is dropped and
-    reported even if nothing else may be dropped.
-    """
+    """A part of a request that the target has no form for. A `hint` changes no answer (only cost,
+    speed or bookkeeping), so it is dropped and reported even if nothing else may be."""
 
     place: str
     reason: str = ""
@@ -62,11 +59,8 @@ class Loss(Struct, frozen=True):
 
 
 class Losses:
-    """The losses of one translation, in the order in which they were added.
-
-    `hints` are the wildcards over fields of the caller's language that are hints. `remainder_error`
-    is the error if the turns that remain after drops are not a valid conversation, else None.
-    """
+    """The losses of one translation, in their order. `hints` are fields of the caller's language
+    that are hints. `remainder_error`: the turns that remain are not a valid conversation."""
 
     def __init__(self, hints: Patterns) -> None:
         self.losses: list[Loss] = []
@@ -95,15 +89,13 @@ class Losses:
             self.add(place, "the resolution of images cannot be chosen", hint=True)
 
     def withdraw(self, fields: Patterns) -> None:
-        """Remove the losses of these fields, for which the target has a form after all. A second
-        call with the same fields does nothing."""
+        """The target has a form for these fields after all. A second call does nothing."""
         if not any(fields is withdrawn for withdrawn in self._withdrawn):
             self._withdrawn.append(fields)
             self.losses = [loss for loss in self.losses if not fields.match(loss.field)]
 
     def refusals(self, drop: Patterns) -> list[Loss]:
-        """The losses that are neither hints nor covered by the wildcards in `drop`, the first of
-        each field."""
+        """The first loss of each field that is neither a hint nor covered by `drop`."""
         fields: dict[str, Loss] = {}
         for loss in self.losses:
             if not loss.hint:
@@ -148,8 +140,7 @@ def most_bytes(size: int) -> int:
 
 
 def check_written(written: bytes, size: int, place: str) -> None:
-    """Raise TooLarge if a language, which may be no part of the gateway, has written more than may
-    be for a request of `size` bytes."""
+    """A language may be no part of the gateway. Raises TooLarge."""
     if len(written) > FACTOR * size + SPARE:
         raise TooLarge(place, most_bytes(size))
 
@@ -200,8 +191,7 @@ def encode_request(document: Json, size: int, place_of: Callable[[str], str] = s
 
 
 def _largest(document: Json, last: str, size: int) -> str:
-    """The member that takes the most bytes of those up to the `last`, of which `size` bytes are
-    written."""
+    """The member up to the `last`, of which `size` bytes are written, with the most bytes."""
     largest = last
     for name, value in document.items():
         if name == last:

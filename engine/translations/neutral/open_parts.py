@@ -57,8 +57,7 @@ class OpenParts(Generic[_P]):
         return (index or 0) in self._parts
 
     def at(self, index: int | None) -> _P:
-        """The part at an index; the current one without an index. Raises BrokenAnswer for too many
-        at once."""
+        """The part at an index; the current one without an index. Raises BrokenAnswer."""
         if index is None and self.current is not None:
             return self.current
         index = index or 0
@@ -73,8 +72,7 @@ class OpenParts(Generic[_P]):
         return part
 
     def in_order(self, part: _P, events: Iterable[Event]) -> Iterable[Event]:
-        """The events of a part, if it is the current one; else they wait. Raises BrokenAnswer for
-        too many."""
+        """The events of the current part; those of another wait. Raises BrokenAnswer."""
         if part is self.current:
             return [*events, *self._next()] if part.is_done else events
         for event in events:
@@ -87,8 +85,7 @@ class OpenParts(Generic[_P]):
         return ()
 
     def end(self, last: Callable[[int, _P], Iterable[Event]] | None = None) -> Iterator[Event]:
-        """The answer ends: the events of all parts that are open. `last` are those of a part that
-        is not done."""
+        """The events of all open parts. `last` are those of a part that is not done."""
         for index, part in self._parts.items():
             if not part.is_done:
                 part.waiting += part.end() if last is None else last(index, part)

@@ -48,8 +48,7 @@ def effort_of(budget: int) -> str:
 
 
 def nearest_effort(effort: str, efforts: tuple[str, ...]) -> str:
-    """The same effort, one of EFFORTS, out of `efforts` (not empty, ascending), else the next lower
-    one, else the lowest."""
+    """The effort itself if it is one of `efforts`, else the next lower one, else the lowest."""
     rank = EFFORTS.index(effort)
     below = [each for each in efforts if EFFORTS.index(each) <= rank]
     return below[-1] if below else efforts[0]
@@ -72,18 +71,14 @@ def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
 
 
 def check_token_limit(request: ChatRequest) -> None:
-    """Raise WrongType for a negative limit: it is no limit to local servers, which other vendors
-    refuse."""
+    """Raise WrongType for a negative one: no limit to local servers, refused by others."""
     if request.max_tokens is not None and request.max_tokens < 0:
         raise WrongType(request.place_of("max_tokens"), "a number from 0")
 
 
 def with_token_limit(request: ChatRequest, limit: int | None, losses: Losses) -> ChatRequest:
-    """The request with `max_tokens` reduced to the model's `limit`, None if that is unknown.
-
-    Agents ask for the limit of their own vendor's models, and vendors refuse a limit above their
-    model's. The reduction changes no answer, because the model could not write more anyway.
-    """
+    """Agents ask for the limit of their own vendor's models, and vendors refuse one above their
+    model's. The reduction changes no answer: the model could not write more anyway."""
     if limit is None or request.max_tokens is None or request.max_tokens <= limit:
         return request
     losses.add(request.place_of("max_tokens"), f"the model writes at most {limit}", hint=True)

@@ -25,7 +25,7 @@ from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_place
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Compaction
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
 from engine.values.trees import Json
@@ -71,18 +71,19 @@ def check_objects(body: bytes) -> None:
     """Raise GatewayError 400 for a request with more than MAX_OBJECTS JSON objects: each takes
     some microseconds, for which the other requests of the worker wait."""
     if has_more_objects(body, MAX_OBJECTS):
-        message = f"The request has over {MAX_OBJECTS} JSON objects. So many are not translated "
-        message += "for a model of another vendor: send fewer messages, parts or tools."
-        raise GatewayError(400, "request_too_complex", message)
+        raise _too_many(f"{MAX_OBJECTS} JSON objects", "send fewer messages, parts or tools")
 
 
 def check_texts(body: bytes) -> None:
     """Raise GatewayError 400 for a request with more than MAX_TEXTS texts in lists: each becomes
     an object where it is written for another vendor."""
     if body.count(b",") >= MAX_TEXTS and _has_more(_NEXT_TEXT, body, MAX_TEXTS - 1):
-        message = f"The request has over {MAX_TEXTS} texts. So many are not translated for a "
-        message += "model of another vendor: send fewer in a request."
-        raise GatewayError(400, "request_too_complex", message)
+        raise _too_many(f"{MAX_TEXTS} texts", "send fewer in a request")
+
+
+def _too_many(things: str, advice: str) -> GatewayError:
+    message = f"The request has over {things}. So many are not translated for a model of another "
+    return GatewayError(400, "request_too_complex", f"{message}vendor: {advice}.")
 
 
 def has_more_objects(text: bytes, most: int) -> bool:
@@ -128,6 +129,16 @@ def refuse_missing_turns(request: ChatRequest) -> None:
         param=place,
         details=request.error_details.get(missing.place),
     )
+
+
+def refuse_unsealed(compaction: Compaction, model: str) -> None:
+    """Raise GatewayError 400 if a summary is wanted that no key can seal."""
+    if compaction.seal is not None:
+        return
+    message = f"The model '{model}' cannot compact a conversation for '{compaction.place}': the "
+    message += "gateway has no key to encrypt the summary with. The operator sets objects.key in "
+    message += "gateway.yaml; or let the client ask the model for a summary itself."
+    raise GatewayError(400, "unsupported_parameter", message, param=compaction.place)
 
 
 def refuse_losses(
@@ -197,8 +208,7 @@ _NO_ERRORS = frozenset((b"", b"null", b"{}", b"[]", b'""', b"false", b"0"))
 
 
 def error_members(document: object) -> Json:
-    """The members of the error in the JSON of an error response or of an event; a list may hold
-    it."""
+    """The members of the error in a JSON value; a list may hold it."""
     if isinstance(document, list):
         document = document[0] if document else None
     if not isinstance(document, dict):
@@ -221,8 +231,7 @@ def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamE
 
 @dataclass(frozen=True, slots=True)
 class AnswerErrors:
-    """Finds errors where an answer of a dialect is expected; `read` reads those of its error
-    responses."""
+    """Finds errors where an answer is expected; `read` reads those of error responses."""
 
     dialect: str
     read: ErrorReader

@@ -5,6 +5,7 @@ Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter, eq
 from typing import Literal
 
@@ -119,6 +120,16 @@ class MissingTurns(Struct, frozen=True):
     instead: str
 
 
+class Compaction(Struct, kw_only=True):
+    """A summary is wanted in place of an answer, because of what stands at `place`. `seal` makes
+    the text that the caller keeps of it; None if the gateway has no key. `retained` are the items
+    of the user's that the answer repeats, None if it does not."""
+
+    place: str
+    seal: Callable[[str], str] | None = None
+    retained: list[Raw] | None = None
+
+
 class ChatRequest(Struct, kw_only=True):
     """A request for a chat. `system` are the instructions at its beginning; `messages` the turns
     in their order, system turns in the middle included.
@@ -139,7 +150,7 @@ class ChatRequest(Struct, kw_only=True):
     the neutral form has no name for; `extra` are members of the request that OpenAI's other
     language has, too, or that an answer repeats. `missing_turns` are never dropped: an answer
     without them is a wrong one. `error_details` are what the caller's vendor says in its error of a
-    field that it refuses, by the field: SDKs read them.
+    field that it refuses, by the field: SDKs read them. `compaction`: a summary is wanted.
     """
 
     language: str
@@ -180,6 +191,7 @@ class ChatRequest(Struct, kw_only=True):
     missing_turns: list[MissingTurns] = []
     error_details: dict[str, Json] = {}
     extra: Extra = {}
+    compaction: Compaction | None = None
 
     def place_of(self, field: str) -> str:
         return self.places.get(field, field)

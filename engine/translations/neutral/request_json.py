@@ -52,11 +52,8 @@ class _NoJson:
 
 
 class UnknownObject(JsonObject, tag=""):
-    """An object of an undeclared kind; `kind` is None if it names none. `raw` is its text and
-    `extra` are all its members.
-
-    `mark` keeps it from being decoded where the kind is "".
-    """
+    """An object of an undeclared kind, with all members in `extra`; `kind` is None if it names
+    none. `mark` keeps it from being decoded where the kind is ""."""
 
     mark: _NoJson
     kind: str | None = None
@@ -116,8 +113,7 @@ class ObjectReader(Generic[_Object]):
         self._decoder = Decoder(kind)
 
     def read(self, text: bytes | Raw, place: str, unread: list[str]) -> _Object:
-        """The object at `place` ("" for the whole text). `unread` collects the places of unknown
-        members. Raises WrongType."""
+        """The object at `place`; `unread` collects the places of unknown members."""
         try:
             return self._decoder.decode(text)
         except NOT_OF_TYPE:

@@ -71,8 +71,7 @@ def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
 
 
 def hoisted(request: ChatRequest) -> tuple[list[Block], list[Message]]:
-    """The instructions, with those between the turns; and the turns, for vendors that want all
-    instructions above the conversation."""
+    """The instructions, with those between the turns; and the turns."""
     system: list[Block] = list(request.system)
     turns: list[Message] = []
     for message in request.messages:
@@ -92,8 +91,7 @@ def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
 
 
 def lose_last_instructions(messages: list[Message], turns: list[Message], losses: Losses) -> None:
-    """Add a loss for instructions after the last assistant's turn, which would be continued without
-    them."""
+    """Instructions after the last assistant's turn: it would be continued without them."""
     if turns and turns[-1].role == "assistant" and messages[-1].role == "system":
         losses.add(messages[-1].place, "instructions cannot follow an assistant's turn")
 
@@ -149,8 +147,7 @@ _blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
 
 
 def with_substitutes(request: ChatRequest) -> ChatRequest:
-    """The request, with functions and blocks in place of the tools and blocks that only the
-    caller's language has."""
+    """With functions and blocks for the tools and blocks of the caller's language alone."""
     if not _may_have_substitutes(request):
         return request
     return replace(
@@ -232,8 +229,7 @@ def with_unique_calls(messages: list[Message]) -> list[Message]:
 
 
 def _without_repeated_results(messages: list[Message]) -> list[Message]:
-    """The messages without results that are equal to an earlier one, and without those that had
-    nothing else."""
+    """Without results that are equal to an earlier one, and messages that had no other."""
     seen: set[bytes] = set()
     remaining = []
     for message in messages:

@@ -190,8 +190,7 @@ def read_signature(content: str, item_id: str) -> Signature | None:
 
 
 def signed_members(signature: Signature) -> Json:
-    """The members of a request's item of reasoning that say its signature, which must be of this
-    language."""
+    """The members of an item of reasoning that say a signature of this language."""
     item_id, _, content = signature.value.rpartition(" ")
     return {**({"id": item_id} if item_id else {}), "encrypted_content": content}
 

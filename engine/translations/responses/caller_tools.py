@@ -124,10 +124,7 @@ def _read_text_tool(tool: Members, names: dict[str, CallerTool], group: str = ""
         description += f"\n\nThe input must match this {syntax} grammar:\n{grammar}"
     name = tool.text("name") or ""
     function = Tool(
-        name=name,
-        description=description.strip(),
-        schema=_TEXT_SCHEMA,
-        place=tool.place,
+        name=name, description=description.strip(), schema=_TEXT_SCHEMA, place=tool.place
     )
     tool.rest()
     return _named(function, CallerTool("custom", name, group), names)
@@ -156,8 +153,7 @@ def function_name(group: str, name: str) -> str:
 
 
 def names_of(tools: list[Tool | BuiltInTool]) -> str:
-    """What a search for tools tells a model of another vendor, to which the tools are declared as
-    functions: the names of these."""
+    """What a search for tools tells a model that has them declared: their names."""
     functions = [each for tool in tools for each in getattr(tool, "functions", ()) or (tool,)]
     return msgspec.json.encode({"tools": [function.name for function in functions]}).decode()
 
@@ -203,8 +199,7 @@ def call_item(call: ToolCall, item_id: str, status: str, request: ChatRequest) -
 
 
 def call_text(call: ToolCall) -> str:
-    """The text in the arguments of a call; all of them where the model has named it otherwise.
-    Raises WrongType for arguments that are no object."""
+    """All of the arguments where the model has named the text otherwise. Raises WrongType."""
     arguments = Members(arguments_object(call))
     try:
         text = arguments.text("input")

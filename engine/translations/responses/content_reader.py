@@ -30,11 +30,7 @@ from engine.translations.neutral.request_json import (
 )
 from engine.translations.responses import caller_tools
 from engine.translations.responses import request_shapes as shapes
-from engine.translations.responses.answer_fields import (
-    Annotation,
-    read_signature,
-    thoughts,
-)
+from engine.translations.responses.answer_fields import Annotation, read_signature, thoughts
 from engine.translations.vendors import openai_content
 
 _ANNOTATIONS = msgspec.json.Decoder(list[Annotation] | None)
@@ -119,7 +115,10 @@ _STORED = {
 _HEAD = msgspec.json.Decoder(shapes.ItemHead)
 _MESSAGE = ObjectReader(shapes.MessageItem)
 _CALL = ObjectReader(shapes.CallItem)
-_CUSTOM_CALL = ObjectReader(shapes.CustomCallItem)
+_CALLS: dict[str, ObjectReader[Any]] = {
+    "function_call": _CALL,
+    "custom_tool_call": ObjectReader(shapes.CustomCallItem),
+}
 _RESULT = ObjectReader(shapes.ResultItem)
 _SEARCH_CALL = ObjectReader(shapes.SearchCallItem)
 _SEARCH_RESULT = ObjectReader(shapes.SearchResultItem)
@@ -152,9 +151,7 @@ def _message(item: shapes.MessageItem, place: str, unread: list[str]) -> Message
     if role is None:
         raise WrongType(f"{place}.role", "user, assistant, system or developer")
     return Message(
-        role=role,
-        blocks=read_content(item.content, f"{place}.content", unread),
-        place=place,
+        role=role, blocks=read_content(item.content, f"{place}.content", unread), place=place
     )
 
 
@@ -170,16 +167,12 @@ def _call(item: shapes.CallItem, place: str, unread: list[str]) -> ToolCall:
 def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> Block | None:
     """The block that tells another vendor's model the same as an item of this language alone."""
     unread = request.unread
-    if kind == "function_call":
-        item = _CALL.read(raw, place, unread)
+    if kind in _CALLS:
+        item = _CALLS[kind].read(raw, place, unread)
         call = _call(item, place, unread)
         call.name = caller_tools.function_name(item.namespace or "", call.name)
-        return call
-    if kind == "custom_tool_call":
-        custom = _CUSTOM_CALL.read(raw, place, unread)
-        call = _call(custom, place, unread)
-        call.name = caller_tools.function_name(custom.namespace or "", call.name)
-        call.arguments = caller_tools.text_arguments(custom.input or "")
+        if isinstance(item, shapes.CustomCallItem):
+            call.arguments = caller_tools.text_arguments(item.input or "")
         return call
     if kind == "custom_tool_call_output":
         return _result(_RESULT.read(raw, place, unread), place, unread)

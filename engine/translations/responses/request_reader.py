@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Changes, Text, is_sealed, objects
+from engine.translations.neutral.content import Changes, Foreign, Text, is_sealed, objects
 from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
@@ -25,6 +25,7 @@ from engine.translations.neutral.request import (
 from engine.translations.neutral.request_json import ObjectReader, present
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
+from engine.translations.responses.compaction import TRIGGER, ask_for_summary, retained_items
 from engine.translations.responses.content_reader import read_item
 from engine.translations.responses.request_shapes import RequestObject
 from engine.translations.vendors.openai_request_fields import (
@@ -100,7 +101,21 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     _keep_others(members, request)
     if members.tools:
         request.extra["tools"] = Raw(msgspec.json.encode(members.tools))
+    if line.compacts:
+        ask_for_summary(request, "input", line)
+        assert request.compaction is not None
+        request.compaction.retained = retained_items(members.input)
+    elif trigger := _take_trigger(request.messages):
+        ask_for_summary(request, trigger, line)
     return request
+
+
+def _take_trigger(messages: list[Message]) -> str:
+    """Remove the last item if it asks for a summary; its place, "" for another one."""
+    last = messages[-1].blocks[0] if messages and messages[-1].blocks else None
+    if not isinstance(last, Foreign) or last.kind != TRIGGER:
+        return ""
+    return messages.pop().place
 
 
 def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:

@@ -146,8 +146,7 @@ class ParameterWriter(LimitedWriter[Model]):
         return {"thinking": {"type": "disabled"}}
 
     def _budget(self, thinking: Thinking, max_tokens: int) -> Json:
-        """A budget below `max_tokens`; at most half of that if the caller gave an effort instead of
-        a number."""
+        """At most half of `max_tokens` if the caller gave an effort instead of a number."""
         if thinking.budget is not None:
             budget = min(max(thinking.budget, MIN_BUDGET), max_tokens - 1)
         else:

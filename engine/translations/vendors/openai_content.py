@@ -71,10 +71,7 @@ def read_audio(part: AudioPart, place: str, unread: list[str]) -> Block:
 
 
 def read_data_url(url: str, place: str) -> Inline:
-    """The media type, in lower case and without parameters, and the content in base64.
-
-    Raises WrongType.
-    """
+    """The media type, in lower case and without parameters, and the content in base64."""
     head, comma, data = url[5:].partition(",")
     if not comma:
         raise WrongType(place, "a data URL: data:<media type>;base64,<data>")

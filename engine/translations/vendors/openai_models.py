@@ -25,8 +25,7 @@ _DEFAULT_EFFORTS = ("low", "medium", "high")
 
 
 def takes_cache_control(model: str) -> bool:
-    """Whether the model accepts Anthropic's marks for the prompt cache: vendors that serve
-    Anthropic's models in this format do."""
+    """Vendors that serve Anthropic's models in this format accept its marks."""
     return "claude" in model
 
 
@@ -39,8 +38,7 @@ _VENDORS_OWN = Patterns(
 
 
 def searches_in_chat(model: str) -> bool:
-    """Whether the model may search the web in chat completions: of OpenAI's models, only those with
-    "search" in their name."""
+    """Of OpenAI's models, only those with "search" in their name search in chats."""
     return "search" in model or not _VENDORS_OWN.match(model)
 
 

@@ -79,8 +79,7 @@ def _read_choice(
 
 
 def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> object:
-    """`tool_choice`, with the allowed tools as responses have them. `function` chooses the tool of
-    a name."""
+    """With the allowed tools as responses have them. `function` chooses one by its name."""
     if not choice.names or choice.mode == "none":
         return _WORDS[choice.mode]
     functions = [function(name) for name in choice.names]
@@ -114,8 +113,7 @@ def read_schema(form: Members) -> OutputFormat:
 def write_strict(
     strict: bool | None, schema: Raw | None, place: str, losses: Losses
 ) -> bool | None:
-    """`strict` at `place`, None without it: where a model cannot be held to the schema, the vendor
-    refuses it."""
+    """None where a model cannot be held to the schema, which the vendor refuses."""
     if not strict or is_strict(schema):
         return strict
     reason = "an object is open, or does not require all of its properties"

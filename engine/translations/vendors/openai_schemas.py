@@ -58,8 +58,7 @@ _PARAMETERS = TextCache(_parameters)
 
 
 def _complete(schema: object) -> bool:
-    """Let the arrays in a schema say that their items may be anything. Returns whether one said
-    nothing of them."""
+    """Let all arrays in a schema have `items`. Returns whether one had none."""
     is_changed = False
     pending = [schema]
     while pending:

@@ -86,7 +86,8 @@ def test_the_schema_and_the_hints_have_a_second_answer(tmp_path):
     nowhere = OWN.replace(", answer: greeting", "")
     assert [hint for _, _, hint in errors(tmp_path, nowhere)] == [
         "model: for requests that name one; to: for a fixed upstream; "
-        "answer: models or client_secrets or responses or greeting"
+        "answer: models or client_secrets or responses or greeting; "
+        "respond: for a fixed response"
     ]
     (near,) = errors(tmp_path, OWN.replace("answer: greeting", "answer: greting"))
     assert near == (

@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from engine.config.config import Config
 from engine.config.routes import Policy
 from engine.offline.diff.difference import Difference, Effect, Side
+from engine.plan.route import Route
 from engine.values.wildcard import matches
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
-    for name, route in new.routes.items():
-        was = old.routes.get(name)
-        if was is None or was.operation.id == name:
+    for key, route in new.routes.items():
+        was = old.routes.get(key)
+        if was is None or was.operation.id == route.operation.id:
             continue
-        former = was.operation.id
+        former, name = was.operation.id, route.operation.id
         for where, patterns in _named(old.config, was.policies, former):
             now = dict(_named(new.config, route.policies, name)).get(where)
             if now is None:
                 continue  # `tokens`, `models` and `limits` compare it
-            yield from _rights(new, name, former, where, patterns, now)
+            yield from _rights(new, route, former, where, patterns, now)
         holders = _holders(old, former)
         if holders:
             message = f"is another name of {former}, which {', '.join(holders)} named"
@@ -29,9 +30,15 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _rights(
-    new: Side, name: str, former: str, where: str, before: tuple[str, ...], after: tuple[str, ...]
+    new: Side,
+    route: Route,
+    former: str,
+    where: str,
+    before: tuple[str, ...],
+    after: tuple[str, ...],
 ) -> Iterator[Difference]:
     """The change of the right to call an operation, by wildcards that match only one name."""
+    name = route.operation.id
     could = any(matches(former, pattern) for pattern in before)
     can = any(matches(name, pattern) for pattern in after)
     if could == can:
@@ -41,7 +48,7 @@ def _rights(
     message = (
         f"was {former}: {where} {'allows' if can else 'no longer allows'} it under its new name"
     )
-    yield Difference(level, kind, new.place(new.routes[name].at), (name,), message)
+    yield Difference(level, kind, new.place(route.at), (name,), message)
 
 
 def _named(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.offline.diff.difference import Difference, Effect, Side, of_operation
+from engine.plan.route import HOSTS, Route
 from engine.spec.document import path_templates
 from engine.spec.operation import Operation
 
@@ -14,7 +15,9 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if name in new.routes:
             yield from _paths(name, old, new)
             continue
-        if name in new.operations:
+        if hosts := _hosts(route, new):
+            message, place = f"is served at other hosts only: {hosts}", old.place(route.at)
+        elif name.partition(HOSTS)[0] in new.operations:
             message, place = "is no longer served: no route names it", old.place(route.at)
         elif renamed := _new_names(route.operation, new):
             message = f"is no longer served: it is {renamed[0].id} now, which no route names"
@@ -27,8 +30,15 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         yield Difference(Effect.BREAKING, "operation-removed", place, (name,), message)
     for name, route in new.routes.items():
         if name not in old.routes:
-            message = "is served now"
+            hosts = ", ".join(route.hosts)
+            message = f"is served at {hosts} now" if hosts else "is served now"
             yield Difference(Effect.ADDED, "route-added", new.place(route.at), (name,), message)
+
+
+def _hosts(route: Route, new: Side) -> str:
+    """The hosts at which an operation is still served; "" if it is not."""
+    others = [r for r in new.routes.values() if r.operation.id == route.operation.id]
+    return ", ".join(", ".join(other.hosts) or "those that no route names" for other in others)
 
 
 def _new_names(operation: Operation, new: Side) -> list[Operation]:

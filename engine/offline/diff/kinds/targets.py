@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 from engine.config.models import RuleConfig, TargetConfig
 from engine.offline.diff.difference import Difference, Effect, Side
+from engine.offline.diff.kinds.tokens import allowed_differences
 from engine.plan.route import Route
 
 _NAMED = ("body", "query", "header", "path", "claim")
@@ -17,21 +19,34 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         before = old.routes.get(name)
         if before is None:
             continue
+        place, subject = new.place(route.at), (name,)
+        yield from allowed_differences(("regions",), "route", before, route, place, subject)
         for kind, was, now in _facts(before, route):
             if was != now:
                 message = f"{'destination' if kind == 'way' else kind} is {now}, was {was}"
                 code = f"route-{kind.replace(' ', '-')}"
-                yield Difference(Effect.CHANGED, code, new.place(route.at), (name,), message)
+                yield Difference(Effect.CHANGED, code, place, subject, message)
 
 
 def _facts(old: Route, new: Route) -> Iterator[tuple[str, str, str]]:
     yield "way", old.destination, new.destination
+    yield "response", _response(old), _response(new)
     yield "dialect", old.dialects[-1].name, new.dialects[-1].name
     if old.destination == new.destination == "by model":
         yield "model place", _place(old), _place(new)
         yield "default model", old.default_model or "none", new.default_model or "none"
     yield "targets", shares(old.to), shares(new.to)
     yield "choice", old.choose.text, new.choose.text
+
+
+def _response(route: Route) -> str:
+    """The response of the config: its status, headers and body."""
+    respond = route.respond
+    if respond is None:
+        return "none"
+    headers = "".join(f" {name}: {value}" for name, value in respond.headers)
+    body = f" {json.dumps(respond.body, ensure_ascii=False)}" if respond.has_body else ""
+    return f"{respond.status}{headers}{body}"
 
 
 def _place(route: Route) -> str:

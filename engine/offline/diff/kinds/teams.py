@@ -9,7 +9,7 @@ from engine.offline.diff.kinds.tokens import allowed_differences, limit_differen
 from engine.source.problem import Place
 from engine.values.caller import Team
 
-_ALLOWED = ("models", "operations")
+_ALLOWED = ("models", "operations", "regions")
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -34,7 +34,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 def _restricts(team: Team) -> bool:
     """Whether members lose a restriction with the team."""
-    rights = (team.models, team.operations)
+    rights = (team.models, team.operations, team.regions)
     return bool(team.limits or team.parent) or any(names is not None for names in rights)
 
 

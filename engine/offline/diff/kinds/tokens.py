@@ -16,12 +16,18 @@ from engine.offline.diff.restrictions import (
     quota_text,
     warnings_text,
 )
+from engine.plan.route import Route
 from engine.source.problem import Place
 from engine.values.caller import Caller, Team
 from engine.values.quota import Quota
 from engine.values.wildcard import matches
 
-_COVERS = {"models": matches, "operations": matches, "ips": network_covers}
+_COVERS = {
+    "models": matches,
+    "operations": matches,
+    "ips": network_covers,
+    "regions": matches,
+}
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -64,7 +70,8 @@ def _leaves(old: Caller, new: Caller) -> bool:
     """Whether a caller is no longer in a declared team that restricts it."""
     stays = {team.name for team in new.teams}
     return any(
-        team.limits or team.models is not None or team.operations is not None
+        team.limits
+        or any(names is not None for names in (team.models, team.operations, team.regions))
         for team in old.teams
         if team.name not in stays
     )
@@ -73,12 +80,12 @@ def _leaves(old: Caller, new: Caller) -> bool:
 def allowed_differences(
     fields: Iterable[str],
     kind: str,
-    old: Caller | Team,
-    new: Caller | Team,
+    old: Caller | Team | Route,
+    new: Caller | Team | Route,
     place: Place,
     subject: tuple[str, ...],
 ) -> Iterator[Difference]:
-    """What a token or a team, which is its `kind`, allows more or less in these fields."""
+    """What a token, a team or a route, which is its `kind`, allows more or less in these fields."""
     for field in fields:
         covers = _COVERS[field]
         before, after = getattr(old, field), getattr(new, field)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from engine.source.problem import Findings
-from engine.spec.document.load_repaired import load_and_repair
+from engine.spec.load_repaired import load_and_repair
 
 SWAGGER = """swagger: '2.0'
 info: {title: Shop, version: '1'}
