@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaks import current_resources
-from tests.support.running import engine, environment, modelway
+from tests.support.running import engine, environment
 from tests.support.waiting import PATIENCE, until
 from tests.support.warm import Warm, WarmProcess
 
@@ -44,14 +44,6 @@ def test_status_and_output_are_those_of_a_cold_start(warm: Warm, tmp_path: Path)
         )
         assert start(warm, tmp_path, *words, ADDRESS="http://x").wait(PATIENCE) == cold.returncode
         assert (tmp_path / "output").read_bytes() == cold.stdout, words
-
-
-def test_a_command_has_its_own_output_and_errors(tmp_path: Path) -> None:
-    (tmp_path / "gateway.yaml").write_text(BROKEN)
-    for words in (["check", "-v"], ["routes"], ["no-such-command"]):
-        results = [modelway(*words, cwd=tmp_path, warm=warm) for warm in (True, False)]
-        [warm, cold] = [(each.returncode, each.stdout, each.stderr) for each in results]
-        assert warm == cold, words
 
 
 def test_it_leads_a_session_and_ends_by_a_signal(warm: Warm, tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ for itself, at the same time, which takes a third of a minute of each.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Thread
@@ -39,6 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     checks.start()
     if beside and not are_compiled(TESTS):
         subprocess.run([*PYTEST, "--collect-only", "-qq"], capture_output=True, check=False)
+    wait_for_programs()
     checks.go_on()
     success = checks.passes_first()
     if success:
@@ -46,6 +49,14 @@ def main(arguments: Sequence[str]) -> int:
     checks.join()
     print(checks.report(), flush=True)
     return 0 if success and not checks.failures else 1
+
+
+def wait_for_programs() -> None:
+    """Wait while the file is there that MODELWAY_INSTALLING names: `.ci/run` installs what tests
+    start."""
+    file = os.environ.get("MODELWAY_INSTALLING")
+    while file and Path(file).exists():
+        time.sleep(0.2)
 
 
 def runs(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:

@@ -14,6 +14,7 @@ from engine.exchange.exchange import Handler, Response, compose
 from engine.plan.route import Route
 from engine.stages.alternative_operation import Alternative
 from engine.stages.alternatives import Choice, refusing
+from engine.stages.validate import UNCHECKED
 from engine.values.errors import GatewayError
 
 
@@ -48,7 +49,7 @@ class AlternativeResponders:
             carriers=() if route.allows_anonymous else route.carriers,
             authenticate=parts.shared.authenticate(route, any_operation=True),
             handler=handler_of(route, parts, is_chosen=True),
-            judged=handler_of(route, parts, is_chosen=True, is_judged=True),
+            judged=handler_of(route, parts, is_chosen=True, checks=UNCHECKED),
             refusal=partial(self._refusal, route),
         )
 

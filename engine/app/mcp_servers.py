@@ -111,7 +111,7 @@ def _responder(
     protocol = Server(server.name, version(), catalogs.fixed, is_public=is_public)
     calls = ToolCalls(
         *(protocol, server.name, plan.config.server, parts.lifecycle, parts.services.proxies),
-        lambda tool: OperationCall(app, tool.route, parts),
+        lambda tool: OperationCall(app, tool.route, parts, is_judged=tool.judges_values),
         catalogs,
         {each.upstream: remote[each.upstream].server for each in server.servers},
     )

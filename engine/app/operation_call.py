@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.app.internal_call import CannotCall, check_headers, operation_of
-from engine.app.route_handler import handler_of
+from engine.app.route_handler import checks_left, handler_of
 from engine.app.worker_parts import Parts
 from engine.edge.endpoint import answer_errors
 from engine.edge.router import Application
@@ -45,14 +45,16 @@ class OperationRequest:
 
 
 class OperationCall:
-    """An operation that can be called. What it needs is made at its first call. Raises CannotCall
-    for a WebSocket."""
+    """An operation that can be called. What it needs is made at its first call. `is_judged`: its
+    document has judged the values of each request. Raises CannotCall for a WebSocket."""
 
-    def __init__(self, app: Application, route: Route, parts: Parts) -> None:
+    def __init__(
+        self, app: Application, route: Route, parts: Parts, *, is_judged: bool = False
+    ) -> None:
         self._routes = app.routes
         self._operation = operation_of(parts.plan, route)
         self._route = route
-        self._parts = parts
+        self._parts, self._is_judged = parts, is_judged
         self._handler: Handler | None = None
         self._max_body = parts.plan.config.server.max_body
 
@@ -104,7 +106,8 @@ class OperationCall:
 
     def _make(self) -> Handler:
         parts = self._parts
-        handler = handler_of(self._route, parts, is_chosen=True)
+        checks = checks_left(self._route) if self._is_judged else None
+        handler = handler_of(self._route, parts, is_chosen=True, checks=checks)
         outer = [parts.lifecycle.observe, answer_errors]
         self._handler = parts.shared.compose(outer, handler)
         return self._handler

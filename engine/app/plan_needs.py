@@ -34,6 +34,11 @@ def is_limited(plan: Plan) -> bool:
     )
 
 
+def is_guarded(plan: Plan) -> bool:
+    """Whether a policy asks a webhook."""
+    return any(policy.name == "guard" for policy in _policies(plan))
+
+
 def is_bounded(plan: Plan) -> bool:
     """Whether an upstream or a target has a bound of requests at one time."""
     config = plan.config

@@ -56,7 +56,7 @@ def responder_of(route: Route, parts: Parts) -> Responder:
 
 
 def handler_of(
-    route: Route, parts: Parts, *, is_chosen: bool = False, is_judged: bool = False
+    route: Route, parts: Parts, *, is_chosen: bool = False, checks: Checks | None = None
 ) -> Handler:
     """The complete stack of a route, from the outermost stage to the handler that answers. Routes
     with the same stages share it.
@@ -65,11 +65,11 @@ def handler_of(
     schema is applied, so that a refusal saves work. Policies that judge what a transform may edit
     follow in the order of the config.
 
-    `is_chosen`: the route was chosen among alternatives, behind the outer stages; `is_judged`: its
-    document has judged the request for that.
+    `is_chosen`: the route was chosen among alternatives, behind the outer stages. `checks` stand in
+    for those of the route, where its document has judged the request before.
     """
     operation = route.by_model
-    request_stages = stages_of(route, parts, UNCHECKED if is_judged else _checks(route))
+    request_stages = stages_of(route, parts, _checks(route) if checks is None else checks)
     wrapped = parts.wrap_stages(route, request_stages)
     stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]
     has_own = _has_own_targets(route) or wrapped is not request_stages
@@ -125,6 +125,14 @@ def _checks(route: Route) -> Checks:
         *(route.operation, route.validate, route.needs_body, route.unknown_fields, locations),
         readonly=route.readonly,
     )
+
+
+def checks_left(route: Route) -> Checks:
+    """The checks of a route that are left for requests whose values fit its document, as those of
+    tools do: their bodies are parsed."""
+    checks = _checks(route)
+    is_done = checks.mode in ("strict", "lenient") and not checks.edits
+    return checks._replace(parameters=(), mode="off") if is_done else checks
 
 
 def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:

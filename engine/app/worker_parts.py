@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from engine.app.plan_needs import is_metered
+from engine.app.guard_calls import HttpGuardCalls
+from engine.app.plan_needs import is_guarded, is_metered
 from engine.app.stage_cache import StageCache
 from engine.app.upstreams import upstreams_of
 from engine.config.config import Config
@@ -20,7 +21,8 @@ from engine.edge.inside_call import InsideCalls
 from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
-from engine.exchange.services import Services
+from engine.exchange.services import NoGuardCalls, Services
+from engine.guardrails.metrics import verdict_collector
 from engine.objects.batch_records import BatchRecords
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
@@ -125,6 +127,7 @@ def parts_of(
         tried = not services.background and number < MAX_MADE
         if tried or any(is_observed(each.to, each.choose, config) for each in model.branches):
             catalog.model(model.name)
+    services = _with_guard_calls(plan, services, upstreams, client)
     server, origins = config.server, config.origins
     opener = _opener(config)
     operations, sessions, refused = plan.model_operations(), Sessions(), RefusedUpgrades()
@@ -153,6 +156,21 @@ def parts_of(
         batches=_batches(services, opener),
         summaries=None if opener is None else Summaries(opener.sealer, config.objects.owner),
     )
+
+
+def _with_guard_calls(
+    plan: Plan,
+    services: Services,
+    upstreams: Mapping[str, Upstream],
+    client: Callable[..., Client],
+) -> Services:
+    """The services with the webhooks of guards, where some have any; a rehearsal has its own."""
+    if not is_guarded(plan) or not isinstance(services.guard_calls, NoGuardCalls):
+        return services
+    calls = HttpGuardCalls(plan.config.upstreams, upstreams, client)
+    services.collectors.append(verdict_collector(calls.verdicts))
+    services.closing.append(calls.close)
+    return replace(services, guard_calls=calls)
 
 
 def _opener(config: Config) -> IdOpener | None:

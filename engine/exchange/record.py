@@ -120,7 +120,8 @@ class RequestRecord:
     `traffic` is set once the request is a session of a WebSocket, `mcp` for a message of MCP and
     for the operation that it calls. `client_secret` is the secret in whose place the request has no
     token. `turn` is set if the answer may be kept, or continues one that was. `session` is what
-    `agent_session` has found, None before.
+    `agent_session` has found, None before. `verdicts` are those of guards that found something or
+    failed: `request:redact`.
 
     `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
@@ -159,6 +160,7 @@ class RequestRecord:
     mcp: McpMessage | None = None
     client_secret: ClientSecret | None = None
     session: str | None = None
+    verdicts: tuple[str, ...] = ()
     turn: Turn | None = None
 
     def __init__(self) -> None:

@@ -147,6 +147,34 @@ class WorkerHealth(Protocol):
         ...
 
 
+class GuardFailed(Exception):
+    """A webhook gave no answer; `str` is a sentence about it, without secrets."""
+
+
+class GuardCalls(Protocol):
+    """Asks the webhooks of guards (`engine.app.guard_calls`), each known by its URL or the name of
+    an upstream."""
+
+    def post(self, webhook: str, body: bytes, timeout: float) -> bytes | None:
+        """The body of the answer to a JSON text, within `timeout` seconds; None where nobody is
+        asked, as in a rehearsal. Raises GuardFailed."""
+        ...
+
+    def note(self, webhook: str, stage: str, verdict: str) -> None:
+        """Count a verdict."""
+        ...
+
+
+class NoGuardCalls:
+    """What services without guards have: every question fails."""
+
+    def post(self, webhook: str, body: bytes, timeout: float) -> bytes | None:
+        raise GuardFailed("this process asks no guards")
+
+    def note(self, webhook: str, stage: str, verdict: str) -> None:
+        pass
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The services of one worker.
@@ -159,7 +187,8 @@ class Services:
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
-    `client_secrets` seals and opens client secrets, None without keys.
+    `client_secrets` seals and opens client secrets, None without keys. `guard_calls` asks the
+    webhooks of guards.
 
     `responses` keeps stored responses and `batches` what is known of batches, None without a
     database.
@@ -190,6 +219,7 @@ class Services:
     prices: Prices = field(default_factory=Prices)
     currency: str = "USD"
     client_secrets: ClientSecretKeys | None = None
+    guard_calls: GuardCalls = field(default_factory=NoGuardCalls)
     token_validity: TokenValidity | None = None
     begin: Observer | None = None
     observers: Sequence[Observer] = ()

@@ -26,6 +26,7 @@ from engine.plan.choose_checks import check_choices
 from engine.plan.client_secret_checks import check_client_secrets
 from engine.plan.connection_checks import check_connections
 from engine.plan.deny_checks import check_deny
+from engine.plan.guard_checks import check_guards
 from engine.plan.mcp_servers import read_servers
 from engine.plan.model_checks import check_operations
 from engine.plan.model_tools import check_models
@@ -115,6 +116,7 @@ def _plan(
     check_admission(config, routes, findings)
     check_client_secrets(config, routes, findings)
     check_deny(routes, config, specifications, findings)
+    check_guards(routes, config, findings)
     models = (route.by_model for route in routes if route.model is not None)
     by_model = tuple(dict.fromkeys(models))  # an operation may have a route for each host
     operations = cache(partial(model_operations, config, by_model))

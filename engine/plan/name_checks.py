@@ -221,6 +221,8 @@ class _Checker:
             if policies.KINDS.get(policy.name).schema.get(ANNOTATION, {}).get("unit") == "network":
                 read_networks(policy.options, policy.at, self.config.source, self.findings)
                 continue
+            if policy.name == "guard":
+                self.used_upstreams.add(policy.options["webhook"])
             transforms = policies.transform_of(policy)
             check_transforms_of_callers(transforms, self.config, self.findings)
             try:

@@ -16,6 +16,11 @@ from typing import NamedTuple, Protocol
 
 from engine.values.wildcard import matches
 
+STALE_HEADERS = frozenset(
+    {"content-length", "content-encoding", "etag", "digest", "content-digest", "repr-digest"}
+)
+"""Headers about a body that are wrong once it is edited."""
+
 
 class Action(IntEnum):
     """What is done with a header."""

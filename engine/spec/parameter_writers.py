@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -21,6 +21,8 @@ _DELIMITERS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "tsv": "
 """What stands between the items of a list in one text; a comma in the other styles."""
 _ENCODED = frozenset(_DELIMITERS.values())
 """Delimiters that are percent-encoded, so that an item cannot contain them."""
+_UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")
+"""A text that percent-encoding does not change (RFC 3986 2.3)."""
 _COOKIE_NAME = re.compile(r"[!#$%'*+.^`|~\w-]+", re.ASCII)
 """A token of RFC 9110, which names of cookies are; `&` would end one in the style `form`."""
 
@@ -31,7 +33,8 @@ Pair = tuple[str, str]
 class ParameterWriter:
     """Writes the values of one parameter. `style` and `explode` as for `compile_reader`, completed;
     `media_type` is that of a `content` parameter, "" for others. `has_slashes`: a variable of a
-    path that may contain slashes."""
+    path that may contain slashes. `lead` is what stands before the encoded text of a value that is
+    no list or object, None if that is not all of its text."""
 
     name: str
     location: str
@@ -39,11 +42,16 @@ class ParameterWriter:
     explode: bool
     media_type: str = ""
     has_slashes: bool = False
+    lead: str | None = None
 
     def write(self, value: Any) -> str | None:
         """The text of a value: of a path's variable, a part of a query string, the value of a
         header, or a part of a Cookie header; None for an empty list or object, which no style can
         express. Raises ValueError."""
+        if self.lead is not None:
+            text = value if type(value) is str else _SIMPLE.get(type(value), _no_text)(value)
+            if text is not None and _UNRESERVED.fullmatch(text):  # nearly every value
+                return self.lead + text
         if self.media_type:
             value = json.dumps(value) if is_json(self.media_type) else self._text(value)
         if isinstance(value, Mapping | list | tuple) and not value:
@@ -166,4 +174,21 @@ def parameter_writer(
     """The writer of a parameter; the arguments are those of `compile_reader`. Raises ValueError for
     an unknown location, or a style that it does not have."""
     style, explode = style_of(location, style, explode)
-    return ParameterWriter(name, location, style, explode, media_type, has_slashes)
+    lead = None
+    if not media_type and location == "query":
+        lead = f"{quote(name, safe='')}="
+    elif not media_type and location == "path" and style == "simple":
+        lead = ""
+    return ParameterWriter(name, location, style, explode, media_type, has_slashes, lead)
+
+
+def _boolean(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _no_text(value: object) -> None:
+    """For a value whose text is not simple."""
+
+
+_SIMPLE: Mapping[type, Callable[[Any], str | None]] = {bool: _boolean, int: str}
+"""What makes the text of a value that is no string."""

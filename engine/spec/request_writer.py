@@ -60,7 +60,11 @@ class RequestWriter:
         """`item` is the path item of the operation, `node` its own node; `slash_variables`
         are the variables of its path that may contain slashes."""
         self._operation = operation
-        self._template = operation.templates[0][0]
+        self._variables = tuple(path_templates.variables(operation.path))
+        self._pieces = _pieces(
+            operation.templates[0][0].removesuffix(operation.path), operation.path
+        )
+        self._fixed = operation.query
         contents = dict(node.get("requestBody").get("content").items())
         self._media_types = [*contents]
         self._encodings = {
@@ -70,9 +74,10 @@ class RequestWriter:
         }
         self._writers: dict[tuple[str, str], ParameterWriter] = {}
         self._query_type = ""
+        self._json_body = self.json_type
         for declared in declared_parameters(item, node):
             self._declare(declared, slash_variables)
-        for name in path_templates.variables(operation.path):
+        for name in self._variables:
             key = ("path", name)
             if key not in self._writers:
                 self._writers[key] = parameter_writer(
@@ -97,9 +102,10 @@ class RequestWriter:
     def write(self, values: RequestValues) -> WrittenRequest:
         """The request of these values. Raises ValueError, with the name of the parameter."""
         path, query = self._path(values.path), self._query(values.query)
-        headers = [*self._texts("header", values.headers)]
-        if cookies := "; ".join(text for _, text in self._texts("cookie", values.cookies)):
-            headers.append(("cookie", cookies))
+        headers = [*self._texts("header", values.headers)] if values.headers else []
+        if values.cookies:
+            cookies = "; ".join(text for _, text in self._texts("cookie", values.cookies))
+            headers += [("cookie", cookies)] if cookies else []
         body, media_type = self._body(values)
         if media_type:
             headers.append(("content-type", media_type))
@@ -107,26 +113,29 @@ class RequestWriter:
         return WrittenRequest(self._operation.method, target, tuple(headers), body)
 
     def _path(self, values: Mapping[str, object]) -> str:
-        names = path_templates.variables(self._operation.path)
-        if unknown := next((name for name in values if name not in names), None):
-            raise ValueError(
-                f"{self._operation.id} has no path parameter '{unknown}'; "
-                f"it has {', '.join(names) or 'none'}"
-            )
-        path, texts = self._template, dict(self._texts("path", values))
+        names = self._variables
+        for name in values:
+            if name not in names:
+                raise ValueError(
+                    f"{self._operation.id} has no path parameter '{name}'; "
+                    f"it has {', '.join(names) or 'none'}"
+                )
+        texts = dict(self._texts("path", values))
         for name in names:
             if not texts.get(name):
                 raise ValueError(f"path parameter '{name}' of {self._operation.id} needs a value")
-            path = path.replace(f"{{{name}}}", texts[name])
-        if values and not {".", ".."}.isdisjoint(path.split("/")):
+        path = "".join([texts[piece] if at % 2 else piece for at, piece in self._pieces])
+        if values and not _DOTS.isdisjoint(path.split("/")):
             raise ValueError(f"a path parameter of {self._operation.id} is '.' or '..'")
-        return quote(path, safe=_UNQUOTED)  # a document may have other characters in its paths
+        return path
 
     def _query(self, values: Mapping[str, object]) -> str:
         if self._query_type:
             return self._whole_query(values)
-        fixed = [pair for pair in self._operation.query if pair[0] not in values]
-        return "&".join([*filter(None, [urlencode(fixed)]), *_second(self._texts("query", values))])
+        texts = _second(self._texts("query", values))
+        if fixed := [pair for pair in self._fixed if pair[0] not in values]:
+            texts.insert(0, urlencode(fixed))
+        return "&".join(texts)
 
     def _whole_query(self, values: Mapping[str, object]) -> str:
         """The query of a parameter that is the whole query string (`in: querystring`)."""
@@ -141,7 +150,8 @@ class RequestWriter:
         for name, value in values.items():
             if value is None:
                 continue
-            writer = self._writers.get((location, _folded(name, location)))
+            folded = name.lower() if location == "header" else name
+            writer = self._writers.get((location, folded))
             text = (writer or parameter_writer(name, location)).write(value)
             if text is not None:
                 yield name, text
@@ -151,6 +161,9 @@ class RequestWriter:
         body = values.body
         if body is MISSING:
             return b"", ""
+        is_plain = values.media_type == self._json_body != ""
+        if is_plain and not isinstance(body, bytes):  # nearly every one
+            return self._json(body), values.media_type
         if isinstance(body, bytes):
             default = next(iter(self._media_types), "application/octet-stream")
             return body, values.media_type or _concrete(default)
@@ -170,8 +183,12 @@ class RequestWriter:
                 f"the body of {self._operation.id} is {self._media_types[0]}, not JSON; "
                 "give its bytes and its media type"
             )
+        return self._json(body, kind if is_sequence else ""), media_type
+
+    def _json(self, body: Any, sequence: str = "") -> bytes:
+        """The JSON of a body, or that of a sequence of this kind. Raises ValueError."""
         try:
-            return write_sequence(kind, body) if is_sequence else orjson.dumps(body), media_type
+            return write_sequence(sequence, body) if sequence else orjson.dumps(body)
         except TypeError as error:
             raise ValueError(f"the body of {self._operation.id} is not JSON: {error}") from error
 
@@ -186,6 +203,16 @@ class RequestWriter:
 
 _UNQUOTED = string.punctuation
 """Characters of a path that are not quoted: also `%`, as a path may be quoted already."""
+_DOTS = frozenset({".", ".."})
+
+
+def _pieces(mount: str, template: str) -> tuple[tuple[int, str], ...]:
+    """The pieces of a path, numbered: what stands between its variables, as on the wire (a document
+    may have other characters in its paths), and at the odd numbers the names of these."""
+    pieces = path_templates.pieces(template)
+    pieces[0] = mount + pieces[0]
+    pieces[::2] = [quote(text, safe=_UNQUOTED) for text in pieces[::2]]
+    return tuple(enumerate(pieces))
 
 
 def _folded(name: str, location: str) -> str:

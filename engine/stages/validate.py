@@ -45,6 +45,11 @@ class Checks(NamedTuple):
     def validates(self) -> bool:
         return self.mode != "off"
 
+    @property
+    def edits(self) -> bool:
+        """Whether members of bodies are removed, or refused for what they are."""
+        return self.unknown != "pass" or self.readonly != "accept"
+
 
 UNCHECKED = Checks((), None, "off", "pass")
 """The checks of requests that were checked before."""
@@ -93,7 +98,7 @@ def validate_body(checks: Checks) -> list[Stage]:
     Raises GatewayError 400."""
     _, bodies, mode, unknown, locations, readonly = checks
     validates, refuse = checks.validates, refusal_of(mode)
-    edits = unknown != "pass" or readonly != "accept"
+    edits = checks.edits
     if bodies is None or not bodies.media_types or not (validates or edits):
         return []
     rules = bodies.rules

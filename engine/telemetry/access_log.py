@@ -33,7 +33,7 @@ FIELDS = (
     *("operation", "model", "model_served", "upstream", "target", "attempts"),
     *("status", "outcome", "code", "limit", "bytes_in", "bytes_out"),
     *("first_byte", "duration", "own", "queue", "stream", "usage", "cost", "currency", "websocket"),
-    *("via", "mcp"),
+    *("via", "mcp", "guard"),
 )
 """The fields of a line, in their default order."""
 
@@ -196,6 +196,8 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         row["websocket"] = _session(exchange.record.traffic)
     if record.mcp is not None:
         row |= {"via": record.via, "mcp": _message(record.mcp)}
+    if record.verdicts:
+        row["guard"] = list(record.verdicts)
     if not fields:
         return row
     if "query" in fields:

@@ -3,9 +3,10 @@ fixes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from engine.exchange.exchange import MISSING
@@ -17,10 +18,17 @@ from engine.tools.body import BodyArgument
 from engine.tools.invalid_arguments import InvalidArguments
 from engine.values.errors import GatewayError
 
-_KEYS = {"path": "path", "query": "query", "header": "headers", "cookie": "cookies"}
+_KEYS = {
+    "path": "path",
+    "query": "query",
+    "querystring": "query",
+    "header": "headers",
+    "cookie": "cookies",
+}
+"""The member of RequestValues that has the parameters of a location."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolArguments:
     """The arguments of a tool. `values` are those that the config fixes, by name, `members` those
     of the body; agents can give none of them, nor those that are `hidden` (`name`, `body.name`)."""
@@ -36,58 +44,66 @@ class ToolArguments:
         names = [*self.arguments, *([BODY] if self.body is not None else [])]
         return [name for name in names if name not in self.values and name not in self.hidden]
 
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.names())
+
+    @cached_property
+    def _parameters(self) -> tuple[tuple[str, str, str, Argument], ...]:
+        """The name, the location in RequestValues, the parameter's name and the argument itself, in
+        the order of the operation."""
+        return tuple((a.name, _KEYS[a.location], a.parameter, a) for a in self.arguments.values())
+
+    @cached_property
+    def _unlisted_members(self) -> tuple[str, ...]:
+        """The members of the body that agents may not give."""
+        prefix = f"{BODY}."
+        hidden = (name.removeprefix(prefix) for name in self.hidden if name.startswith(prefix))
+        return (*self.members, *hidden)
+
     def request_values(self, arguments: Mapping[str, Any]) -> RequestValues:
         """The values of a request. None is the same as no value, unless it is the body. Raises
         InvalidArguments."""
         if not isinstance(arguments, Mapping):
             raise InvalidArguments("", "the arguments must be an object")
-        self._refuse_unknown(arguments)
-        values = {**arguments, **self.values}
-        parts: dict[str, dict[str, Any]] = {key: {} for key in _KEYS.values()}
-        for argument in self.arguments.values():
-            value = values.get(argument.name)
+        if not self._names.issuperset(arguments):
+            raise self._unknown(arguments)
+        values = {**arguments, **self.values} if self.values else arguments
+        parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "cookies": {}}
+        for name, key, parameter, argument in self._parameters:
+            value = values.get(name)
             if value is None:
                 if argument.required:
-                    raise InvalidArguments(argument.name, "it is required")
+                    raise InvalidArguments(name, "it is required")
                 continue
             _check(argument, value)
             if argument.location == "querystring":
-                parts["query"].update(_whole_query(argument, value))
+                parts[key].update(_whole_query(argument, value))
             else:
-                parts[_KEYS[argument.location]][argument.parameter] = value
-        body, media_type = self._body(values)
+                parts[key][parameter] = value
+        body, media_type = (MISSING, "") if self.body is None else self._body(self.body, values)
         return RequestValues(**parts, body=body, media_type=media_type)
 
-    def _refuse_unknown(self, arguments: Mapping[str, Any]) -> None:
-        for name in arguments:
-            is_known = name in self.arguments or (name == BODY and self.body is not None)
-            if is_known and name not in self.values and name not in self.hidden:
-                continue
-            names = self.names()
-            hint = did_you_mean(str(name), names) if names else ""
-            hint = hint or f"it has {', '.join(names) or 'none'}"
-            raise InvalidArguments(str(name), f"the tool has no such argument; {hint}")
+    def _unknown(self, arguments: Mapping[str, Any]) -> InvalidArguments:
+        """The refusal of the first argument that agents may not give."""
+        name, names = next(name for name in arguments if name not in self._names), self.names()
+        hint = did_you_mean(str(name), names) if names else ""
+        hint = hint or f"it has {', '.join(names) or 'none'}"
+        return InvalidArguments(str(name), f"the tool has no such argument; {hint}")
 
-    def _body(self, values: Mapping[str, Any]) -> tuple[Any, str]:
-        if self.body is None:
-            return MISSING, ""
+    def _body(self, body: BodyArgument, values: Mapping[str, Any]) -> tuple[Any, str]:
         value = values.get(BODY, MISSING)
-        if isinstance(value, Mapping):
-            for name in self._unlisted_members():
+        if self._unlisted_members and isinstance(value, Mapping):
+            for name in self._unlisted_members:
                 if name in value:
                     raise InvalidArguments(f"{BODY}.{name}", "the tool has no such member")
         if self.members and (value is MISSING or isinstance(value, Mapping)):
             value = {**({} if value is MISSING else value), **deepcopy(dict(self.members))}
-        if value is MISSING or (value is None and not self.body.required):
-            if self.body.required:
+        if value is MISSING or (value is None and not body.required):
+            if body.required:
                 raise InvalidArguments(BODY, "it is required")
             return MISSING, ""
-        return self.body.read(value)
-
-    def _unlisted_members(self) -> Iterator[str]:
-        yield from self.members
-        prefix = f"{BODY}."
-        yield from (name.removeprefix(prefix) for name in self.hidden if name.startswith(prefix))
+        return body.read(value)
 
 
 def _whole_query(argument: Argument, value: Any) -> Mapping[str, Any]:

@@ -43,6 +43,11 @@ class Tool:
         InvalidArguments with the place of a mistake."""
         return self.arguments.request_values(arguments)
 
+    @property
+    def judges_values(self) -> bool:
+        """Whether `values` refuses all that the document of the operation does."""
+        return self.arguments.body is None or self.arguments.body.kind == "json"
+
     def for_caller(self, caller: Caller | None) -> Tool:
         """The tool as a caller sees it: as all do."""
         return self

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import PushStream
+from engine.relay.response_headers import STALE_HEADERS
 from engine.transforms.response_edits import (
-    STALE_HEADERS,
     BodyEditor,
     EditedJson,
     EventEditor,

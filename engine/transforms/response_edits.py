@@ -23,11 +23,6 @@ from engine.values.media_types import essence, is_json
 MAX_EDITED = 32_000_000
 """Bytes of a JSON body, or of one event, that can be edited."""
 
-STALE_HEADERS = frozenset(
-    {"content-length", "content-encoding", "etag", "digest", "content-digest", "repr-digest"}
-)
-"""Headers about a body that are wrong once it is edited."""
-
 _EVENT_END = re.compile(rb"\r?\n\r?\n|\r\r")
 _MAX_END = 4
 _DATA = re.compile(rb"^data:[ ]?([^\r\n]*)", re.MULTILINE)

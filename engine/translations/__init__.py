@@ -79,8 +79,7 @@ def target_language(name: str) -> TargetLanguage:
 
 
 def preload(dialects: Collection[str]) -> None:
-    """Read what the models of targets of these dialects accept: else the first request that is
-    translated for one would wait for it."""
+    """Read what models accept: else the first request that is translated would wait for it."""
     for each in target_languages():
         for provider in each.providers if each.dialect in dialects else ():
             facts(provider)
@@ -93,8 +92,7 @@ def language_of(dialect: str, path: str) -> BaseLanguage | None:
 
 
 def counted_language(dialect: str, path: str) -> Language | None:
-    """The language whose tokens an operation with this path template counts; None if it counts no
-    tokens."""
+    """The language whose tokens an operation with this path counts, None if it counts none."""
     for each in languages():
         count = each.token_count
         if each.dialect == dialect and count and path.endswith(count.path_suffix):
@@ -103,7 +101,6 @@ def counted_language(dialect: str, path: str) -> Language | None:
 
 
 def translation(source: str, target: str) -> AnyTranslation:
-    """The translation from one language into another of its family."""
     if source in {each.name for each in languages()}:
         return Translation(language(source), target_language(target))
     names = {each.name: each for each in embedding_languages()}

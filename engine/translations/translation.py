@@ -196,8 +196,7 @@ class StreamTranslator:
             raise refusals.unreadable_answer(error) from error
 
     def _with_all_candidates(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The last events of a stream without an end mark: it may have ended before the last of the
-        candidates began. Raises BrokenAnswer for such an end."""
+        """A stream without an end mark may have ended before all candidates began."""
         for event in events:
             if isinstance(event, End):
                 answered = any(each.stop != "filter" for each in event.finishes.values())
@@ -211,9 +210,8 @@ class StreamTranslator:
 
 
 class _Changes:
-    """Reverts changes of the request in the events of the answer: restores the caller's names of
-    tools, which each call repeats, turns the calls of the answer tool into text, and leaves out
-    calls behind the only one that is wanted."""
+    """Reverts changes of the request in the events of the answer: the names of tools, the answer
+    tool, and calls behind the only one that is wanted."""
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         request = exchange.target_request
@@ -230,17 +228,12 @@ class _Changes:
             events = self._first_call.events(events)
         for event in events if self._answer_tool is None else self._answer_tool.events(events):
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
-                event.block.name = self._restore(event.block.name)
+                name = self._names.get(event.block.name, event.block.name)
+                event.block.name, self._restored = name, self._restored + len(name)
+                if self._restored > MAX_NAMES:
+                    words = f"over {MAX_NAMES} characters of the names of tools"
+                    raise BrokenAnswer(f"the upstream's answer has {words}")
             yield event
-
-    def _restore(self, name: str) -> str:
-        """The caller's name of a tool. Raises BrokenAnswer if they become too many bytes."""
-        original = self._names.get(name, name)
-        self._restored += len(original)
-        if self._restored > MAX_NAMES:
-            words = f"over {MAX_NAMES} characters of the names of tools"
-            raise BrokenAnswer(f"the upstream's answer has {words}")
-        return original
 
 
 def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput | _WholeOutput:
@@ -264,8 +257,7 @@ class _StreamOutput:
         self._before_error = b""
 
     def add(self, events: Iterable[Event], size: int) -> bytes:
-        """The output for events that were read from `size` bytes. Raises BrokenAnswer if one is
-        against the law; `take` returns the output before it."""
+        """The output for events read from `size` bytes; `take` returns that before an error."""
         state, write = self.state, self._write
         output: list[bytes] = []
         try:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from engine.dialects import Dialect
 from engine.metering.readers import Reader, reader
 from engine.relay.filter import Filter, unreadable
+from engine.relay.response_headers import STALE_HEADERS
 from engine.relay.sse import Cleaner
 from engine.transforms.response_edits import (
-    STALE_HEADERS,
     EditedJson,
     EventEditor,
     ResponseEditor,

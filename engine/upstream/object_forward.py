@@ -20,8 +20,8 @@ from engine.objects.batch_route import BatchRoute
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener, holder_name, not_found, vendor_ids
 from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names
+from engine.relay.response_headers import STALE_HEADERS
 from engine.transforms.edited_body import edit_response
-from engine.transforms.response_edits import STALE_HEADERS
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.candidates import Candidate
 from engine.upstream.credentials import Credentials

@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 
+from engine.app.route_handler import checks_left
 from engine.edge.request_body import RequestBodyReader
 from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
@@ -197,3 +198,22 @@ def test_an_answer_of_the_gateway_is_not_transformed(tmp_path):
     response = built.client.simulate_get("/v1/hidden", headers=TOKEN)
     assert response.status_code == 200
     assert "x-a" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("more", "left"),
+    [
+        ("", ("off", False)),
+        ("    validate: lenient\n", ("off", False)),
+        ("    validate: report\n", ("report", True)),
+        ("    unknown_fields: reject\n", ("strict", True)),
+    ],
+)
+def test_what_is_left_to_check_of_a_judged_request(tmp_path, more, left):
+    config = CONFIG.replace("operation: shop.chat\n", f"operation: shop.chat\n{more}")
+    assert more in config
+    plan = planned(tmp_path, config).plan
+    chat = next(route for route in plan.routes if route.operation.name == "chat")
+    checks = checks_left(chat)
+    assert (checks.mode, bool(checks.parameters)) == left
+    assert checks.bodies is not None

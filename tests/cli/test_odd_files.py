@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from engine import cli
 from tests.support.rehearsing import ENVIRON, write
+from tests.support.thorough import diagonal
 
 COMMANDS = {
     "check": ["check", "FILE"],
@@ -191,8 +192,10 @@ def run(
     )  # type: ignore[call-overload,no-any-return]
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("words", [["check"], ["routes"], ["check", "--explain", "MW101"]])
+@pytest.mark.parametrize(
+    ("words", "unbuffered"),
+    diagonal([["check"], ["routes"], ["check", "--explain", "MW101"]], ["", "1"]),
+)
 def test_a_full_disk_is_reported(
     words: list[str], unbuffered: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,6 @@
 """Whatever a config or a document says: a plan or problems, and never a traceback.
 
-The gate tries a third of the values at each place, `tox -e thorough` all of them.
+The gate tries a sixth of the values at each place, `tox -e thorough` all of them.
 """
 
 import json

@@ -13,6 +13,7 @@ from tests.support.driver import Driver
 from tests.support.each import each
 from tests.support.paths import ROOT
 from tests.support.site import Article, build, expected
+from tests.support.thorough import THOROUGH
 
 PAGES = sorted(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))
 WIDTHS = (1440, 390)
@@ -67,14 +68,25 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
 
 
 @each("page", PAGES)
+def test_no_page_is_wider_than_a_telephone(page: str, site: Path, window: Driver) -> None:
+    """Without the site's scripts, which take most of the time and change no width."""
+    window.open((site / page).with_suffix(".html").as_uri(), width=WIDTHS[-1], script=False)
+    assert_fits(window, WIDTHS[-1])
+
+
+@each("page", PAGES if THOROUGH else PAGES[::8])
 def test_no_page_is_wider_than_the_screen(page: str, site: Path, window: Driver) -> None:
     window.open((site / page).with_suffix(".html").as_uri(), width=WIDTHS[0])
     for width in WIDTHS:
         size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
         window.command("Emulation.setDeviceMetricsOverride", **size)
-        wide = window.run("document.documentElement.scrollWidth > innerWidth")
-        assert not wide, (width, window.run(_WIDER))
-        assert window.run("document.querySelector('article h1').getBoundingClientRect().width") > 0
+        assert_fits(window, width)
+
+
+def assert_fits(window: Driver, width: int) -> None:
+    wide = window.run("document.documentElement.scrollWidth > innerWidth")
+    assert not wide, (width, window.run(_WIDER))
+    assert window.run("document.querySelector('article h1').getBoundingClientRect().width") > 0
 
 
 def test_a_page_that_is_too_wide_is_found(tmp_path: Path, window: Driver) -> None:

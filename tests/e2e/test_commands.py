@@ -86,17 +86,17 @@ def knock(port: int) -> None:
 
 
 def test_help_lists_every_command() -> None:
-    output = modelway("--help", warm=False).stdout
+    output = modelway("--help").stdout
     assert [name for name in COMMANDS if f"\n  {name} " not in output] == []
 
 
 def test_version() -> None:
-    result = modelway("--version", warm=False)
+    result = modelway("--version")
     assert (result.returncode, result.stdout.split()[0]) == (0, "modelway,")
 
 
 def test_wrong_usage_is_2() -> None:
-    result = modelway("chekc", warm=False)
+    result = modelway("chekc")
     assert result.returncode == 2
     assert "Usage:" in result.stderr
     assert "Traceback" not in result.stderr
@@ -106,7 +106,7 @@ def test_wrong_usage_is_2() -> None:
 
 
 def test_starter_project_is_clean(project: Path) -> None:
-    result = modelway("check", cwd=project, environ=KEYS, warm=False)
+    result = modelway("check", cwd=project, environ=KEYS)
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, "gateway.yaml: no problems")
 
 

@@ -43,7 +43,7 @@ def main() -> None:
             journal.append(Entry(id=f"{name}-{number}", time=1.0, model_asked="x" * 200, cost=1))
             os.write(1, b"%s-%d\n" % (name.encode(), number))
         journal.turn()
-        gevent.sleep(0.005)
+        gevent.sleep(0.02)
 
 
 if __name__ == "__main__":

@@ -15,13 +15,11 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import yaml
 
@@ -184,50 +182,18 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def modelway(
-    *arguments: str | Path,
-    cwd: Path | None = None,
-    environ: Mapping[str, str] | None = None,
-    warm: bool = True,
+    *arguments: str | Path, cwd: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run `modelway` with arguments, at most PATIENCE seconds. It begins as a copy of a process
-    that has imported the engine (`warm.py`), if it need not be started as users start it: not
-    `warm`, or with variables for Python."""
-    words, variables = list(map(str, arguments)), environment(environ)
-    if warm and not _changes_imports(environ):
-        return _run_warm(words, cwd or Path.cwd(), variables)
+    """Run `modelway` with arguments, at most PATIENCE seconds."""
     return subprocess.run(
-        [sys.executable, "-m", "engine", *words],
+        [sys.executable, "-m", "engine", *map(str, arguments)],
         cwd=cwd,
-        env=variables,
+        env=environment(environ),
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
-
-
-def _run_warm(
-    words: list[str], folder: Path, variables: Mapping[str, str]
-) -> subprocess.CompletedProcess[str]:
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        process = _warm().start(words, folder, variables, out, errors)
-        try:
-            code = process.wait(under_load())
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(under_load())
-            raise
-        texts = [_text(file) for file in (out, errors)]
-    return subprocess.CompletedProcess(words, code, *texts)
-
-
-def _text(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode()
-
-
-def _changes_imports(environ: Mapping[str, str] | None) -> bool:
-    return any(name.startswith(_AT_IMPORT) for name in environ or ())
 
 
 def start(
@@ -253,7 +219,7 @@ def start(
     words, variables = [str(word) for word in command], environment(environ)
     process: subprocess.Popen[bytes] | WarmProcess
     with log.open("wb") as out:
-        if warm and not _changes_imports(environ):
+        if warm and not any(name.startswith(_AT_IMPORT) for name in environ or ()):
             process = _warm().start(words[len(engine()) :], folder, variables, out)
         else:
             process = subprocess.Popen(

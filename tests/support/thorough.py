@@ -14,7 +14,7 @@ THOROUGH = "MODELWAY_THOROUGH" in os.environ
 SESSIONS = THOROUGH or "MODELWAY_SESSIONS" in os.environ
 """Whether agents do all that they can; `tox -e agents`."""
 
-_SHARE = 3
+_SHARE = 6
 
 
 def scale(gate: int, thorough: int) -> int:
@@ -34,9 +34,9 @@ def changes(gate: int) -> int:
 
 
 def share(values: Sequence[T], number: int) -> Sequence[T]:
-    """Every third value, starting at `number` modulo 3; all values in a thorough run.
+    """Every sixth value, starting at `number` modulo 6; all values in a thorough run.
 
-    With a running `number` each value is tried at every third place.
+    With a running `number` each value is tried at every sixth place.
     """
     return values if THOROUGH else values[number % _SHARE :: _SHARE]
 

@@ -77,17 +77,11 @@ class Warm:
             )
 
     def start(
-        self,
-        arguments: Sequence[str],
-        folder: Path,
-        environ: Mapping[str, str],
-        out: IO[bytes],
-        errors: IO[bytes] | None = None,
+        self, arguments: Sequence[str], folder: Path, environ: Mapping[str, str], out: IO[bytes]
     ) -> WarmProcess:
-        """Run `python -m engine` with arguments in a folder; stdout goes to `out`, stderr to
-        `errors` or there, too."""
+        """Run `python -m engine` with arguments in a folder; stdout and stderr go to `out`."""
         request = {"argv": list(arguments), "cwd": str(folder), "env": dict(environ)}
-        pid = self._ask(request, [out.fileno(), (errors or out).fileno()])
+        pid = self._ask(request, [out.fileno()])
         assert pid is not None
         return WarmProcess(self, pid, arguments)
 
@@ -111,7 +105,7 @@ def serve(sock: socket.socket) -> None:
     """Answer requests until the other end is closed."""
     statuses: dict[int, int] = {}
     while True:
-        data, descriptors, _, _ = socket.recv_fds(sock, _MAX_MESSAGE, 2)
+        data, descriptors, _, _ = socket.recv_fds(sock, _MAX_MESSAGE, 1)
         if not data:
             return
         request = json.loads(data)
@@ -119,7 +113,7 @@ def serve(sock: socket.socket) -> None:
             answer = _status(request["poll"], statuses)
         elif (answer := os.fork()) == 0:
             sock.close()
-            _run(request, *descriptors)
+            _run(request, descriptors[0])
             return
         for descriptor in descriptors:
             os.close(descriptor)
@@ -135,13 +129,12 @@ def _status(pid: int, statuses: dict[int, int]) -> int | None:
     return statuses[pid]
 
 
-def _run(request: Mapping[str, object], out: int, errors: int) -> None:
+def _run(request: Mapping[str, object], out: int) -> None:
     """Become the process that was asked for, and run it to its end."""
     os.setsid()
     os.dup2(out, 1)
-    os.dup2(errors, 2)
+    os.dup2(out, 2)
     os.close(out)
-    os.close(errors)
     os.environ.clear()
     os.environ.update(request["env"])  # type: ignore[call-overload]
     time.tzset()

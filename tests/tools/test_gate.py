@@ -1,6 +1,7 @@
 """The gate fails if any of its parts does, and compiles tests once."""
 
 import sys
+from threading import Timer
 
 import pytest
 
@@ -60,6 +61,19 @@ def test_tests_do_not_start_before_types_are_right(parts, tmp_path):
     parts(BAD, GOOD, python(f"open({str(tmp_path / 'started')!r}, 'w')"))
     assert main(["-q"]) == 1
     assert not (tmp_path / "started").exists()
+
+
+def test_tests_wait_for_the_programs_that_are_being_installed(parts, tmp_path, monkeypatch):
+    installing = tmp_path / "installing"
+    installing.touch()
+    monkeypatch.setenv("MODELWAY_INSTALLING", str(installing))
+    parts(
+        GOOD, GOOD, python(f"import pathlib; assert not pathlib.Path({str(installing)!r}).exists()")
+    )
+    timer = Timer(0.3, installing.unlink)
+    timer.start()
+    assert main(["-q"]) == 0
+    timer.join()
 
 
 def test_output_of_checks_is_reported_with_what_failed():

@@ -30,7 +30,12 @@ from engine.exchange.request import Request
 from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import capture_log
-from engine.offline.rehearsal.stand_ins import RecordingCounters, placeholder, recorder
+from engine.offline.rehearsal.stand_ins import (
+    RecordingCounters,
+    UnaskedGuards,
+    placeholder,
+    recorder,
+)
 from engine.plan.route import CannotServe, Plan, Route
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node
@@ -99,7 +104,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
     with closing(opened):
         for upstream in plan.config.upstreams.values():
             connect(upstream).client.close()  # the real client reads the TLS files
-        services = replace(opened, counters=RecordingCounters([]))
+        services = replace(opened, counters=RecordingCounters([]), guard_calls=UnaskedGuards())
         app = build(
             plan,
             services,

@@ -21,7 +21,13 @@ from engine.exchange.services import Services
 from engine.offline.jwt_callers import UnverifiedTokens
 from engine.offline.rehearsal.observation import Rehearsal, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrow_plan
-from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
+from engine.offline.rehearsal.stand_ins import (
+    Recorder,
+    RecordingCounters,
+    UnaskedGuards,
+    placeholder,
+    recorder,
+)
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
 from engine.stages.carriers import secret_in
@@ -52,6 +58,7 @@ def rehearse(
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
         prices=Prices(plan.config.prices, default_prices(plan.config)),
         currency=plan.config.currency,
+        guard_calls=UnaskedGuards(),
         proxies=plan.config.server.trusted_proxies,
     )
     narrow = narrow_plan(plan, request.target.partition("?")[0])

@@ -46,6 +46,13 @@ def variables(template: str) -> list[str]:
     return [name.partition("=")[0] for name in _VARIABLE.findall(template)]
 
 
+def pieces(template: str) -> list[str]:
+    """What stands between a template's variables and, at the odd indexes, their names."""
+    parts = _VARIABLE.split(template)
+    parts[1::2] = [name.partition("=")[0] for name in parts[1::2]]
+    return parts
+
+
 def shape(template: str) -> str:
     """The template without the names of its variables: templates of equal shape match the same
     paths."""

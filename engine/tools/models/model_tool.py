@@ -56,6 +56,11 @@ class ModelTool:
         return MAX_IMAGE if self.name == "generate_image" else MAX_RESULT
 
     @property
+    def judges_values(self) -> bool:
+        """Whether `values` refuses all that the document of the operation does."""
+        return self.of.judges_values
+
+    @property
     def operation(self) -> str:
         return self.of.operation
 

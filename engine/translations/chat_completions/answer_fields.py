@@ -1,5 +1,4 @@
-"""The shapes of chat completions answers (what is read of them), and what answers and streams have
-in common: usage, reasons to stop, images and sources.
+"""The shapes of answers, and what answers and streams have in common.
 
 Members that are read only now and then are left as they came (`Raw`), so that an odd value of a
 vendor's fails nothing where it says nothing.
@@ -120,29 +119,24 @@ class Completion(Struct):
 
 
 class Head(Struct):
-    """What only the first chunk is asked for."""
-
     id: str | None = None
     model: str | None = None
     created: int | None = None
 
 
-_KEPT = frozenset(
-    (
-        *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
-        *("reasoning_details", "reasoning_content", "reasoning"),
-    )
+_OPTIONAL = (
+    *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
+    *("reasoning_details", "reasoning_content", "reasoning"),
 )
-"""Members that an answer is given without if they are not well formed (`Shape`)."""
 
-_JSON_TEXTS = frozenset({"arguments"})
-_PARTS = frozenset({"content"})
+_JSON_TEXTS = ("arguments",)
+_PARTS = ("content",)
 
-CHUNK = Shape(Chunk, _KEPT, _JSON_TEXTS, _PARTS)
-COMPLETION = Shape(Completion, _KEPT, _JSON_TEXTS, _PARTS)
-HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
-MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS, _PARTS)
-TEXT = Shape(str, _KEPT, _JSON_TEXTS)
+CHUNK = Shape(Chunk, _OPTIONAL, _JSON_TEXTS, _PARTS)
+COMPLETION = Shape(Completion, _OPTIONAL, _JSON_TEXTS, _PARTS)
+HEAD = Shape(Head, _OPTIONAL, _JSON_TEXTS)
+MESSAGE = Shape(Message, _OPTIONAL, _JSON_TEXTS, _PARTS)
+TEXT = Shape(str, _OPTIONAL, _JSON_TEXTS)
 ANNOTATIONS: Shape[list[Annotation | None] | None] = Shape(list[Annotation | None] | None, {""})
 
 
@@ -229,7 +223,6 @@ def citations_in(citations: Iterable[Citation], block_start: int, candidate: int
     place."""
     for citation in citations:
         start, end = citation.start, citation.end
-        inside = start is not None and end is not None and start >= block_start
-        citation.start = start - block_start if inside and start is not None else None
-        citation.end = end - block_start if inside and end is not None else None
-        yield Cite(citation, candidate)
+        if start is None or end is None or start < block_start:
+            citation.start = citation.end = None
+        yield Cite(citation.moved(-block_start), candidate)

@@ -24,6 +24,7 @@ from engine.translations.neutral.events import (
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
+_read_chunk = fields.CHUNK.read
 _NO_USAGE = (b"", b"null", b"{}")
 _NO_MESSAGE = (b"", b"null")
 _WITHOUT_CONTENT = ("length", "filter")
@@ -61,7 +62,7 @@ class Reader:
         if self._ended:
             return ()
         try:
-            chunk = fields.CHUNK.read(data)
+            chunk = _read_chunk(data)
         except WrongType:
             if not is_end_marker(data):
                 raise
@@ -132,7 +133,8 @@ class Reader:
                 reader.delta(choice.delta, events)
             if not events and (choice.message or choice.text):
                 _read_other_form(reader, choice, events)
-            if (logprobs := choice.logprobs) is not None:
+            if choice.logprobs is not None:
+                logprobs = choice.logprobs
                 tokens = read_logprobs([*(logprobs.content or ()), *(logprobs.refusal or ())])
                 events += [Tokens(tokens, index)] if tokens else []
             if choice.finish_reason:

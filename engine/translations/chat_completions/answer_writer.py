@@ -29,14 +29,11 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import (
+    BlockWriter,
     BrokenAnswer,
-    Cite,
-    Close,
     Delta,
     End,
     Event,
-    Open,
-    Sign,
     Start,
     Tokens,
 )
@@ -129,9 +126,8 @@ def annotation(citation: Citation, offset: int, length: int) -> Json:
 _encode = msgspec.json.Encoder().encode
 
 
-class _Choice:
-    """Writes the deltas of one choice: it has its open block, and how much there is of each
-    kind."""
+class _Choice(BlockWriter[Json | None]):
+    """Writes the deltas of one choice; knows its open block, and how much of each kind came."""
 
     def __init__(self, chunk_start: bytes) -> None:
         self.chunk_start = chunk_start
@@ -142,13 +138,11 @@ class _Choice:
         self._text_length = self._block_length = 0
         self._signature: Signature | None = None
         self._citations: list[Citation] = []
-        """Those of the open block, whose length is not known yet."""
         self._late: list[Citation] = []
         self._annotations: list[Json] = []
         self._size = 0
 
     def text(self, text: str) -> Json:
-        """The delta with more of the open block's text."""
         block = self._block
         if isinstance(block, Text):  # nearly every delta
             self._block_length += len(text)
@@ -161,30 +155,22 @@ class _Choice:
             return {"reasoning_content": text, "reasoning_details": details}
         return {"refusal": text} if isinstance(block, Refusal) else {"content": text}
 
-    def delta(self, event: Open | Sign | Cite | Close) -> Json | None:
-        """The delta of another event, None for none."""
-        match event:
-            case Open():
-                return self._open(event.block)
-            case Close():
-                return self._close()
-            case Sign():
-                self._signature = event.signature
-            case Cite() if event.citation.url:
-                self._cite(event.citation, self._late if event.late else self._citations)
-        return None
-
     def annotations(self) -> Json | None:
         """The delta with all annotations of the text, None for none."""
         self._annotations += [annotation(each, 0, self._text_length) for each in self._late]
         return {"annotations": self._annotations} if self._annotations else None
 
-    def _cite(self, citation: Citation, citations: list[Citation]) -> None:
+    def _sign(self, signature: Signature) -> None:
+        self._signature = signature
+
+    def _cite(self, citation: Citation, late: bool) -> None:
         """Keep a citation until its text is complete. Raises BrokenAnswer for too much."""
+        if not citation.url:
+            return
         self._size += len(citation.url) + len(citation.title)
         if self._size > MAX_ARGUMENTS:
             raise BrokenAnswer(f"the upstream's citations have over {MAX_ARGUMENTS} characters")
-        citations.append(citation)
+        (self._late if late else self._citations).append(citation)
 
     def _open(self, block: Block) -> Json | None:
         self._block, self._has_arguments, self._block_length = block, False, 0
@@ -216,8 +202,7 @@ class _Choice:
 
 
 class Writer:
-    """Writes the chunks of one stream. What all chunks of a choice have before and behind their
-    delta is written once."""
+    """What all chunks of a choice have around their delta is written once."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
@@ -238,7 +223,7 @@ class Writer:
             tokens = {"content": write_logprobs(event.logprobs), "refusal": None}
             return begin + self._whole_chunk(event.candidate, {"delta": {}, "logprobs": tokens})
         choice = self._choices[event.candidate]
-        delta = choice.delta(event)
+        delta = choice.block_event(event)
         return begin if delta is None else begin + self._chunk(choice, delta)
 
     def _start(self, event: Start) -> bytes:

@@ -57,9 +57,7 @@ class AnnouncedCalls:
         self.waiting: dict[int, ToolCall] = {}
         """The calls that have not begun."""
         self._names: dict[int, str] = {}
-        """The names of the calls that have begun."""
         self.signatures: dict[int, str] = {}
-        """Those of the calls that have one."""
 
     @property
     def lacks_arguments(self) -> bool:

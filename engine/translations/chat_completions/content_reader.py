@@ -66,7 +66,6 @@ read_content = content_reader(
         UnknownObject: lambda part, place, unread: Foreign(kind=part.kind or ""),
     }
 )
-"""The blocks of a content at a place; the places of what is not read are noted."""
 
 
 def read_assistant_blocks(

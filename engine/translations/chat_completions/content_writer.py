@@ -19,7 +19,6 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     is_mark,
-    is_of,
     mark,
 )
 from engine.translations.neutral.limits import Losses
@@ -85,7 +84,9 @@ class MessageWriter:
             elif isinstance(block, Reasoning):
                 if is_mark(block):
                     continue
-                if not block.text and (self._gemini or is_of(block, NAME)):
+                signature = block.signature
+                is_own = signature is not None and signature.language == NAME
+                if not block.text and (self._gemini or is_own):
                     signatures = signatures or ExtraWriter(gemini=self._gemini)
                     if signatures.take(block, calls, values):
                         continue

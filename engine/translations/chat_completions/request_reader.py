@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from msgspec import Raw
-
 from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_reader import (
@@ -34,12 +32,11 @@ from engine.translations.neutral.request import (
     Role,
     Thinking,
     Tool,
-    any_object,
 )
 from engine.translations.neutral.request_json import ObjectReader, UnknownObject, present
 from engine.translations.vendors.openai_request_fields import (
     other_members,
-    read_schema,
+    read_format,
     read_tool_choice,
 )
 from engine.values.json_edit import JsonPath
@@ -54,8 +51,6 @@ _PLACES = {
     "thinking": "reasoning_effort",
 }
 _HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["text"]',)}
-"""Members with the values that change nothing."""
-
 _AUDIO = b'"audio"'
 
 _REQUEST = ObjectReader(shapes.RequestObject)
@@ -79,15 +74,17 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         id=line.id,
         time=line.time,
         stream=members.stream or False,
-        stream_usage=_wants_usage(members.stream_options, unread),
+        stream_usage=bool(members.stream_options and members.stream_options.include_usage),
         tools=_read_tools(members, unread),
         parallel_calls=members.parallel_tool_calls,
         places=dict(_PLACES),
         unread=unread,
         missing_turns=missing,
     )
-    read_tool_choice(members.tool_choice, request, _function_name, "allowed_tools")
-    _read_output(members.response_format, request)
+    read_tool_choice(members.tool_choice, request, nested=True)
+    if present(members.response_format) is not None:
+        form = Members(members.response_format, "response_format", unread)
+        read_format(form, request, nested=True)
     _read_sampling(members, request)
     request.extra = other_members(members, _HARMLESS)
     request.unread.extend(request.extra)
@@ -142,16 +139,6 @@ def _hoisted(
     return system, []
 
 
-def _wants_usage(raw: Raw, unread: list[str]) -> bool:
-    if present(raw) is None:
-        return False
-    options = Members(raw, "stream_options", unread)
-    options.boolean("include_obfuscation")
-    include_usage = options.boolean("include_usage") or False
-    options.rest()
-    return include_usage
-
-
 def _read_tools(members: shapes.RequestObject, unread: list[str]) -> list[Tool | BuiltInTool]:
     tools = [
         _read_tool(tool, f"tools[{index}]", unread)
@@ -186,31 +173,6 @@ def _read_tool(
     )
 
 
-def _function_name(tool: Members) -> str | None:
-    """The name of a function, None for a tool of another kind."""
-    if tool.text("type") != "function":
-        return None
-    function = tool.members("function")
-    name = None if function is None else function.text("name")
-    if not name:
-        raise tool.wrong("function.name", "the name of a function")
-    return name
-
-
-def _read_output(raw: Raw, request: ChatRequest) -> None:
-    if present(raw) is None:
-        return
-    form = Members(raw, "response_format", request.unread)
-    kind = form.text("type")
-    if kind == "json_object":
-        request.output = any_object()
-    elif kind == "json_schema" and (schema := form.members("json_schema")) is not None:
-        request.output = read_schema(schema)
-    elif kind != "text":
-        raise form.wrong("type", "text, json_object or json_schema")
-    form.rest()
-
-
 def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
     request.max_tokens = members.max_tokens
     if members.max_completion_tokens is not None:  # it replaced the other
@@ -236,7 +198,6 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
 
 _DETAILS = "reasoning_details"
 _FIELDS = "provider_specific_fields"
-"""Where LiteLLM's SDK sends back what it does not know."""
 
 
 def without_seals(request: object) -> Changes:

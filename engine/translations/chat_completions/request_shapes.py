@@ -112,9 +112,12 @@ class ToolObject(JsonObject, tag="function"):
     function: FunctionObject
 
 
-class RequestObject(JsonObject):
-    """A request. Its reader notes unknown members after those of what it contains."""
+class StreamOptions(JsonObject):
+    include_usage: bool | None = None
+    include_obfuscation: bool | None = None
 
+
+class RequestObject(JsonObject):
     notes = False
 
     model: str | None = None
@@ -122,7 +125,7 @@ class RequestObject(JsonObject):
         list[SystemMessage | DeveloperMessage | UserMessage | AssistantMessage | ToolMessage] | None
     ) = None
     stream: bool | None = None
-    stream_options: Raw = Raw()
+    stream_options: StreamOptions | None = None
     tools: list[ToolObject | UnknownObject] | None = None
     tool_choice: Raw = Raw()
     parallel_tool_calls: bool | None = None

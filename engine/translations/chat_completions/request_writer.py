@@ -12,11 +12,9 @@ from engine.translations.neutral.content import CACHE_MARK_FIELDS, mark
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.parameters import read_web_search
-from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
+from engine.translations.neutral.request import ChatRequest, Tool
 from engine.translations.vendors import openai_models
 from engine.translations.vendors import openai_request_fields as openai_fields
-from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
 _RESPONSES = "responses"
@@ -24,13 +22,14 @@ _RESPONSES = "responses"
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     names = ToolNames()
-    marks = openai_models.takes_cache_control(model)
+    marks = "claude" in model  # vendors that serve Anthropic's models so take its marks
     writer = MessageWriter(names, losses, marks=marks, gemini="gemini" in model.lower())
     body: Json = {"model": model, "messages": writer.write(request)}
     _write_tools(request, body, names, losses, marks=marks)
     if marks:
         losses.withdraw(CACHE_MARK_FIELDS)
-    _write_output(request, body, losses)
+    if (form := openai_fields.write_format(request, losses, nested=True)) is not None:
+        body["response_format"] = form
     _write_sampling(request, model, body, losses)
     if request.prefill:
         losses.add_prefill(request.prefill)
@@ -51,11 +50,12 @@ def _write_tools(
     tools: list[Any] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, names, losses))
+            function = openai_fields.write_function(tool, names.legal, losses)
+            tools.append({"type": "function", "function": function})
             if marks:
                 mark(tools[-1], tool.cache)
         elif tool.kind == "web_search" and openai_models.searches_in_chat(body["model"]):
-            body["web_search_options"] = _web_search(tool, losses)
+            body["web_search_options"] = openai_fields.write_web_search(tool, losses, nested=True)
         elif tool.kind == "web_search":
             losses.add(tool.place, "this model does not search the web in chat completions")
         else:
@@ -65,57 +65,11 @@ def _write_tools(
     if not any(isinstance(tool, Tool) for tool in request.tools):
         return  # a choice without tools is an error
     if request.tool_choice is not None:
-        body["tool_choice"] = _choice(request, names)
+        body["tool_choice"] = openai_fields.write_tool_choice(
+            request.tool_choice, names.legal, nested=True
+        )
     if request.parallel_calls is not None:
         body["parallel_tool_calls"] = request.parallel_calls
-
-
-def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
-    options = read_web_search(tool).carry(losses, "location", "context_size")
-    document: Json = {}
-    if "location" in options:
-        place = {"type": "approximate", "approximate": options["location"]}
-        document["user_location"] = place
-    if "context_size" in options:
-        document["search_context_size"] = options["context_size"]
-    return document
-
-
-def _tool(tool: Tool, names: ToolNames, losses: Losses) -> Json:
-    function: Json = {"name": names.legal(tool.name)}
-    if tool.description:
-        function["description"] = tool.description
-    if tool.schema is not None:
-        function["parameters"] = write_parameters(tool)
-    strict = tool.strict and openai_fields.write_strict(
-        tool.strict, tool.schema, tool.strict_place, losses
-    )
-    if strict is not None:
-        function["strict"] = strict
-    return {"type": "function", "function": function}
-
-
-def _choice(request: ChatRequest, names: ToolNames) -> Any:
-    def function(name: str) -> Json:
-        return {"type": "function", "function": {"name": names.legal(name)}}
-
-    assert request.tool_choice is not None
-    choice = openai_fields.write_tool_choice(request.tool_choice, function)
-    if isinstance(choice, dict) and choice["type"] == "allowed_tools":
-        allowed = {"mode": choice["mode"], "tools": choice["tools"]}
-        return {"type": "allowed_tools", "allowed_tools": allowed}
-    return choice
-
-
-def _write_output(request: ChatRequest, body: Json, losses: Losses) -> None:
-    output = request.output
-    if output is None:
-        return
-    if output.kind == "json" or output.schema is None:
-        body["response_format"] = {"type": "json_object"}
-    else:
-        schema = openai_fields.write_schema(request, output, losses)
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
 
 
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:

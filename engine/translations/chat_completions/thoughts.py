@@ -34,7 +34,7 @@ class Detail:
         """Take a fragment. Returns its text, and how many characters of the entry are new."""
         text = fragment.text("text") or fragment.text("summary") or ""
         size = 0
-        for name, raw in fragment.unread_members().items():
+        for name, raw in fragment.copy().items():
             if self._members.get(name) != raw:
                 self._members[name] = raw
                 size += len(name) + len(bytes(raw))
@@ -46,8 +46,7 @@ class Detail:
 
 
 def read_detail(detail: Members) -> Reasoning:
-    """The thoughts in an entry that a caller sends back: with a signature of another vendor, which
-    this gateway has sealed, or of this language."""
+    """Thoughts that a caller sends back: signed by this language, or another (sealed)."""
     text = detail.text("text") or detail.text("summary") or ""
     signature = detail.text("signature") if detail.is_text("signature") else None
     return Reasoning(text=text, signature=unseal(signature or "", NAME), place=detail.place)
@@ -92,8 +91,6 @@ def _entry(signature: str, text: str) -> Json | None:
 
 
 _GEMINI = "generate_content"
-"""The language of Gemini's own API, which has the same signatures."""
-
 _SIGNED = "thought_signature"
 _CALL, _LAST_CALL, _MESSAGE = "call", "last_call", "message"
 """What is signed; it begins the value of the signature."""

@@ -116,8 +116,6 @@ class Answer(Ending, rename="camel"):
 
 
 class BlockEvent(Struct, rename="camel"):
-    """A block begins (`start`), goes on (`delta`) or is complete."""
-
     content_block_index: int | None = None
     start: BlockShape | None = None
     delta: BlockShape | None = None
@@ -132,15 +130,12 @@ class StreamEvent(Struct, rename="camel"):
     metadata: Raw = NULL
 
 
-_KEPT = frozenset(
-    ("toolUseId", "type", "citation", "citations", "signature", "stop_sequence", "format")
-)
-"""Members that an answer is given without if they are not well formed (`Shape`)."""
+_OPTIONAL = ("toolUseId", "type", "citation", "citations", "signature", "stop_sequence", "format")
 
 
-EXTRA_FIELDS = Shape(ExtraFields, _KEPT)
-ANSWER = Shape(Answer, _KEPT, parts=("content",))
-STREAM_EVENT = Shape(StreamEvent, _KEPT)
+EXTRA_FIELDS = Shape(ExtraFields, _OPTIONAL)
+ANSWER = Shape(Answer, _OPTIONAL, parts=("content",))
+STREAM_EVENT = Shape(StreamEvent, _OPTIONAL)
 
 
 NAME = "converse"

@@ -46,8 +46,6 @@ from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader, Part
 
 _VENDORS = "server_tool_use"
-"""The type of a call of a tool that the vendor runs."""
-
 _OMISSIBLE = ("toolResult", "cachePoint")
 _BLOCK = msgspec.json.Decoder(dict[str, Raw] | None)
 
@@ -111,7 +109,11 @@ class BlockReader(Part):
         if delta.text:
             yield from self._text(Text(), delta.text)
         elif delta.tool_use is not None:
-            yield from self._arguments(arguments_of(delta.tool_use.input))
+            arguments = arguments_of(delta.tool_use.input)
+            if arguments and not self._is_vendors:
+                if not isinstance(self._open, ToolCall):
+                    raise BrokenAnswer("the upstream's answer has arguments outside of a tool call")
+                yield Delta(arguments)
         elif delta.reasoning_content is not None:
             yield from self._thoughts(delta.reasoning_content)
         elif delta.citation is not None:
@@ -130,12 +132,6 @@ class BlockReader(Part):
             yield Open(self._open)
         if self._open is not None:
             yield Close()
-
-    def _arguments(self, text: str) -> Iterator[Event]:
-        if text and not self._is_vendors:
-            if not isinstance(self._open, ToolCall):
-                raise BrokenAnswer("the upstream's answer has arguments outside of a tool call")
-            yield Delta(text)
 
     def _text(self, block: Text | content.Reasoning, text: str) -> Iterator[Event]:
         yield from self._open_as(block)

@@ -59,7 +59,6 @@ _FORMATS: dict[str, dict[str, str]] = {
         "application/json": "txt",
     },
 }
-"""The vendor's words for media types."""
 
 _ILLEGAL = re.compile(r"[^A-Za-z0-9\s()\[\]-]+")
 _SPACE = re.compile(r"\s+")
@@ -73,7 +72,6 @@ class MediaWriter:
         self._losses, self._kinds = losses, kinds
         self._names: set[str] = set()
         self._numbers: dict[str, int] = {}
-        """The last number behind a name that several documents have."""
 
     def write(self, block: Media) -> Json | None:
         """The block; None for one that cannot be sent, which is a loss."""
@@ -227,8 +225,7 @@ def cache_point(mark: CacheMark) -> Json:
 
 
 def limit_cache_points(contents: Sequence[list[Json]]) -> None:
-    """Leave the last four of a request, which cover what those before them do. The lists of blocks
-    are in the order in which the vendor caches them."""
+    """Leave the last four of a request, which cover what those before them do."""
     count = sum("cachePoint" in block for content in contents for block in content)
     surplus = iter(range(count - MAX_CACHE_POINTS))
     for content in contents:

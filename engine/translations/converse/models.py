@@ -83,8 +83,8 @@ class ParameterWriter(LimitedWriter[Model]):
     """Writes the parameters of one request, as this model accepts them."""
 
     def write_thinking(self, body: Json, anthropic: AnthropicWriter) -> bool:
-        """How much the model is to reason; whether it is one of Anthropic's and does. `anthropic`
-        knows their parameters."""
+        """Returns whether the model is one of Anthropic's, whose parameters are `anthropic`'s, and
+        thinks."""
         thinking = self._request.thinking
         if thinking is None:
             return False
@@ -104,9 +104,11 @@ class ParameterWriter(LimitedWriter[Model]):
             return False
         if not config:
             return False
-        _model_fields(body).update(members)
+        body.setdefault("additionalModelRequestFields", {}).update(members)
         if "budget_tokens" in config:
-            _inference(body)["maxTokens"] = most  # which must be above the budget
+            body.setdefault("inferenceConfig", {})["maxTokens"] = (
+                most  # which must be above the budget
+            )
         return bool(config["type"] != "disabled")
 
     def _write_effort(self, body: Json, thinking: Thinking) -> None:
@@ -126,7 +128,7 @@ class ParameterWriter(LimitedWriter[Model]):
         value: object = word
         if model.thinking == "reasoningConfig":
             value = {"type": "enabled", "maxReasoningEffort": word}
-        _model_fields(body)[model.thinking] = value
+        body.setdefault("additionalModelRequestFields", {})[model.thinking] = value
 
     def write_sampling(self, body: Json, anthropic: AnthropicWriter, *, thinks: bool) -> None:
         members = (
@@ -136,19 +138,18 @@ class ParameterWriter(LimitedWriter[Model]):
         if limit is not None and limit < 1:
             self._lose("max_tokens", "an answer has at least one token")
         elif limit is not None:
-            _inference(body).setdefault("maxTokens", limit)
+            body.setdefault("inferenceConfig", {}).setdefault("maxTokens", limit)
         for name, word in (("temperature", "temperature"), ("top_p", "topP")):
             if name in members:
-                _inference(body)[word] = members[name]
+                body.setdefault("inferenceConfig", {})[word] = members[name]
         if "top_k" in members:
             *path, last = self._model.top_k
-            fields = _model_fields(body)
+            fields = body.setdefault("additionalModelRequestFields", {})
             for step in path:
                 fields = fields.setdefault(step, {})
             fields[last] = members["top_k"]
 
     def _sampling(self, anthropic: AnthropicWriter) -> Json:
-        """Temperature, top_p and top_k for models of other vendors."""
         request = self._request
         members: Json = {}
         temperature = anthropic.number("temperature")
@@ -171,7 +172,7 @@ class ParameterWriter(LimitedWriter[Model]):
         """The stop sequences. Anthropic's models are asked which one they met."""
         if not stop:
             return
-        _inference(body)["stopSequences"] = stop
+        body.setdefault("inferenceConfig", {})["stopSequences"] = stop
         if self._model.claude:
             body["additionalModelResponseFieldPaths"] = ["/stop_sequence"]
 
@@ -196,22 +197,12 @@ class ParameterWriter(LimitedWriter[Model]):
         choice = body["toolConfig"].get("toolChoice", {})
         kind, members = next(iter(choice.items()), ("auto", {}))
         choice = {"type": kind, **members, "disable_parallel_tool_use": True}
-        _model_fields(body)["tool_choice"] = choice
+        body.setdefault("additionalModelRequestFields", {})["tool_choice"] = choice
         return False
 
     def lose_unsupported(self) -> None:
         if self._request.user:
             self._lose("user", hint=True)
-
-
-def _inference(body: Json) -> Json:
-    members: Json = body.setdefault("inferenceConfig", {})
-    return members
-
-
-def _model_fields(body: Json) -> Json:
-    members: Json = body.setdefault("additionalModelRequestFields", {})
-    return members
 
 
 def _kinds_of(message: Json) -> list[str]:

@@ -66,11 +66,6 @@ class ToolWriter(LimitedToolWriter[Model]):
         config["toolChoice"] = {"any": {}} if may_call else {"tool": {"name": tool["name"]}}
         return str(tool["name"])
 
-    def lose_others(self) -> None:
-        for tool in self._request.tools:
-            if not isinstance(tool, Tool):
-                self._losses.add_tool(tool)
-
     def _functions(self) -> list[Tool]:
         return [tool for tool in callable_tools(self._request) if isinstance(tool, Tool)]
 
@@ -130,14 +125,16 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
 def _write_parameters(
     request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
 ) -> tuple[str, bool]:
-    """The parameters. Returns the name of the tool whose arguments are the answer, "" for none, and
-    whether only the first call of an answer is wanted."""
+    """Returns the name of the tool whose arguments are the answer ("": none), and whether only the
+    first call of an answer is wanted."""
     anthropic = AnthropicWriter(request, model.parameters, losses)
     parameters = ParameterWriter(request, model, losses)
     thinks = parameters.write_thinking(body, anthropic)
     tools = ToolWriter(request, model, losses, names)
     config = tools.write(body["messages"])
-    tools.lose_others()
+    for tool in request.tools:
+        if not isinstance(tool, Tool):
+            losses.add_tool(tool)
     answer_tool, first_call = "", False
     form, schema = anthropic.answer_form(thinks=thinks)
     if form == "tool":

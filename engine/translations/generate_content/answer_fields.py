@@ -1,6 +1,5 @@
-"""The shapes of answers, under the names of the vendor's document; and fields of answers, both
-ways: why an answer ended (`finishReason`), its tokens (`usageMetadata`) and their log probabilities
-(`logprobsResult`); and errors (google.rpc.Status).
+"""The shapes of answers, under the names of the vendor's document, and fields of them, both ways;
+errors (google.rpc.Status).
 
 What is read seldom is left as it came (`Raw`), and so are the parts of a kind not known here.
 """
@@ -30,8 +29,6 @@ from engine.values.usage import Usage
 
 
 class Call(Struct, rename="camel"):
-    """A call of a function, or a piece of one."""
-
     id: str | None = None
     name: str | None = None
     args: Raw = NULL
@@ -53,8 +50,6 @@ class Content(Struct):
 
 
 class Candidate(Struct, rename="camel"):
-    """One of the answers, or what is new of it."""
-
     index: int | None = None
     content: Content | None = None
     finish_reason: str | None = None
@@ -75,27 +70,20 @@ class Answer(Struct, rename="camel"):
 
 
 class Head(Struct, rename="camel"):
-    """What only the first event is asked for."""
-
     response_id: str | None = None
     model_version: str | None = None
 
 
-_KEPT = frozenset(
-    (
-        *("id", "responseId", "modelVersion", "finishMessage", "promptFeedback"),
-        *("thoughtSignature", "error"),
-    )
+_OPTIONAL = (
+    *("id", "responseId", "modelVersion", "finishMessage", "promptFeedback"),
+    *("thoughtSignature", "error"),
 )
-"""Members that an answer is given without if they are not well formed (`Shape`)."""
 
-ANSWER = Shape(Answer, _KEPT, parts=("parts",))
-HEAD = Shape(Head, _KEPT)
+ANSWER = Shape(Answer, _OPTIONAL, parts=("parts",))
+HEAD = Shape(Head, _OPTIONAL)
 
 _ITEMS = Decoder(list[Raw])
 _INSIDE = ("candidates", "content", "parts", "functionCall", "promptFeedback")
-"""The members whose own members are read here."""
-
 _SHAPES = (Call, Part, Candidate, Feedback, Answer, Head)
 _SNAKE_NAMES = [
     name

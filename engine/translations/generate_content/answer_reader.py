@@ -23,6 +23,7 @@ from engine.translations.neutral.json_members import decode
 from engine.translations.neutral.refusals import is_error
 from engine.values.event_json import json_or_none
 
+_read_event = fields.ANSWER.read
 _ITEMS = msgspec.json.Decoder(list[Raw])
 _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
@@ -48,13 +49,16 @@ class Reader:
         if not data.startswith(b"{") and data.lstrip().startswith(b"["):
             return self._read_items(data)
         text = fields.documented(data) if b"_" in data else data
-        answer = fields.ANSWER.read(text)
+        answer = _read_event(text)
         if answer.error and is_error(answer.error):
             raise fields.ERRORS.inside(json_or_none(text) or {"error": True})
         if not answer.candidates:
             fields.ERRORS.refuse(text)
-        if answer.prompt_feedback is not None:
-            self._read_feedback(answer.prompt_feedback)
+        if (feedback := answer.prompt_feedback) is not None:
+            reason = feedback.block_reason
+            if reason and reason not in _UNSPECIFIED:
+                words = f"The prompt was blocked ({reason:.40})."
+                self._blocked = Finish(stop="filter", native=reason, explanation=words)
         if not self._started:
             start = self._start(text)
             return chain((start,), self._read_candidates(answer.candidates or (), text))
@@ -82,12 +86,6 @@ class Reader:
         for item in decode(_ITEMS, data, "the answer", "an object"):
             if bytes(item)[:1] == b"{":
                 yield from self.read(bytes(item))
-
-    def _read_feedback(self, feedback: fields.Feedback) -> None:
-        reason = feedback.block_reason
-        if reason and reason not in _UNSPECIFIED:
-            words = f"The prompt was blocked ({reason:.40})."
-            self._blocked = Finish(stop="filter", native=reason, explanation=words)
 
     def _read_candidates(
         self, candidates: Sequence[fields.Candidate], data: bytes

@@ -19,6 +19,7 @@ from engine.translations.neutral.calls import are_object, arguments_object
 from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
+    Citation,
     Inline,
     Link,
     Media,
@@ -28,18 +29,7 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import (
-    Cite,
-    Close,
-    Delta,
-    End,
-    Event,
-    Finish,
-    Open,
-    Sign,
-    Start,
-    Tokens,
-)
+from engine.translations.neutral.events import BlockWriter, Delta, End, Event, Finish, Start, Tokens
 from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
@@ -81,7 +71,7 @@ _EMPTY_PART = {"text": ""}
 one of its answers has none."""
 
 
-class _CandidateWriter:
+class _CandidateWriter(BlockWriter[Json | None]):
     """The state of one candidate: its open block, and the signature of the part that follows."""
 
     def __init__(self, request: ChatRequest, answer_end: bytes = b"") -> None:
@@ -95,7 +85,6 @@ class _CandidateWriter:
         self._has_refusal = self._has_call = False
 
     def text(self, text: str) -> Json | None:
-        """The part with more of the open block's text, None for none."""
         block = self._block
         if isinstance(block, Text):  # nearly every delta
             self._grounding.offsets.add(text)
@@ -108,19 +97,6 @@ class _CandidateWriter:
             return {"text": text, "thought": True} if text and visible else None
         part: Json = {"text": text}
         return part if self._signature is None else self._signed(part)
-
-    def part(self, event: Open | Sign | Cite | Close) -> Json | None:
-        """The part that another event comes to, None for none."""
-        match event:
-            case Open():
-                return self._open(event.block)
-            case Sign() if isinstance(self._block, Reasoning):
-                self._block.signature = event.signature
-            case Cite():
-                self._grounding.cite(event.citation, late=event.late)
-            case Close():
-                return self._close()
-        return None
 
     def whole(self, block: Block) -> Iterator[Json]:
         parts = [self._open(block)]
@@ -141,6 +117,13 @@ class _CandidateWriter:
     def ending(self, finish: Finish) -> Json:
         reason = write_finish(finish, has_refusal=self._has_refusal)
         return {**reason, **self._grounding.members()}
+
+    def _sign(self, signature: Signature) -> None:
+        if isinstance(self._block, Reasoning):
+            self._block.signature = signature
+
+    def _cite(self, citation: Citation, late: bool) -> None:
+        self._grounding.cite(citation, late=late)
 
     def _open(self, block: Block) -> Json | None:
         self._block = block
@@ -204,7 +187,7 @@ class Writer:
         if isinstance(event, Tokens):
             return self._write_tokens(event)
         candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
-        part = candidate.part(event)
+        part = candidate.block_event(event)
         if part is None:
             return b""
         return self._answer(_ANSWER_BEGIN + _encode(part) + candidate.answer_end)

@@ -69,8 +69,10 @@ class CandidateReader:
                 with suppress(WrongType):
                     self._read_citations(candidate, position, events)
             if candidate.logprobs_result:
+                members = {"logprobsResult": candidate.logprobs_result}
                 with suppress(WrongType):
-                    self._read_tokens(candidate.logprobs_result, position, events)
+                    if tokens := read_logprobs(part_fields.Fields(members, _place(position))):
+                        events.append(Tokens(tokens, self._index))
         except (BrokenAnswer, WrongType) as error:
             return interrupted(events, error)
         reason = candidate.finish_reason
@@ -102,11 +104,6 @@ class CandidateReader:
             events += self._citations.read(
                 part_fields.Fields(members, _place(position)), late=not is_open
             )
-
-    def _read_tokens(self, logprobs: Raw, position: int, events: list[Event]) -> None:
-        members = part_fields.Fields({"logprobsResult": logprobs}, _place(position))
-        if tokens := read_logprobs(members):
-            events.append(Tokens(tokens, self._index))
 
     def _part(self, part: Part, at: tuple[int, int], data: bytes, events: list[Event]) -> None:
         text, call = part.thought_signature, part.function_call

@@ -55,7 +55,6 @@ class TextOffsets:
             self._tell_runs()
 
     def _tell_runs(self) -> None:
-        """Note where the runs of the pending text begin."""
         if not self._pending:
             return
         text, self._pending = self._pending.decode(), bytearray()
@@ -70,18 +69,15 @@ class TextOffsets:
 
     def _add_run(self, count: int, width: int) -> None:
         if width != self._width:
-            self._begin_run(width)
+            self._width = width
+            if len(self._widths) < MAX_RUNS:
+                self._starts.append(self._characters)
+                self._byte_starts.append(self._bytes)
+                self._widths.append(width)
+            elif self._known is None:
+                self._known = self._characters
         self._characters += count
         self._bytes += count * width
-
-    def _begin_run(self, width: int) -> None:
-        self._width = width
-        if len(self._widths) < MAX_RUNS:
-            self._starts.append(self._characters)
-            self._byte_starts.append(self._bytes)
-            self._widths.append(width)
-        elif self._known is None:
-            self._known = self._characters
 
     def characters(self, offset: int) -> int | None:
         """The offset in characters of one in bytes; None where that is not known."""
@@ -202,7 +198,10 @@ class GroundingWriter:
         key = citation.url, citation.title
         index = self._chunks.setdefault(key, len(self._chunks))
         start, end = citation.span(self.offsets.length - begin)
-        segment = _segment(self.offsets.bytes(begin + start), self.offsets.bytes(begin + end))
+        first, last = self.offsets.bytes(begin + start), self.offsets.bytes(begin + end)
+        segment: Json = {}
+        if first is not None and last is not None:  # the vendor leaves out a start of 0
+            segment = {**({"startIndex": first} if first else {}), "endIndex": last}
         self._supports.append({"segment": segment, "groundingChunkIndices": [index]})
 
     def members(self) -> Json:
@@ -216,10 +215,3 @@ class GroundingWriter:
         return {
             "groundingMetadata": {"groundingChunks": chunks, "groundingSupports": self._supports}
         }
-
-
-def _segment(start: int | None, end: int | None) -> Json:
-    """Bytes of the text; the vendor leaves out a start of 0."""
-    if start is None or end is None:
-        return {}
-    return {"startIndex": start, "endIndex": end} if start else {"endIndex": end}

@@ -31,9 +31,7 @@ class PendingCalls:
 
     def __init__(self) -> None:
         self._names: OrderedDict[str, str] = OrderedDict()
-        """The name of the function of each call, by the id of the call."""
         self._ids: dict[str, OrderedDict[str, None]] = {}
-        """The ids of the calls of each function."""
 
     def add(self, name: str, call_id: str) -> None:
         """A call of a function; its id is not empty."""
@@ -100,10 +98,16 @@ class ContentReader:
         for index, raw in enumerate(content.parts or ()):
             where = f"{place}.parts[{index}]"
             part = _PART.read(raw, where, self._unread)
+            text = part.thought_signature
             if part.thought:
-                blocks.append(_thought(part, where))
+                own = (
+                    None
+                    if text is None
+                    else Signature(part_fields.NAME, part_fields.THOUGHT + text)
+                )
+                blocks.append(Reasoning(text=part.text or "", signature=own, place=where))
                 continue
-            if (text := part.thought_signature) is not None:
+            if text is not None:
                 if (signature := part_fields.read_signature(text)) is not None:
                     _sign(signature, where, blocks)
                 if part.text == "":  # only there to carry the signature
@@ -166,13 +170,6 @@ class ContentReader:
         for index, part in enumerate(response.parts or ()):
             content += _media(part, f"{place}.parts[{index}]")
         return ToolResult(id=call_id or name, content=content, is_error=is_error)
-
-
-def _thought(part: shapes.PartObject, place: str) -> Reasoning:
-    """Thoughts, which carry their own signature."""
-    text = part.thought_signature
-    signature = None if text is None else Signature(part_fields.NAME, part_fields.THOUGHT + text)
-    return Reasoning(text=part.text or "", signature=signature, place=place)
 
 
 def _sign(signature: Signature, place: str, blocks: list[Block]) -> None:

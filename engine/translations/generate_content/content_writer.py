@@ -37,11 +37,9 @@ class ContentWriter:
     def __init__(self, names: ToolNames, losses: Losses, model: Model) -> None:
         self._names, self._losses, self._model = names, losses, model
         self._calls: dict[str, tuple[int, str]] = {}
-        """Positions and names of the calls up to now, by their ids."""
         self._count = 0
 
     def instructions(self, blocks: list[Block]) -> list[Json]:
-        """The parts of the instructions, which are text."""
         parts = []
         for block in blocks:
             if not isinstance(block, Text):

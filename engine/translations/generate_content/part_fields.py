@@ -42,7 +42,6 @@ THOUGHT = "thought:"
 """Begins a signature that is the thought's own; any other belongs to the block after it."""
 
 UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""Stands for the signature of a call that this vendor has not made."""
 
 
 class Fields(Members):
@@ -61,7 +60,6 @@ _LISTS = frozenset(("parts", "tools", "functionDeclarations"))
 
 
 def documented_names(members: dict[str, Raw]) -> dict[str, Raw]:
-    """The members of an object under the names of the vendor's document."""
     if "_" not in "".join(members):
         return members
     return {_documented(name, members): raw for name, raw in members.items()}
@@ -119,11 +117,9 @@ _UPLOADED = (
     "https://youtube.com/",
     "https://youtu.be/",
 )
-"""URIs that only this vendor reads."""
 
 
 def inline_media(media_type: str, data: str, name: str) -> Media:
-    """Content inside the JSON."""
     source = Inline(media_type, standard_base64(data))
     return Media(kind=_kind(media_type), source=source, name=name)
 
@@ -137,13 +133,11 @@ def linked_media(media_type: str, uri: str, name: str) -> Media:
 
 
 def read_inline(blob: Members) -> Media:
-    """`inlineData` of an answer."""
     names = ("mimeType", "data", "displayName")
     return inline_media(*(blob.text(name) or "" for name in names))
 
 
 def read_file(file: Members) -> Media:
-    """`fileData` of an answer."""
     names = ("mimeType", "fileUri", "displayName")
     return linked_media(*(file.text(name) or "" for name in names))
 

@@ -46,14 +46,11 @@ _PLACES = {
     "schema": f"{_PLACE}.responseJsonSchema",
     "thinking": f"{_PLACE}.thinkingConfig",
 }
-"""Where the parameters of the neutral form stand."""
 
 _TEXT_ALONE = b'["TEXT"]'
-"""The modalities of every answer."""
 
 
 def read_config(config: shapes.ConfigObject, request: ChatRequest) -> None:
-    """Read the member `generationConfig` of a request."""
     _read_sampling(config, request)
     _read_output(config, request)
     if config.thinking_config is not None:
@@ -197,7 +194,6 @@ def _tool(function: shapes.FunctionDeclaration, place: str, unread: list[str]) -
 
 
 def _read_choice(raw: Raw, request: ChatRequest) -> None:
-    """Which functions may be called."""
     if present(raw) is None:
         return
     config = Fields(raw, "toolConfig", request.unread)

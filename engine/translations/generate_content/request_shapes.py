@@ -37,8 +37,6 @@ class FunctionCall(VendorObject):
 
 
 class ResponsePart(VendorObject):
-    """Media in the result of a call."""
-
     inline_data: Blob | None = None
     file_data: FileData | None = None
 
@@ -51,14 +49,10 @@ class FunctionResponse(VendorObject):
 
 
 class MediaResolution(VendorObject):
-    """How closely an image is to be looked at."""
-
     level: str | None = None
 
 
 class PartObject(VendorObject):
-    """A part of a turn. Its reader notes what it does not read."""
-
     notes = False
 
     text: str | None = None
@@ -121,8 +115,6 @@ class ConfigObject(VendorObject):
 
 
 class RequestObject(VendorObject):
-    """A request. Its reader notes unknown members after those of what it contains."""
-
     notes = False
 
     model: str | None = None
@@ -134,6 +126,7 @@ class RequestObject(VendorObject):
     safety_settings: Raw = Raw()
 
 
+_PLACE = "generationConfig"
 _TOOLS = [{"functionDeclarations": [{"name": "look", "parameters": {"type": "OBJECT"}}]}]
 _ANY = {"functionCallingConfig": {"mode": "ANY"}}
 _VOICE = {"voiceConfig": {"prebuiltVoiceConfig": {"voiceName": "Kore"}}}
@@ -152,25 +145,19 @@ def _inline(name: str, media_type: str, data: str = "AAAA") -> Feature:
 
 def _config(group: str, **members: object) -> Feature:
     """A feature that is called like the last of these members of the config."""
-    return Feature(group, [*members][-1], {"generationConfig": members})
+    return Feature(group, [*members][-1], {_PLACE: members})
 
 
 def _thinking(name: str, value: object) -> Feature:
-    config = {"thinkingConfig": {name: value}}
-    return Feature("reasoning", name, {"generationConfig": config})
+    return Feature("reasoning", name, {_PLACE: {"thinkingConfig": {name: value}}})
 
 
 FEATURES = Features(
     {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
     [
-        _config("sampling", temperature=0.5),
-        _config("sampling", topP=0.5),
-        _config("sampling", topK=5),
-        _config("sampling", seed=1),
-        _config("sampling", stopSequences=["END"]),
-        _config("sampling", candidateCount=2),
-        _config("sampling", presencePenalty=1),
-        _config("sampling", frequencyPenalty=1),
+        *each_alone("sampling", _PLACE, temperature=0.5, topP=0.5, topK=5, seed=1),
+        *each_alone("sampling", _PLACE, stopSequences=["END"], candidateCount=2),
+        *each_alone("sampling", _PLACE, presencePenalty=1, frequencyPenalty=1),
         _config("answer", maxOutputTokens=4096),
         _config("answer", logprobs=2, responseLogprobs=True),
         _config("answer", responseMimeType="application/json"),

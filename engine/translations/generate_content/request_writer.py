@@ -113,7 +113,10 @@ def write_turns(
 ) -> Json:
     """Instructions between turns have no place of their own: they join the first ones."""
     system, turns = hoisted(request)
-    turns = _without_prefill(merged(turns), model, losses)
+    turns = merged(turns)
+    if turns and turns[-1].role == "assistant" and not model.prefill:
+        losses.add_prefill(turns[-1].place)
+        turns = turns[:-1]
     contents = [
         {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
         for turn in turns
@@ -133,10 +136,3 @@ def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> 
     if contents[-1]["role"] == "model" and turns[-1].role == "user":
         return WrongType(turns[-1].place, "a last turn with content for this model")
     return None
-
-
-def _without_prefill(messages: list[Message], model: models.Model, losses: Losses) -> list[Message]:
-    if not messages or messages[-1].role != "assistant" or model.prefill:
-        return messages
-    losses.add_prefill(messages[-1].place)
-    return messages[:-1]

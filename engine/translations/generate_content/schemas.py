@@ -11,7 +11,6 @@ from engine.values.trees import Json
 _CAPITALS = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 _COUNTS = ("maxItems", "minItems", "minProperties", "maxProperties", "minLength", "maxLength")
 MAX_DEPTH = 64
-"""Levels of schemas inside schemas."""
 
 
 def to_json_schema(schema: Raw, place: str) -> Raw:

@@ -23,13 +23,11 @@ from engine.translations.neutral.limits import TooLarge, most_bytes
 from engine.values.json_pointer import unescape
 from engine.values.trees import Json
 
-_KNOWN = frozenset(
-    (
-        *("title", "description", "nullable", "maxItems", "minItems", "minProperties"),
-        *("maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern"),
-        *("propertyOrdering", "default"),
-    )
-)
+_KNOWN = {
+    *("title", "description", "nullable", "maxItems", "minItems", "minProperties"),
+    *("maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern"),
+    *("propertyOrdering", "default"),
+}
 _FORMATS = ("enum", "date-time", "int32", "int64", "float", "double", "byte")
 _ABOUT = ("title", "description", "default", "nullable")
 """Keywords that may stand beside a reference."""
@@ -39,9 +37,6 @@ _ANY: Json = {"type": "OBJECT"}
 
 _MAX_REPEATS = 20_000
 """How many schemas are written more than once, since references lead around in circles."""
-
-_SMALL = 65_536
-"""The largest schema, in bytes, that is not measured unless it has references."""
 
 _MAX_TYPES = 16
 _NO_CUT = 1_000
@@ -62,21 +57,13 @@ class SubsetWriter:
         """The schema at `place`. Raises WrongType, also where it is too deep, and TooLarge."""
         writer = _Writer(decode_schema(schema, place), place, self._most)
         subset = writer.write()
-        if writer.has_references or len(bytes(schema)) > _SMALL:
-            sizes = _Sizes()
-            if (size := sizes.of(subset)) > self._left:
-                detail = _detail(size) if writer.has_references else ""
-                raise TooLarge(sizes.largest(subset, place), self._most, detail)
+        sizes = _Sizes()
+        if (size := sizes.of(subset)) > self._left:
+            detail = _GROWTH.format(size) if writer.has_references else ""
+            raise TooLarge(sizes.largest(subset, place), self._most, detail)
         text = encode_schema(subset, place)
         self._left -= len(bytes(text))
         return text
-
-
-def _detail(size: int) -> str:
-    return (
-        f"Its references ($ref) are written out for this model, and become {size} bytes: repeat "
-        "less of it, or ask a model that takes references."
-    )
 
 
 class _Writer:
@@ -95,7 +82,6 @@ class _Writer:
         self._cut = _NO_CUT
         """The outermost reference that was cut, as its index in `inside`."""
         self._reached = 0
-        """The deepest level that was reached."""
 
     def write(self) -> Json:
         return self._subset(self._document, (), 0)
@@ -209,6 +195,10 @@ class _Writer:
 
 
 _UNKNOWN: tuple[Json, int] = ({}, 0)
+_GROWTH = (
+    "Its references ($ref) are written out for this model, and become {} bytes: repeat less of it, "
+    "or ask a model that takes references."
+)
 _CIRCLES = (
     "Its references ($ref) lead around in circles, in too many ways to be written out for this "
     "model: let fewer of them lead to each other, or ask a model that takes references."

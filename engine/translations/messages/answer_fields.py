@@ -1,5 +1,4 @@
-"""The shapes of messages and of the events of their streams, and what requests, answers and streams
-of this language have in common: stop reasons, usage, signatures, citations and errors.
+"""The shapes of answers and of the events of streams, and what they have in common with requests.
 
 A block is read by its `type`, or by its members if that is missing or not known here; one that says
 nothing so is passed on as it came (`Raw`).
@@ -100,23 +99,20 @@ class StreamEvent(Struct):
     delta: Raw = NULL
 
 
-_KEPT = frozenset(
-    ("id", "model", "stop_sequence", "stop_details", "citations", "citation", "signature")
-)
-"""Members that an answer is given without if they are not well formed (`Shape`)."""
+_OPTIONAL = ("id", "model", "stop_sequence", "stop_details", "citations", "citation", "signature")
 
-_JSON_TEXTS = frozenset({"partial_json"})
+_JSON_TEXTS = ("partial_json",)
 
-MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS)
-ENDING: Shape[Ending | None] = Shape(Ending | None, _KEPT, _JSON_TEXTS)
-KIND = Shape(Kind, _KEPT, _JSON_TEXTS)
-TEXT_BLOCK = Shape(TextBlock, _KEPT, _JSON_TEXTS)
-THINKING_BLOCK = Shape(ThinkingBlock, _KEPT, _JSON_TEXTS)
-REDACTED_BLOCK = Shape(RedactedBlock, _KEPT, _JSON_TEXTS)
-CALL_BLOCK = Shape(CallBlock, _KEPT, _JSON_TEXTS)
-DELTA = Shape(DeltaShape, _KEPT, _JSON_TEXTS)
-STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
-BEGIN_EVENT = Shape(BeginEvent, _KEPT, _JSON_TEXTS)
+MESSAGE = Shape(Message, _OPTIONAL, _JSON_TEXTS)
+ENDING: Shape[Ending | None] = Shape(Ending | None, _OPTIONAL, _JSON_TEXTS)
+KIND = Shape(Kind, _OPTIONAL, _JSON_TEXTS)
+TEXT_BLOCK = Shape(TextBlock, _OPTIONAL, _JSON_TEXTS)
+THINKING_BLOCK = Shape(ThinkingBlock, _OPTIONAL, _JSON_TEXTS)
+REDACTED_BLOCK = Shape(RedactedBlock, _OPTIONAL, _JSON_TEXTS)
+CALL_BLOCK = Shape(CallBlock, _OPTIONAL, _JSON_TEXTS)
+DELTA = Shape(DeltaShape, _OPTIONAL, _JSON_TEXTS)
+STREAM_EVENT = Shape(StreamEvent, _OPTIONAL, _JSON_TEXTS)
+BEGIN_EVENT = Shape(BeginEvent, _OPTIONAL, _JSON_TEXTS)
 
 
 NAME = "messages"

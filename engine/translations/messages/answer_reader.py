@@ -22,6 +22,7 @@ from engine.translations.neutral.open_parts import MessageReader
 from engine.translations.neutral.refusals import is_error
 from engine.values.event_json import json_or_none
 
+_read_event = fields.STREAM_EVENT.read
 _ERROR, _MESSAGE = Raw(b'"error"'), Raw(b'"message"')
 
 
@@ -68,7 +69,7 @@ class Reader(MessageReader[BlockReader]):
         if self._ended:
             return ()
         try:
-            event = fields.STREAM_EVENT.read(data)
+            event = _read_event(data)
         except WrongType:
             if not is_end_marker(data):
                 raise
@@ -86,14 +87,13 @@ class Reader(MessageReader[BlockReader]):
 
     def _read_block(self, event: fields.StreamEvent, data: bytes) -> Iterable[Event]:
         blocks = self._blocks
-        if self._finish is not None:
-            if event.type == "content_block_stop" and event.index in blocks:
-                return ()  # the end of the message is its end
-            raise BrokenAnswer("the upstream's answer has a block out of order")
-        block = blocks.at(event.index)
+        is_end = event.type == "content_block_stop"
+        if is_end and self._finish is not None and event.index in blocks:
+            return ()  # the end of the message is its end
+        block = self._block(event.index)
         if event.type == "content_block_delta":
             return blocks.in_order(block, block.delta(event.delta, "delta"))
-        if event.type == "content_block_stop":
+        if is_end:
             return blocks.in_order(block, block.end())
         raw = fields.BEGIN_EVENT.read(data).content_block
         if raw == NULL:

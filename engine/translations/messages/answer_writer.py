@@ -12,6 +12,7 @@ from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, argument
 from engine.translations.neutral.content import (
     NO_SIGNATURE,
     Block,
+    Citation,
     Media,
     Reasoning,
     Refusal,
@@ -19,17 +20,7 @@ from engine.translations.neutral.content import (
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Cite,
-    Close,
-    Delta,
-    End,
-    Event,
-    Open,
-    Sign,
-    Start,
-)
+from engine.translations.neutral.events import BrokenAnswer, End, FirstCandidateWriter, Start
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
 
@@ -133,7 +124,7 @@ _DELTA_EVENT = (
 )
 
 
-class Writer:
+class Writer(FirstCandidateWriter):
     """Blocks of text begin with their first content, so that empty ones are not written."""
 
     def __init__(self, request: ChatRequest) -> None:
@@ -146,32 +137,8 @@ class Writer:
         self._needs_mark = fields.thinks_on_budget(request)
         self._holds_thoughts = holds_thoughts(request)
         self._held: list[Reasoning] = []
-        """Thoughts that are written if a tool call follows."""
         self._texts: list[str] = []
-        """The text of the open ones, as far as all of them are kept."""
         self._held_size = 0
-
-    def write(self, event: Event) -> bytes:
-        """Only the first candidate is written: callers cannot ask for more."""
-        if isinstance(event, Delta):  # nearly every event
-            return self._delta(event.text) if event.text and not event.candidate else b""
-        if isinstance(event, Start):
-            return self._start(event)
-        if isinstance(event, End):
-            return self._end(event)
-        if event.candidate:
-            return b""
-        match event:
-            case Open():
-                return self._open(event.block)
-            case Sign():
-                self._signature = event.signature  # written after the thoughts
-            case Cite() if event.citation.url and not event.late:  # a block is complete
-                citation = fields.write_citation(event.citation)
-                return self._begin() + self._add({"type": "citations_delta", "citation": citation})
-            case Close():
-                return self._close()
-        return b""
 
     def _start(self, event: Start) -> bytes:
         message: Json = {
@@ -247,6 +214,16 @@ class Writer:
         return self._add(delta) if self._opened else self._begin() + self._add(delta)
 
     def _sign(self, signature: Signature) -> bytes:
+        self._signature = signature  # written after the thoughts
+        return b""
+
+    def _cite(self, citation: Citation, late: bool) -> bytes:
+        if late or not citation.url:  # a late one belongs to a block that is complete
+            return b""
+        delta = {"type": "citations_delta", "citation": fields.write_citation(citation)}
+        return self._begin() + self._add(delta)
+
+    def _write_signature(self, signature: Signature) -> bytes:
         content = fields.write_reasoning("", signature)
         if content["type"] == "redacted_thinking":
             return self._begin(content)
@@ -261,7 +238,7 @@ class Writer:
             return b""
         if isinstance(self._block, Reasoning) and self._opened:
             signature = signature or NO_SIGNATURE
-        signed = b"" if signature is None else self._sign(signature)
+        signed = b"" if signature is None else self._write_signature(signature)
         if not self._opened:
             return b""
         closed = self._block_event("content_block_stop")

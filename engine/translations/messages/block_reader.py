@@ -13,6 +13,7 @@ from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta,
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import Part
 
+_read_delta = fields.DELTA.read
 _BLOCKS: dict[str, type[Block]] = {
     "text_delta": Text,
     "thinking_delta": Reasoning,
@@ -24,11 +25,8 @@ _BLOCKS: dict[str, type[Block]] = {
 
 _TEXTS = ("text_delta", "thinking_delta")
 _VENDORS = ("server_tool_use", "mcp_tool_use")
-"""The types of calls of tools that the vendor runs."""
-
 _OMISSIBLE = (*_VENDORS, "container_upload", "compaction", "fallback", "mcp_tool_listing")
 _RESULT = "_tool_result"
-"""Ends the types of results of such tools."""
 
 
 class BlockReader(Part):
@@ -97,7 +95,7 @@ class BlockReader(Part):
         events: list[Event] = []
         if isinstance(self._block, Foreign):
             return events
-        delta = fields.DELTA.read(raw, place)
+        delta = _read_delta(raw, place)
         kind = delta.type or ""
         if kind not in _BLOCKS:
             kind = _kind_of_delta(delta) or kind
@@ -112,16 +110,11 @@ class BlockReader(Part):
             self._add(delta.partial_json, events)
         elif kind == "thinking_delta":
             self._add(delta.thinking, events)
-        else:
-            self._mark(kind, delta, events)
-        return events
-
-    def _mark(self, kind: str, delta: fields.DeltaShape, events: list[Event]) -> None:
-        """A delta that adds no text; one of an unknown kind says nothing."""
-        if kind == "signature_delta":
+        elif kind == "signature_delta":
             self._signature = fields.read_signature(delta.signature or "")
         elif kind == "citations_delta" and delta.citation is not None:
             self._cite(delta.citation, events)
+        return events
 
     def end(self) -> list[Event]:
         self.is_done = True
@@ -183,4 +176,3 @@ _OPENERS: dict[str, Callable[[BlockReader, Raw, str, list[Event]], None]] = {
     "redacted_thinking": BlockReader._open_redacted,
     "tool_use": BlockReader._open_call,
 }
-"""The methods that begin the blocks of each type."""

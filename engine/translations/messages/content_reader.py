@@ -157,7 +157,6 @@ read_content = content_reader(
         UnknownObject: _read_unknown,
     }
 )
-"""The blocks of a content at a place; the places of what is not read are noted."""
 
 
 _SIGNATURES = {"thinking": "signature", "redacted_thinking": "data"}
@@ -177,7 +176,10 @@ def without_seals(request: Any) -> Changes:
             changes.update({("messages", index, "content", at): None for at in seal_places})
         for at, block in blocks:
             place: JsonPath = ("messages", index, "content", at)
-            changes.update(without_objects(block, "citations", place, _is_sealed_citation))
+            citations = without_objects(
+                block, "citations", place, lambda each: is_sealed(each.get("encrypted_index"))
+            )
+            changes.update(citations)
     if len(turns) > 1 and _calls_without_thoughts(turns[-2], turns[-1], changes):
         thinking = request.get("thinking")
         if isinstance(thinking, dict) and thinking.get("type") == "enabled":
@@ -189,10 +191,6 @@ def without_seals(request: Any) -> Changes:
 def _is_sealed(block: Json) -> bool:
     member = _SIGNATURES.get(str(block.get("type")))
     return member is not None and is_sealed(block.get(member))
-
-
-def _is_sealed_citation(citation: Json) -> bool:
-    return is_sealed(citation.get("encrypted_index"))
 
 
 def _calls_without_thoughts(

@@ -39,11 +39,9 @@ class ContentWriter:
     def __init__(self, names: ToolNames, losses: Losses) -> None:
         self._names, self._losses = names, losses
         self.marks = 0
-        """How many blocks are marked for the prompt cache."""
 
     def content(self, blocks: Sequence[Block], *, marks: bool = True) -> Any:
-        """The value of `content`: a text where it is nothing else, or the blocks that this language
-        can say, with their `marks` for the prompt cache; the others are losses."""
+        """A text where it is nothing else, or the blocks, with `marks` for the prompt cache."""
         if len(blocks) == 1 and _is_plain(block := blocks[0]):  # nearly always
             return block.text
         contents = []

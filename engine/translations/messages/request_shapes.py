@@ -92,8 +92,6 @@ class ToolObject(JsonObject):
 
 
 class RequestObject(JsonObject):
-    """A request. Its reader notes unknown members after those of what it contains."""
-
     notes = False
 
     model: str | None = None

@@ -84,7 +84,6 @@ class Assembly(AnswerState):
         self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}
-        """The deltas of the open block of each candidate."""
 
     def add(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from types import UnionType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -29,7 +29,6 @@ from engine.translations.neutral.json_members import (
 from engine.values.event_json import amended_json
 
 _T = TypeVar("_T")
-_T_co = TypeVar("_T_co", covariant=True)
 
 _KINDS = re.compile(r"Expected `([^`]*)`")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
@@ -38,13 +37,6 @@ _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
 _MAX_NUMBER = 2**53
 MAX_READ = 50_000_000
 """Bytes that the amendments of one text may read anew, which is about a second."""
-
-
-class Reader(Protocol[_T_co]):
-    """Reads the value of a JSON text, which stands at `place` ("" for a text of its own). Raises
-    WrongType with the place of the first member that is needed and of another type."""
-
-    def __call__(self, text: bytes | Raw, place: str = "") -> _T_co: ...
 
 
 class Shape(Generic[_T]):
@@ -77,7 +69,9 @@ class Shape(Generic[_T]):
             except NOT_OF_TYPE as error:
                 raise WrongType(place or WHOLE_TEXT, "an object") from error
 
-        self.read: Reader[_T] = read
+        self.read: Callable[..., _T] = read
+        """Reads a JSON text, which stands at `place` ("" for a text of its own). Raises WrongType
+        with the place of the first member that is needed and of another type."""
 
     def _read_odd(self, text: Raw, place: str, error: msgspec.ValidationError) -> _T:
         for _ in range(MAX_READ // (len(bytes(text)) + 1)):
@@ -186,8 +180,7 @@ def raw_at(text: bytes | Raw, *steps: str | int) -> Raw:
 
 
 def is_blank(value: object) -> bool:
-    """Whether a JSON value says nothing: some servers write every member that there is, with empty
-    values in those that are not meant."""
+    """Some servers write every member that there is, with empty values where none is meant."""
     if isinstance(value, dict):
         return all(map(is_blank, value.values()))
     return not value

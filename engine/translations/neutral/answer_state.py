@@ -78,12 +78,9 @@ class AnswerState:
         self._usage = usage
         self._candidates = {0}
         self._callers: set[int] = set()
-        """The candidates that call a tool."""
         self._ids: set[tuple[int, str]] = set()
-        """The ids of the calls, with their candidates."""
         self._open: dict[int, Block] = {}
         self._arguments: dict[int, list[str]] = {}
-        """The deltas of the open call of each candidate."""
         self._cut_calls: dict[int, str] = {}
         """The name of the last call of a candidate, if its arguments are no object."""
 
@@ -116,8 +113,10 @@ class AnswerState:
             raise _disorder(event)
         if candidate in self._cut_calls:
             raise _wrong_arguments(self._cut_calls[candidate])
-        if isinstance(block, Foreign):
-            block = event.block = _carried(block)
+        if isinstance(block, Foreign) and not block.omissible:
+            if block.substitute is None:
+                raise uncarried(block.kind)
+            block = event.block = block.substitute
         if isinstance(block, ToolCall):
             self._callers.add(candidate)
             if (candidate, block.id) in self._ids:
@@ -141,7 +140,12 @@ class AnswerState:
         if block is None:
             raise _disorder(event)
         if isinstance(block, ToolCall) and isinstance(event, Delta):
-            self._add_arguments(event)
+            self._arguments_length += len(event.text)
+            if self._arguments_length > MAX_ARGUMENTS:
+                bound = f"over {MAX_ARGUMENTS} characters"
+                raise BrokenAnswer(f"the upstream's tool calls have {bound}")
+            if not self._any_arguments:
+                self._arguments.setdefault(event.candidate, []).append(event.text)
         if not isinstance(block, _INSIDE[type(event)]) and (
             not isinstance(event, Delta) or event.text
         ):
@@ -171,13 +175,6 @@ class AnswerState:
             event.usage = self._usage()
         self.ended, self._checks = True, {}
 
-    def _add_arguments(self, event: Delta) -> None:
-        self._arguments_length += len(event.text)
-        if self._arguments_length > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's tool calls have over {MAX_ARGUMENTS} characters")
-        if not self._any_arguments:
-            self._arguments.setdefault(event.candidate, []).append(event.text)
-
     _before: ClassVar[Checks] = {Start: _check_start}
     _between: ClassVar[Checks] = {
         Open: _check_open,
@@ -197,7 +194,6 @@ _INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
     Sign: (Reasoning,),
     Cite: (Text,),
 }
-"""The blocks that an event may belong to."""
 
 
 _CALLING: tuple[Stop, ...] = ("end", "stop_sequence", "pause")
@@ -215,15 +211,6 @@ def agreed(finish: Finish, *, calls: bool) -> Finish:
     if finish.stop == "tool_calls" and not calls:
         raise BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
     return finish
-
-
-def _carried(block: Foreign) -> Block:
-    """The block as callers of another language get it. Raises BrokenAnswer if they cannot."""
-    if block.omissible:
-        return block
-    if block.substitute is None:
-        raise uncarried(block.kind)
-    return block.substitute
 
 
 def _wrong_arguments(name: str) -> BrokenAnswer:

@@ -35,7 +35,6 @@ _LEGAL_FROM_LETTER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]*")
 _FIRST = re.compile(r".", re.DOTALL)
 _FIRST_LETTER = re.compile(r"[a-zA-Z_]")
 _HASH = 8
-"""The length of the hash that makes shortened names unique."""
 
 
 def call_id(text: str, longest: int = 64) -> str:
@@ -128,7 +127,6 @@ def arguments_object(call: ToolCall) -> Raw:
 
 
 NO_ARGUMENTS = {"type": "object", "properties": {}}
-"""The schema of the arguments of a tool that has none."""
 
 
 def arguments_schema(tool: Tool) -> object:
@@ -208,8 +206,7 @@ class LimitedToolWriter(LimitedWriter[_Model]):
 
 
 def lose_one_call(request: ChatRequest, losses: Losses) -> bool:
-    """Add a loss if the target may call more than the caller wants. Returns whether the first call
-    of an answer is the wanted one instead."""
+    """Returns whether the first of the calls of an answer is the wanted one."""
     if request.parallel_calls is not False:
         return False
     mode = "auto" if request.tool_choice is None else request.tool_choice.mode
@@ -228,7 +225,6 @@ class FirstCall:
     def __init__(self) -> None:
         self._called: set[int] = set()
         self._omitted: set[int] = set()
-        """Candidates whose open block is left out."""
 
     def events(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:

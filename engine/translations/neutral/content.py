@@ -124,7 +124,6 @@ class UploadedFile(Struct, frozen=True):
 
 
 UPLOADED = "the file was uploaded to another vendor"
-"""Why such a file is refused."""
 
 
 Source = Inline | PlainText | Link | UploadedFile
@@ -194,8 +193,6 @@ class Foreign(Block):
 
 CACHE_MARKS = ("*.cache_control", "*.prompt_cache_breakpoint")
 CACHE_MARK_FIELDS = Patterns(CACHE_MARKS)
-"""Wildcards over the fields."""
-
 _FORMS: dict[CacheMark, dict[str, str]] = {
     "5m": {"type": "ephemeral"},
     "1h": {"type": "ephemeral", "ttl": "1h"},
@@ -209,8 +206,7 @@ def mark(written: Json | None, cache: CacheMark) -> None:
 
 
 def read_cache_mark(extra: Extra) -> CacheMark:
-    """The mark of a part, by its unknown members; they stay, because only some targets have a form
-    for the mark."""
+    """The mark among unknown members, which stay: only some targets have a form for it."""
     if (control := extra.get("cache_control")) is not None:
         return "1h" if b'"1h"' in bytes(control) else "5m"
     return "5m" if "prompt_cache_breakpoint" in extra else ""
@@ -226,8 +222,6 @@ def mark_of(block: Block) -> CacheMark:
 
 
 SEAL = "modelway:"
-"""The prefix of sealed signatures."""
-
 NO_SIGNATURE = Signature("unsigned", "")
 """Sealed in place of a signature that an answer lacks and the caller's vendor would want back: the
 seal is removed when such a request is relayed."""
@@ -239,11 +233,6 @@ Changes = Mapping[JsonPath, bytes | None]
 def is_mark(thoughts: Reasoning) -> bool:
     """Whether thoughts only mark that an answer had none."""
     return not thoughts.text and thoughts.signature == NO_SIGNATURE
-
-
-def is_of(thoughts: Reasoning, language: str) -> bool:
-    """Whether thoughts are signed by a vendor of a language."""
-    return thoughts.signature is not None and thoughts.signature.language == language
 
 
 def seal(signature: Signature, language: str) -> str:

@@ -10,7 +10,7 @@ candidate that reached its limit of tokens may have been cut off. `answer_state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -21,25 +21,19 @@ from engine.values.usage import Usage
 Stop = Literal["end", "length", "tool_calls", "stop_sequence", "filter", "pause"]
 
 
-_FOREIGN_STOPS: dict[str, Stop] = {
-    **dict.fromkeys(
-        (
-            *("length", "max_tokens", "max_output_tokens", "model_length"),
-            *("max_length", "max_new_tokens"),
-            *("context_length_exceeded", "model_context_window_exceeded"),
-        ),
-        "length",
+_FOREIGN_WORDS: dict[Stop, tuple[str, ...]] = {
+    "length": (
+        *("length", "max_tokens", "max_output_tokens", "model_length", "max_length"),
+        *("max_new_tokens", "context_length_exceeded", "model_context_window_exceeded"),
     ),
-    **dict.fromkeys(("content_filter", "content_filtered", "safety", "sensitive"), "filter"),
-    **dict.fromkeys(
-        ("tool_calls", "tool_call", "tool_use", "tooluse", "function_call"), "tool_calls"
-    ),
+    "filter": ("content_filter", "content_filtered", "safety", "sensitive"),
+    "tool_calls": ("tool_calls", "tool_call", "tool_use", "tooluse", "function_call"),
 }
+_FOREIGN_STOPS = {word: stop for stop, words in _FOREIGN_WORDS.items() for word in words}
 
 
 def foreign_stop(reason: str) -> Stop | None:
-    """What a reason says that the format of an answer does not have: those who imitate a vendor
-    keep the words of another one, and the vendor adds some. None for an unknown word."""
+    """What another vendor's word means, as those who imitate one write it; None if unknown."""
     return _FOREIGN_STOPS.get(reason.lower())
 
 
@@ -134,6 +128,11 @@ class End(Struct, kw_only=True):
 Event = Start | Open | Delta | Sign | Cite | Tokens | Close | End
 
 
+def whole_block(block: Block, text: str = "", marks: Iterable[Event] = ()) -> list[Event]:
+    """The events of a complete block of the first candidate."""
+    return [Open(block), *([Delta(text)] if text else []), *marks, Close()]
+
+
 _MAX_CANDIDATES = 128
 _MAX_MESSAGE = 4_000
 _MAX_WORD = 300
@@ -180,3 +179,48 @@ def interrupted(events: Iterable[Event], error: Exception) -> Iterator[Event]:
     """The events; after them `error` is raised."""
     yield from events
     raise error
+
+
+_Written = TypeVar("_Written")
+
+
+class BlockWriter(Generic[_Written]):
+    """Writes what the events of blocks say beside their deltas, each kind by its method."""
+
+    _open: Callable[[Block], _Written]
+    _sign: Callable[[Signature], _Written]
+    _cite: Callable[[Citation, bool], _Written]
+    _close: Callable[[], _Written]
+
+    def block_event(self, event: Open | Sign | Cite | Close) -> _Written:
+        match event:
+            case Open():
+                return self._open(event.block)
+            case Close():
+                return self._close()
+            case Sign():
+                return self._sign(event.signature)
+            case Cite():
+                return self._cite(event.citation, event.late)
+
+
+class FirstCandidateWriter(BlockWriter[bytes]):
+    """Writes a stream of one candidate, the first: callers cannot ask for more."""
+
+    _start: Callable[[Start], bytes]
+    _delta: Callable[[str], bytes]
+    _end: Callable[[End], bytes]
+
+    def write(self, event: Event) -> bytes:
+        if isinstance(event, Delta):  # nearly every event
+            return self._delta(event.text) if event.text and not event.candidate else b""
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, End):
+            return self._end(event)
+        if event.candidate:
+            return b""
+        return self._tokens(event) if isinstance(event, Tokens) else self.block_event(event)
+
+    def _tokens(self, event: Tokens) -> bytes:
+        return b""

@@ -38,7 +38,6 @@ WHOLE_TEXT = "the JSON text"
 
 
 def with_values(members: Json) -> Json:
-    """The members that are not None."""
     values = members.values()
     return dict(compress(members.items(), map(is_not, values, repeat(None))))
 
@@ -115,7 +114,6 @@ class Members:
         return self._value(_BOOLEAN, name, "true or false")
 
     def members(self, name: str) -> Members | None:
-        """A member that is an object."""
         raw = self.raw(name)
         return None if raw is None else self.child(raw, self.place_of(name))
 
@@ -140,11 +138,6 @@ class Members:
         """The members that were not read yet; they stay unread."""
         return {name: raw for name, raw in self._raw.items() if raw != NULL}
 
-    def unread_members(self) -> Extra:
-        """Read all members that were not read yet."""
-        extra, self._raw = self.copy(), {}
-        return extra
-
     def rest(self) -> Extra:
         """The members that were not read; their places are noted. Call it last."""
         if not self._raw:
@@ -160,10 +153,7 @@ class Members:
     def _value(self, decoder: Decoder[_T], name: str, expected: str) -> _T | None:
         """A member that may be absent. Raises WrongType."""
         raw = self.raw(name)
-        try:
-            return None if raw is None else decoder.decode(raw)
-        except NOT_OF_TYPE as error:
-            raise WrongType(self.place_of(name), expected) from error
+        return None if raw is None else decode(decoder, raw, self.place_of(name), expected)
 
 
 def decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -> _T:
@@ -186,8 +176,7 @@ _MAX_TEXT, _MAX_TEXTS = 20_000, 256
 
 
 class TextCache(dict[bytes, _T]):
-    """What a reader makes of JSON texts, kept of the last short ones: agents declare the same tools
-    with every request."""
+    """What a reader makes of the last short texts: agents declare the same tools each time."""
 
     def __init__(self, read: Callable[[bytes], _T]) -> None:
         super().__init__()
@@ -208,8 +197,8 @@ def on_one_line(text: bytes) -> bytes:
 
 
 def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
-    """The value of a JSON text at `place` ( for the whole text). Raises WrongType with the place of
-    the first member of another type."""
+    """The value of a JSON text at `place`. Raises WrongType with the place of the first member of
+    another type."""
     try:
         return decoder.decode(text)
     except msgspec.ValidationError as error:

@@ -29,15 +29,14 @@ class Feature(NamedTuple):
     members: Mapping[str, Any]
 
 
-def each_alone(group: str, **members: object) -> list[Feature]:
-    """A feature for each of these members, called like it."""
-    return [Feature(group, name, {name: value}) for name, value in members.items()]
+def each_alone(group: str, inside: str = "", **members: object) -> list[Feature]:
+    """A feature for each of these members, or members `inside` another one, called like it."""
+    alone = {name: {name: value} for name, value in members.items()}
+    return [Feature(group, name, {inside: o} if inside else o) for name, o in alone.items()]
 
 
 class Features(NamedTuple):
-    """The features of a language, and the members of the minimal request (`least`), which uses
-    none.
-    """
+    """The features of a language, and the members of the `least` request, which uses none."""
 
     least: Mapping[str, Any]
     features: Sequence[Feature] = ()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 from urllib.parse import quote
 
 import msgspec
@@ -176,29 +175,27 @@ def encode_request(document: Json, size: int, place_of: Callable[[str], str] = s
     most and one batch is encoded."""
     if size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
         return text
-    most = most_bytes(size)
+    most, written = most_bytes(size), 0
     pieces: list[bytes] = []
-    written = 0
-    for name, value in document.items():
-        before = written
-        for piece in chain([b"," if pieces else b"{", _encode(name), b":"], _pieces(value, 1)):
-            pieces.append(piece)
-            written += len(piece)
-            if written >= most:
-                raise TooLarge(place_of(_largest(document, name, written - before)), most)
-    pieces.append(b"}" if pieces else b"{}")
+    for piece in _pieces(document, 0):
+        pieces.append(piece)
+        written += len(piece)
+        if written > most:
+            del pieces, piece  # they are large, and so is what is measured now
+            raise TooLarge(place_of(_largest(document, most)), most)
     return b"".join(pieces)
 
 
-def _largest(document: Json, last: str, size: int) -> str:
-    """The member up to the `last`, of which `size` bytes are written, with the most bytes."""
-    largest = last
+def _largest(document: Json, most: int) -> str:
+    """The member with the most bytes, or the first that has more than the most."""
+    sizes: dict[str, int] = {}
     for name, value in document.items():
-        if name == last:
-            break
-        if (each := sum(map(len, _pieces(value, 1)))) > size:
-            largest, size = name, each
-    return largest
+        sizes[name] = 0
+        for piece in _pieces(value, 1):
+            sizes[name] += len(piece)
+            if sizes[name] > most:
+                return name
+    return max(sizes, key=sizes.__getitem__)
 
 
 def _pieces(value: object, depth: int) -> Iterator[bytes]:

@@ -46,7 +46,6 @@ class OpenParts(Generic[_P]):
     index: int | None = None
     name = ""
     count = 0
-    """The number of parts that came."""
 
     def __init__(self, new: Callable[[str], _P], done: Callable[[_P], object] = bool) -> None:
         self._new, self._done = new, done

@@ -32,8 +32,6 @@ EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 """The names of efforts in ascending order; "none" is not an effort."""
 
 NO_REASONING = "this model does not reason"
-"""Why an effort is not carried."""
-
 _BUDGETS = dict(zip(EFFORTS, (1024, 2048, 4096, 8192, 16_384, 32_768), strict=True))
 
 
@@ -60,8 +58,7 @@ def unknown_effort(effort: str) -> str:
 
 
 def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
-    """The amount of reasoning, without an effort in a word that is not known, which is lost; None
-    where nothing is left of it."""
+    """Without an effort in an unknown word, which is lost; None where nothing is left."""
     thinking = request.thinking
     if thinking is None or thinking.off or thinking.effort in ("", "none", *EFFORTS):
         return thinking
@@ -107,7 +104,6 @@ _FIELDS = {
     "blocked_domains": Patterns(("*.blocked_domains",)),
     "context_size": Patterns(("*.search_context_size",)),
 }
-"""The callers' fields of each option."""
 
 
 class WebSearch(Struct):

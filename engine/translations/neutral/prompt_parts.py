@@ -51,8 +51,11 @@ def _add_blocks(blocks: Iterable[Block], parts: PromptParts) -> None:
     for block in blocks:
         if isinstance(block, ToolResult):
             _add_blocks(block.content, parts)
+        elif isinstance(block, Media) and isinstance(block.source, PlainText):
+            parts.texts.append(block.source.text)
         elif isinstance(block, Media):
-            _add_media(block, parts)
+            source = block.source
+            parts.files.append(len(source.data) * 3 // 4 if isinstance(source, Inline) else 0)
         else:
             parts.texts += _texts(block)
 
@@ -64,15 +67,6 @@ def _texts(block: Block) -> Iterator[str]:
         yield f'{{"name": "{block.name}", "arguments": {block.arguments or "{}"}}}'
     elif isinstance(block, Foreign):
         yield bytes(block.raw).decode("utf-8", "replace")
-
-
-def _add_media(block: Media, parts: PromptParts) -> None:
-    if isinstance(block.source, PlainText):
-        parts.texts.append(block.source.text)
-    else:
-        parts.files.append(
-            len(block.source.data) * 3 // 4 if isinstance(block.source, Inline) else 0
-        )
 
 
 def _declaration(tool: Tool | BuiltInTool) -> str:

@@ -68,15 +68,13 @@ def check_text(data: bytes) -> bytes:
 
 
 def check_objects(body: bytes) -> None:
-    """Raise GatewayError 400 for a request with more than MAX_OBJECTS JSON objects: each takes
-    some microseconds, for which the other requests of the worker wait."""
+    """Raise GatewayError 400 for too many: each takes microseconds of the worker."""
     if has_more_objects(body, MAX_OBJECTS):
         raise _too_many(f"{MAX_OBJECTS} JSON objects", "send fewer messages, parts or tools")
 
 
 def check_texts(body: bytes) -> None:
-    """Raise GatewayError 400 for a request with more than MAX_TEXTS texts in lists: each becomes
-    an object where it is written for another vendor."""
+    """Raise GatewayError 400 for too many texts in lists: each may become an object."""
     if body.count(b",") >= MAX_TEXTS and _has_more(_NEXT_TEXT, body, MAX_TEXTS - 1):
         raise _too_many(f"{MAX_TEXTS} texts", "send fewer in a request")
 
@@ -87,8 +85,7 @@ def _too_many(things: str, advice: str) -> GatewayError:
 
 
 def has_more_objects(text: bytes, most: int) -> bool:
-    """Whether a JSON text has more than `most` objects. A brace in a string is counted only before
-    a quotation mark or a closing brace."""
+    """A brace in a string counts only before a quotation mark or a closing brace."""
     if text.count(b"{") <= most:  # nearly every text
         return False
     return _has_more(_OBJECT, text, most)
@@ -144,8 +141,7 @@ def refuse_unsealed(compaction: Compaction, model: str) -> None:
 def refuse_losses(
     losses: Losses, rules: LossRules, model: str, details: Mapping[str, Details] = _NO_DETAILS
 ) -> None:
-    """Raise GatewayError 400 if a loss is not allowed, or if the remaining request is invalid.
-    `details` are those of the error by the field that is refused."""
+    """Raise GatewayError 400 for one that is not allowed; `details` are by the field."""
     refused_losses = [] if rules.lossy or not losses.losses else losses.refusals(rules.drop)
     if refused_losses:
         fields = (loss.field for loss in refused_losses)
@@ -156,8 +152,7 @@ def refuse_losses(
 
 
 def refuse_silence(request: ChatRequest, *, needs_turns: bool) -> None:
-    """Raise GatewayError 400 for a request without content, or with only instructions in a language
-    that `needs_turns`."""
+    """Raise GatewayError 400 for a request without content, or without turns if needed."""
     if not request.messages and (needs_turns or not request.system):
         raise _wrong_type(WrongType(request.place_of("messages"), "at least one turn"))
 
@@ -172,7 +167,6 @@ def _wrong_type(error: WrongType) -> GatewayError:
 
 
 def _too_large(error: TooLarge) -> GatewayError:
-    """The refusal of a request that becomes too large where it is written for its target."""
     place = visible_place(error.place)
     message = f"The request would have over {error.most} bytes for this model, which is four times "
     message += f"its size and 1 MB, because of '{place}'. {error.detail or _SEND_LESS}"
@@ -181,7 +175,10 @@ def _too_large(error: TooLarge) -> GatewayError:
 
 def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -> GatewayError:
     """The refusal of a request, which names the first of its losses."""
-    names = [_loss_name(loss) for loss in losses[:_MAX_NAMED]]
+    names = []
+    for loss in losses[:_MAX_NAMED]:
+        reason = f" ({loss.reason[:_MAX_REASON]})" if loss.reason else ""
+        names.append(f"'{visible_place(loss.place)}'{reason}")
     more = len(losses) - len(names)
     last = f"{more} more" if more else names.pop()
     fields = f"{', '.join(names)} and {last}" if names else last
@@ -194,11 +191,6 @@ def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -
         param=visible_place(losses[0].place),
         details=details,
     )
-
-
-def _loss_name(loss: Loss) -> str:
-    reason = f" ({loss.reason[:_MAX_REASON]})" if loss.reason else ""
-    return f"'{visible_place(loss.place)}'{reason}"
 
 
 ErrorReader = Callable[[int, Any], UpstreamError]
@@ -217,8 +209,7 @@ def error_members(document: object) -> Json:
 
 
 def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamError:
-    """The error in an error response. Its code is the first of the members called `words` that is
-    a text."""
+    """Its code is the first of the members called `words` that is a text."""
     members = error_members(document)
     message = members.get("message")
     if not isinstance(message, str) or not message:
@@ -247,8 +238,7 @@ class AnswerErrors:
             raise self.inside(document)
 
     def refuse_whole(self, data: bytes) -> None:
-        """Raise UpstreamError if an answer in one piece, without content, reports an error or has
-        words in place of it, as proxies write them."""
+        """Also raise it for words in place of an answer in one piece, as proxies write them."""
         self.refuse(data)
         if words := error_text(json_or_none(data)):
             raise UpstreamError(502, words)

@@ -208,8 +208,7 @@ def callable_tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
 
 
 def with_unique_tools(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
-    """The tools without functions that are declared twice in the same words. Vendors refuse two of
-    one name. Raises WrongType for two that differ."""
+    """Without functions that are declared again in the same words. Raises WrongType."""
     names = [tool.name for tool in tools if isinstance(tool, Tool)]
     if len(set(names)) == len(names):
         return tools

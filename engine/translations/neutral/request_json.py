@@ -31,11 +31,10 @@ _BLANK = (NULL, Raw(b"[]"), Raw(b'""'))
 class JsonObject(Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
     """A JSON object. A member that may be absent has a type with `| None`, or `Raw` for its text,
     which is empty then. One of several kinds has the kind as its tag. A union of them also lists
-    `UnknownObject`, unless an object of another kind is to be refused.
-
-    `extra` are the members that are not declared, their places noted unless `notes` is False.
-    `raw` is the text of an object that could not be decoded in one step. Both may be shared.
-    """
+    `UnknownObject`, unless an object of another kind is to be refused. `extra` are the members that
+    are not declared; their places are noted, if `notes` is False by the caller of the reader,
+    behind those inside. `raw` is the text of an object that could not be decoded in one step. Both
+    may be shared."""
 
     extra: ClassVar[Extra] = {}
     raw: ClassVar[Raw] = Raw()
@@ -63,8 +62,7 @@ _Object = TypeVar("_Object", bound=JsonObject)
 
 
 def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
-    """The kind of the object at `place`, which its member `tag` names; None where it names none.
-    Raises WrongType."""
+    """The kind of the object at `place`; None where it names none. Raises WrongType."""
     members = decode(OBJECT, raw, place, "an object")
     kind = members.get(tag, NULL)
     return None if kind == NULL else decode(_TEXT, kind, f"{place}.{tag}", "a string")

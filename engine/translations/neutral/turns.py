@@ -20,9 +20,8 @@ from engine.values.trees import Json
 
 
 def results_first(messages: list[Message]) -> list[Message]:
-    """The messages with tool results directly after the turn that called the tools. Messages
-    between a call and its results follow the results, in their order.
-    """
+    """The messages with tool results directly after the turn that called the tools; those between a
+    call and its results follow."""
     if _are_first(messages):
         return messages
     result: list[Message] = []
@@ -148,18 +147,13 @@ _blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
 
 def with_substitutes(request: ChatRequest) -> ChatRequest:
     """With functions and blocks for the tools and blocks of the caller's language alone."""
-    if not _may_have_substitutes(request):
+    blocks = chain.from_iterable(map(_blocks, request.messages))
+    has_own = Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools)
+    if not (has_own or request.loaded_tools or request.deferred_tools):
         return request
     return replace(
         request, tools=_tools(request), messages=[_message(message) for message in request.messages]
     )
-
-
-def _may_have_substitutes(request: ChatRequest) -> bool:
-    blocks = chain.from_iterable(map(_blocks, request.messages))
-    if Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools):
-        return True
-    return bool(request.loaded_tools or request.deferred_tools)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
@@ -186,9 +180,8 @@ def _functions(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
 
 
 def _message(message: Message) -> Message:
-    for block in message.blocks:
-        if _has_substitute(block):
-            return replace(message, blocks=[_block(each) for each in message.blocks])
+    if any(map(_has_substitute, message.blocks)):
+        return replace(message, blocks=[_block(each) for each in message.blocks])
     return message
 
 
@@ -261,7 +254,6 @@ class _Renaming:
         self._called: dict[str, int] = {}
         """How often each of the callers' ids has been given a number."""
         self._open: dict[str, deque[str]] = {}
-        """The new ids of the calls of the last turn, by the callers' ids."""
         self._in_turn = False
 
     def message(self, message: Message) -> Message:

@@ -1,5 +1,4 @@
-"""The shapes of responses and of the events of their streams, and what requests, answers and
-streams have in common: usage, thoughts, citations and the members of an answer's texts.
+"""The shapes of answers and of the events of streams, and what they have in common with requests.
 
 An item is read by its `type`, or by its members if that is missing or not known here; one that says
 nothing so is passed on as it came (`Raw`).
@@ -47,13 +46,11 @@ class Part(TextPart):
 
 
 class Kind(Struct):
-    """What says the kind of an item, and of a part of one."""
-
     type: str | None = None
 
 
-class Item(Struct):
-    """The members that say it where the type does not."""
+class Item(Kind):
+    """The members that say the kind where the type does not."""
 
     role: Raw = Raw(b"null")
     content: Raw = Raw(b"null")
@@ -132,35 +129,32 @@ class EndEvent(Struct):
     response: Response | None = None
 
 
-_KEPT = frozenset(
-    (
-        *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
-        *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
-    )
+_OPTIONAL = (
+    *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
+    *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
 )
-"""Members that an answer is given without if they are not well formed (`Shape`)."""
 
-_JSON_TEXTS = frozenset({"arguments", "delta"})
-_PARTS = frozenset({"content", "summary"})
+_JSON_TEXTS = ("arguments", "delta")
+_PARTS = ("content", "summary")
 
-ANNOTATIONS: Shape[list[Annotation] | None] = Shape(list[Annotation] | None, _KEPT, _JSON_TEXTS)
-KIND: Shape[Kind | None] = Shape(Kind | None, _KEPT, _JSON_TEXTS)
-ITEM = Shape(Item, _KEPT, _JSON_TEXTS)
-IMAGE_CALL = Shape(ImageCall, _KEPT, _JSON_TEXTS)
-MESSAGE = Shape(Message, _KEPT, _JSON_TEXTS, _PARTS)
-THOUGHTS = Shape(Thoughts, _KEPT, _JSON_TEXTS, _PARTS)
-HEAD = Shape(Head, _KEPT, _JSON_TEXTS)
+ANNOTATIONS: Shape[list[Annotation] | None] = Shape(list[Annotation] | None, _OPTIONAL, _JSON_TEXTS)
+KIND: Shape[Kind | None] = Shape(Kind | None, _OPTIONAL, _JSON_TEXTS)
+ITEM = Shape(Item, _OPTIONAL, _JSON_TEXTS)
+IMAGE_CALL = Shape(ImageCall, _OPTIONAL, _JSON_TEXTS)
+MESSAGE = Shape(Message, _OPTIONAL, _JSON_TEXTS, _PARTS)
+THOUGHTS = Shape(Thoughts, _OPTIONAL, _JSON_TEXTS, _PARTS)
+HEAD = Shape(Head, _OPTIONAL, _JSON_TEXTS)
 INCOMPLETE_DETAILS: Shape[IncompleteDetails | None] = Shape(
-    IncompleteDetails | None, _KEPT, _JSON_TEXTS
+    IncompleteDetails | None, _OPTIONAL, _JSON_TEXTS
 )
-RESPONSE = Shape(Response, _KEPT, _JSON_TEXTS)
-STREAM_EVENT = Shape(StreamEvent, _KEPT, _JSON_TEXTS)
-TEXT_DELTA = Shape(TextDelta, _KEPT, _JSON_TEXTS)
-HEAD_EVENT = Shape(HeadEvent, _KEPT, _JSON_TEXTS)
-END_EVENT = Shape(EndEvent, _KEPT, _JSON_TEXTS)
-DONE_PART: Shape[DonePart | None] = Shape(DonePart | None, _KEPT, _JSON_TEXTS)
-DETAIL_EVENT = Shape(DetailEvent, _KEPT, _JSON_TEXTS)
-CALL = Shape(Call, _KEPT, _JSON_TEXTS)
+RESPONSE = Shape(Response, _OPTIONAL, _JSON_TEXTS)
+STREAM_EVENT = Shape(StreamEvent, _OPTIONAL, _JSON_TEXTS)
+TEXT_DELTA = Shape(TextDelta, _OPTIONAL, _JSON_TEXTS)
+HEAD_EVENT = Shape(HeadEvent, _OPTIONAL, _JSON_TEXTS)
+END_EVENT = Shape(EndEvent, _OPTIONAL, _JSON_TEXTS)
+DONE_PART: Shape[DonePart | None] = Shape(DonePart | None, _OPTIONAL, _JSON_TEXTS)
+DETAIL_EVENT = Shape(DetailEvent, _OPTIONAL, _JSON_TEXTS)
+CALL = Shape(Call, _OPTIONAL, _JSON_TEXTS)
 
 
 NAME = "responses"
@@ -181,8 +175,7 @@ def write_counts(usage: Usage) -> Json:
 
 
 def read_signature(content: str, item_id: str) -> Signature | None:
-    """The signature of an item of reasoning: its encrypted content, with its id, which the vendor
-    wants back as well; None without content."""
+    """The encrypted content, with the id of its item, which the vendor wants back as well."""
     signature = unseal(content, NAME) if content else None
     if signature is None or signature.language != NAME:
         return signature

@@ -10,7 +10,6 @@ from msgspec import Raw
 from engine.dialects.interface.error_forms import FAILED
 from engine.translations.neutral.calls import call_id, name_of_answer, unwrapped
 from engine.translations.neutral.content import (
-    Block,
     Foreign,
     Inline,
     Media,
@@ -22,16 +21,14 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
-    Close,
-    Delta,
     End,
     Event,
     Finish,
-    Open,
     Sign,
     Start,
     Tokens,
     uncarried,
+    whole_block,
 )
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import is_error
@@ -40,8 +37,6 @@ from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
 FUNCTION_CALL = "function_call"
 PARTS = ("output_text", "refusal", "reasoning_text", "summary_text", "text")
-"""The kinds of parts that are read."""
-
 _COMPLETED = ("completed", "complete", "done", "success", "succeeded", "finished", "stop")
 _IMAGE = "image_generation_call"
 _READ = ("message", FUNCTION_CALL, "reasoning", _IMAGE)
@@ -86,10 +81,10 @@ def read_items(response: fields.Response) -> Iterator[tuple[str, Raw, str]]:
 
 def item_kind(raw: Raw, place: str) -> str:
     """The kind of an item: its type, or what its members say if that is not known here."""
-    kind = (fields.KIND.read(raw, place) or fields.Kind()).type or ""
+    item = fields.ITEM.read(raw, place)
+    kind = item.type or ""
     if kind in _READ or kind in _OMISSIBLE or kind in _CALLERS:
         return kind
-    item = fields.ITEM.read(raw, place)
     if item.name != NULL and item.arguments != NULL:
         return FUNCTION_CALL
     if item.role != NULL and item.content != NULL:
@@ -102,8 +97,7 @@ def read_start(head: fields.Head) -> Start:
 
 
 def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
-    """The events of a complete item of a type; a call without an id gets it from `name` and its
-    place, which no other item has. Raises BrokenAnswer."""
+    """The events of a complete item; `name` is for a call without an id."""
     if kind == "message":
         content = fields.MESSAGE.read(raw, place).content or ()
         parts = (
@@ -112,10 +106,12 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         return [event for part in parts for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = fields.CALL.read(raw, place)
-        delta: list[Event] = [Delta(unwrapped(call.arguments))] if call.arguments else []
-        return [Open(read_call(call, name, place)), *delta, Close()]
+        return whole_block(read_call(call, name, place), unwrapped(call.arguments or ""))
     if kind == "reasoning":
-        return _read_reasoning(fields.THOUGHTS.read(raw, place))
+        item = fields.THOUGHTS.read(raw, place)
+        signature = fields.read_signature(item.encrypted_content or "", item.id or "")
+        signed = [] if signature is None else [Sign(signature)]
+        return whole_block(Reasoning(), read_thoughts(item), signed)
     block = Foreign(kind=kind or "item", omissible=kind in _OMISSIBLE)
     if kind == _IMAGE:
         image = fields.IMAGE_CALL.read(raw, place)
@@ -123,33 +119,19 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         if image.result:
             source = Inline(f"image/{image.output_format or 'png'}", image.result)
             block.substitute = Media(kind="image", source=source)
-    return [Open(block), Close()]
+    return whole_block(block)
 
 
 def _read_part(part: fields.Part) -> list[Event]:
     is_refusal = part.type == "refusal" or (part.text is None and part.refusal is not None)
     if part.text is None and not is_refusal and part.type not in PARTS:
         raise uncarried(part.type or "part")
-    block: Block = Refusal() if is_refusal else Text()
-    events: list[Event] = [Open(block)]
-    if text := part.refusal if is_refusal else part.text:
-        events.append(Delta(text))
-    events += map(Cite, fields.read_citations(part.annotations))
+    marks: list[Event] = [Cite(each) for each in fields.read_citations(part.annotations)]
     if tokens := read_logprobs(part.logprobs):
-        events.append(Tokens(tokens))
-    events.append(Close())
-    return events
-
-
-def _read_reasoning(item: fields.Thoughts) -> list[Event]:
-    events: list[Event] = [Open(Reasoning())]
-    if text := read_thoughts(item):
-        events.append(Delta(text))
-    signature = fields.read_signature(item.encrypted_content or "", item.id or "")
-    if signature is not None:
-        events.append(Sign(signature))
-    events.append(Close())
-    return events
+        marks.append(Tokens(tokens))
+    if is_refusal:
+        return whole_block(Refusal(), part.refusal or "", marks)
+    return whole_block(Text(), part.text or "", marks)
 
 
 def read_thoughts(item: fields.Thoughts) -> str:

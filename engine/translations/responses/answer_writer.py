@@ -24,14 +24,13 @@ from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogpro
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
-from engine.translations.responses.request_writer import write_choice, write_format
 from engine.translations.vendors.openai_content import write_logprobs
+from engine.translations.vendors.openai_request_fields import write_format, write_tool_choice
 from engine.values.trees import Json
 from engine.values.usage import Usage
 
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
 _WITH_STATUS = ("message", "function_call", "reasoning", "tool_search_call")
-"""The items that can be incomplete."""
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
@@ -178,7 +177,7 @@ def response_head(identity: str, created: int, model: str, request: ChatRequest)
         "store": False,
         "temperature": request.temperature,
         "text": {"format": write_format(request) or {"type": "text"}},
-        "tool_choice": "auto" if choice is None else write_choice(choice, str),
+        "tool_choice": "auto" if choice is None else write_tool_choice(choice, str),
         "tools": extra.get("tools", []),
         "top_p": request.top_p,
         "truncation": "disabled",
@@ -212,8 +211,7 @@ class CitedTexts:
             yield {**place, "annotation_index": index, "annotation": annotation}
 
     def cite(self, citation: Citation) -> Json | None:
-        """A late citation: it is added to its text's part, which the last event repeats. Returns
-        the members of its event, None without a text."""
+        """Add a late citation to its text's part. Returns the members of its event, if any."""
         position = place_late([text for text, _, _ in self._texts], citation)
         if position is None:
             return None

@@ -47,8 +47,7 @@ _GROUP_FUNCTION = ObjectReader(GroupFunction)
 def read_tools(
     tools: list[Raw] | None, place: str, request: ChatRequest
 ) -> list[Tool | BuiltInTool]:
-    """The tools in a list at `place`; those that functions stand for are noted in the request, and
-    the places of what is not read. Raises WrongType."""
+    """The tools at `place`; those that functions stand for are noted in the request."""
     return [
         _read_tool(raw, f"{place}[{index}]", request.caller_tools, request.unread)
         for index, raw in enumerate(tools or ())
@@ -148,7 +147,6 @@ def _named(function: Tool, tool: CallerTool, names: dict[str, CallerTool]) -> To
 
 
 def function_name(group: str, name: str) -> str:
-    """The name of the function that stands for a tool of a group."""
     return f"{group}__{name}" if group else name
 
 
@@ -168,14 +166,12 @@ def needs_whole(call: ToolCall, request: ChatRequest) -> bool:
 
 
 def call_prefix(call: ToolCall, request: ChatRequest) -> str:
-    """How the id of the item of a call begins."""
     kind = request.caller_tools.get(call.name, _FUNCTION).kind
     return {"custom": "ctc", "tool_search": "tsc"}.get(kind, "fc")
 
 
 def call_item(call: ToolCall, item_id: str, status: str, request: ChatRequest) -> Json:
-    """The item of a call, as the caller expects it of that tool. Raises WrongType for arguments
-    that are no object where they are needed."""
+    """As the caller expects it. Raises WrongType for arguments that must be an object."""
     tool = request.caller_tools.get(call.name, _FUNCTION)
     complete = status == "completed"
     head: Json = {"id": item_id, "call_id": call.id}

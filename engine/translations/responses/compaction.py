@@ -18,25 +18,15 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.answer import Answer
-from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
+from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.content import Block, Text
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Close,
-    Delta,
-    End,
-    Event,
-    Finish,
-    Open,
-    Start,
-)
-from engine.translations.neutral.json_members import on_one_line
+from engine.translations.neutral.events import BrokenAnswer, End, Finish, Start
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
 from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.answer_writer import ended, response_head
+from engine.translations.responses.stream_writer import Writer
 from engine.values.trees import Json
-from engine.values.usage import Usage
 
 TRIGGER = "compaction_trigger"
 """The item that asks for a compaction."""
@@ -137,68 +127,38 @@ def _item_id(identity: str) -> str:
     return f"cmp_{identity.removeprefix(PREFIX)}"
 
 
-class CompactionWriter:
+class CompactionWriter(Writer):
     """Writes the events of a streamed compaction: while the summary is written, events that say so
     and have nothing of it."""
 
-    def __init__(self, request: ChatRequest) -> None:
-        self._request = request
-        self._sequence = 0
-        self._head: Json = {}
-        self._item_id = ""
-        self._is_text = self._has_item = False
-        self._summary: list[str] = []
-        self._size = 0
-
-    def write(self, event: Event) -> bytes:
-        """The events for one neutral event. Raises BrokenAnswer."""
-        match event:
-            case Start():
-                return self._start(event)
-            case End():
-                return self._end(event.finishes.get(0, Finish(stop="end")), event.usage)
-            case Open(candidate=0):
-                return self._open(event.block)
-            case Delta(candidate=0) if self._is_text:
-                return self._delta(event.text)
-            case Close(candidate=0):
-                self._is_text = False
-        return b""
+    _is_text = _has_item = False
 
     def _start(self, event: Start) -> bytes:
-        request = self._request
-        identity = answer_id(PREFIX, event.id or request.id)
-        self._item_id = _item_id(identity)
-        created = event.created or request.time
-        self._head = response_head(identity, created, event.model or request.model, request)
-        kinds = ("response.created", "response.in_progress")
-        return b"".join(self._event(kind, {"response": self._head}) for kind in kinds)
+        output = super()._start(event)
+        self._item = _item_id(self._head["id"])
+        return output
 
     def _open(self, block: Block) -> bytes:
         self._is_text = isinstance(block, Text)
         if not self._is_text or self._has_item:
             return b""
         self._has_item = True
-        item = _item(self._item_id, "")
-        return self._event("response.output_item.added", {"output_index": 0, "item": item})
+        return self._item_event("added", _item(self._item, ""))
 
     def _delta(self, text: str) -> bytes:
-        self._summary.append(text)
-        self._size += len(text)
-        if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the summary has over {MAX_ARGUMENTS} characters")
-        members = {"item_id": self._item_id, "output_index": 0}
-        return self._event("response.compaction.compacting", members)
+        if not self._is_text:
+            return b""
+        self._text += text.encode()
+        self._grow(len(text))
+        return self._in_item("response.compaction.compacting", {})
 
-    def _end(self, finish: Finish, usage: Usage | None) -> bytes:
-        output = _output("".join(self._summary), finish, self._item_id, self._request)
-        done = [{"output_index": 0, "item": item} for item in output]
-        events = [self._event("response.output_item.done", members) for members in done]
-        response = ended(self._head, finish, output, usage)
-        events.append(self._event(f"response.{response['status']}", {"response": response}))
-        return b"".join(events)
+    def _close(self) -> bytes:
+        self._is_text = False
+        return b""
 
-    def _event(self, kind: str, members: Json) -> bytes:
-        document = {"type": kind, "sequence_number": self._sequence, **members}
-        self._sequence += 1
-        return b"event: %b\ndata: %b\n\n" % (kind.encode(), on_one_line(_encode(document)))
+    def _end(self, event: End) -> bytes:
+        finish = event.finishes.get(0, Finish(stop="end"))
+        output = _output(self._text.decode(), finish, self._item, self._request)
+        done = b"".join(self._item_event("done", item) for item in output)
+        response = ended(self._head, finish, output, event.usage)
+        return done + self._event(f"response.{response['status']}", {"response": response})

@@ -87,7 +87,6 @@ read_content = content_reader(
         UnknownObject: lambda part, place, unread: Foreign(kind=f"content.{part.kind or ''}"),
     }
 )
-"""The blocks of a content at a place; the places of what is not read are noted."""
 
 
 _CLIENT = Raw(b'"client"')

@@ -26,7 +26,6 @@ from engine.values.trees import Json
 _TEXT = {"type", "text"}
 
 _PARTS = (Text, Refusal, Media)
-"""Blocks that are parts of messages, not items."""
 
 
 class ItemWriter:
@@ -62,7 +61,6 @@ class ItemWriter:
         return items
 
     def _message(self, message: Message, parts: list[Any]) -> list[Json]:
-        """The message of some parts, none without any."""
         if not parts:
             return []
         if message.role != "assistant":

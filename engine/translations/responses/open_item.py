@@ -34,8 +34,6 @@ class OpenItem(Part):
 
     kind = ""
     opened = False
-    """Whether a block has begun."""
-
     _block: Block | None = None
     _has_text = _had_text = False
     """Whether the open block, and the part of a summary before, has had any."""
@@ -51,7 +49,6 @@ class OpenItem(Part):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._pieces: list[str] = []
-        """The arguments of a call without a name."""
 
     def added(self, data: bytes) -> Iterable[Event]:
         raw = fields.DETAIL_EVENT.read(data).item
@@ -87,7 +84,11 @@ class OpenItem(Part):
         events: list[Event] = []
         if not isinstance(self._block, block_type):
             if self._is_unnamed and block_type is ToolCall:
-                self._keep(event.delta or "")
+                self._pieces.append(event.delta or "")
+                self._size += len(event.delta or "")
+                if self._size > MAX_ARGUMENTS:
+                    bound = f"over {MAX_ARGUMENTS} bytes that must be buffered"
+                    raise BrokenAnswer(f"the upstream's answer has {bound}")
                 return events
             if self._block is not None or block_type not in (Text, Refusal):
                 raise BrokenAnswer("the upstream's answer has text outside of its item")
@@ -99,15 +100,6 @@ class OpenItem(Part):
         if event.logprobs:
             events.append(Tokens(read_logprobs(event.logprobs)))
         return events
-
-    def _keep(self, arguments: str) -> None:
-        """Keep arguments until the name is known. Raises BrokenAnswer for too many."""
-        self._pieces.append(arguments)
-        self._size += len(arguments)
-        if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(
-                f"the upstream's answer has over {MAX_ARGUMENTS} bytes that must be buffered"
-            )
 
     def summary_added(self, data: bytes) -> Iterable[Event]:
         """A part of a summary begins: a paragraph."""
@@ -225,7 +217,6 @@ ITEM_READERS: dict[str, Callable[[OpenItem, bytes], Iterable[Event]]] = {
     "response.content_part.done": OpenItem.part_done,
     "response.output_item.done": OpenItem.done,
 }
-"""The methods that read the events of items beside the deltas."""
 
 LATER = (
     "response.reasoning_summary_part.added",

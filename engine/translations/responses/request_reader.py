@@ -15,13 +15,7 @@ from msgspec import Raw
 from engine.translations.neutral.content import Changes, Foreign, Text, is_sealed, objects
 from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.request import (
-    ChatRequest,
-    Message,
-    MissingTurns,
-    Thinking,
-    any_object,
-)
+from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Thinking
 from engine.translations.neutral.request_json import ObjectReader, present
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
@@ -30,7 +24,7 @@ from engine.translations.responses.content_reader import read_item
 from engine.translations.responses.request_shapes import RequestObject
 from engine.translations.vendors.openai_request_fields import (
     other_members,
-    read_schema,
+    read_format,
     read_tool_choice,
 )
 
@@ -40,7 +34,6 @@ _HARMLESS = {
     "truncation": (b'"disabled"',),
     "stream_options": (b"{}", b'{"include_obfuscation":false}', b'{"include_obfuscation":true}'),
 }
-"""Members with the values that change nothing."""
 
 
 _ALL_ITEMS = "Send 'store': false and all items of the conversation in 'input'."
@@ -91,7 +84,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     if members.instructions is not None:
         request.system = [Text(text=members.instructions, place="instructions")]
     request.tools = read_tools(members.tools, "tools", request)
-    read_tool_choice(members.tool_choice, request, _function_name)
+    read_tool_choice(members.tool_choice, request)
     if members.text:
         _read_text(members.text, request)
     if members.reasoning:
@@ -138,16 +131,6 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     request.extra |= others
 
 
-def _function_name(tool: Members) -> str | None:
-    """The name of a function or of a tool that a function stands for, None for another one."""
-    if tool.text("type") not in ("function", "custom"):
-        return None
-    name = tool.text("name")
-    if not name:
-        raise tool.wrong("name", "the name of a function")
-    return name
-
-
 def _read_text(raw: Raw, request: ChatRequest) -> None:
     if present(raw) is None:
         return
@@ -155,20 +138,8 @@ def _read_text(raw: Raw, request: ChatRequest) -> None:
     request.verbosity = text.text("verbosity") or ""
     form = text.members("format")
     if form is not None:
-        _read_format(form, request)
+        read_format(form, request)
     text.rest()
-
-
-def _read_format(form: Members, request: ChatRequest) -> None:
-    kind = form.text("type")
-    if kind == "json_schema":
-        request.output = read_schema(form)
-        return
-    if kind == "json_object":
-        request.output = any_object()
-    elif kind != "text":
-        raise form.wrong("type", "text, json_object or json_schema")
-    form.rest()
 
 
 def _read_reasoning(raw: Raw, request: ChatRequest) -> None:

@@ -14,8 +14,6 @@ from engine.translations.vendors.openai_content import AudioPart, RefusalPart
 
 
 class TextPart(JsonObject, tag="text"):
-    """A text, of the model's with its sources."""
-
     text: str | None = None
     annotations: Raw = Raw()
     logprobs: Raw = Raw()
@@ -91,8 +89,6 @@ class CallItem(ItemObject):
 
 
 class CustomCallItem(CallItem):
-    """A call of a tool whose input is a text."""
-
     input: str | None = None
 
 
@@ -109,8 +105,6 @@ class SearchCallItem(ItemObject):
 
 
 class SearchResultItem(ResultItem):
-    """The tools that a search has found."""
-
     tools: list[Raw] | None = None
     execution: Raw = Raw()
 
@@ -144,8 +138,6 @@ class GroupFunction(FunctionObject):
 
 
 class RequestObject(JsonObject):
-    """A request. Its reader notes unknown members after those of what it contains."""
-
     notes = False
 
     model: str | None = None

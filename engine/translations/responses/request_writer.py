@@ -8,12 +8,10 @@ from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.parameters import read_web_search
-from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
+from engine.translations.neutral.request import ChatRequest, Tool
 from engine.translations.responses.content_writer import ItemWriter
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.translations.vendors.openai_models import reasons, samples
-from engine.translations.vendors.openai_schemas import write_parameters
 from engine.values.trees import Json
 
 _MIN_LIMIT = 16
@@ -33,7 +31,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     if tools := _tools(request, names.legal, losses):
         body["tools"] = tools
     if request.tool_choice is not None and tools:
-        body["tool_choice"] = write_choice(request.tool_choice, names.legal)
+        body["tool_choice"] = openai_fields.write_tool_choice(request.tool_choice, names.legal)
     parameters, logprobs = _parameters(request, model, losses)
     body |= parameters
     if request.prefill:
@@ -63,43 +61,15 @@ def _tools(request: ChatRequest, legal: Callable[[str], str], losses: Losses) ->
     tools: list[Json] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, legal, losses))
+            function = openai_fields.write_function(tool, legal, losses)
+            strict = function.get("strict", False)  # the default would change the schema
+            members = {"parameters": function.get("parameters"), "strict": strict}
+            tools.append({"type": "function", **function, **members})
         elif tool.kind == "web_search":
-            tools.append(_web_search(tool, losses))
+            tools.append({"type": "web_search", **openai_fields.write_web_search(tool, losses)})
         else:
             losses.add_tool(tool)
     return tools
-
-
-def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
-    names = ("allowed_domains", "location", "context_size")
-    options = read_web_search(tool).carry(losses, *names)
-    document: Json = {"type": "web_search"}
-    if "allowed_domains" in options:
-        document["filters"] = {"allowed_domains": options["allowed_domains"]}
-    if "location" in options:
-        document["user_location"] = {"type": "approximate", **options["location"]}
-    if "context_size" in options:
-        document["search_context_size"] = options["context_size"]
-    return document
-
-
-def _tool(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
-    document: Json = {"type": "function", "name": legal(tool.name)}
-    if tool.description:
-        document["description"] = tool.description
-    document["parameters"] = write_parameters(tool)
-    strict = tool.strict and openai_fields.write_strict(
-        tool.strict, tool.schema, tool.strict_place, losses
-    )
-    document["strict"] = strict or False  # the vendor's default would change the schema
-    return document
-
-
-def write_choice(choice: ToolChoice, legal: Callable[[str], str]) -> object:
-    return openai_fields.write_tool_choice(
-        choice, lambda name: {"type": "function", "name": legal(name)}
-    )
 
 
 def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json, bool]:
@@ -146,18 +116,8 @@ def _reasoning(request: ChatRequest, model: str, losses: Losses) -> Json | None:
 
 def _text(request: ChatRequest, model: str, losses: Losses) -> Json | None:
     text: Json = {}
-    if (form := write_format(request, losses)) is not None:
+    if (form := openai_fields.write_format(request, losses)) is not None:
         text["format"] = form
     if verbosity := openai_fields.write_verbosity(request, model, losses):
         text["verbosity"] = verbosity
     return text or None
-
-
-def write_format(request: ChatRequest, losses: Losses | None = None) -> Json | None:
-    """`text.format`, None for plain text; without `losses` in an answer, as the caller wrote it."""
-    output = request.output
-    if output is None:
-        return None
-    if output.kind == "json" or output.schema is None:
-        return {"type": "json_object"}
-    return {"type": "json_schema", **openai_fields.write_schema(request, output, losses)}

@@ -23,6 +23,7 @@ from engine.translations.responses import answer_reader
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
 from engine.translations.vendors.openai_content import ERRORS
 
+_read_event, _read_delta = fields.STREAM_EVENT.read, fields.TEXT_DELTA.read
 _DELTAS: dict[str, type[Block]] = {
     "response.output_text.delta": Text,
     "response.refusal.delta": Refusal,
@@ -30,7 +31,6 @@ _DELTAS: dict[str, type[Block]] = {
     "response.reasoning_summary_text.delta": Reasoning,
     "response.reasoning_text.delta": Reasoning,
 }
-"""The events with more of a block, and what that block is."""
 
 
 class Reader:
@@ -41,21 +41,20 @@ class Reader:
         kinds: Counter[str] = Counter()
         self._items = OpenParts(OpenItem, lambda item: kinds.update((item.kind,)))
         self._kinds = kinds
-        """The numbers of the items that came."""
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The neutral events of one event; events that repeat what came before are passed over."""
         if self._ended:
             return ()
         try:
-            event = fields.STREAM_EVENT.read(data)
+            event = _read_event(data)
         except WrongType:
             if not is_end_marker(data):
                 raise
             return ()
         kind, items = event.type or "", self._items
         if (block_type := _DELTAS.get(kind)) is not None:
-            delta = fields.TEXT_DELTA.read(data)
+            delta = _read_delta(data)
             if event.output_index == items.index and items.current is not None:  # nearly always
                 return items.current.delta(delta, block_type)
             item = items.at(event.output_index)
@@ -127,4 +126,3 @@ _READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {
     "response.incomplete": Reader._end,
     "response.failed": Reader._end,
 }
-"""The methods that read the events around the items."""

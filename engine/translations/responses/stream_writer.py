@@ -10,17 +10,20 @@ from typing import Any
 import msgspec
 
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
 from engine.translations.neutral.events import (
     BrokenAnswer,
-    Cite,
-    Close,
-    Delta,
     End,
-    Event,
     Finish,
-    Open,
-    Sign,
+    FirstCandidateWriter,
     Start,
     TokenLogprob,
     Tokens,
@@ -45,18 +48,14 @@ _ITEM_SIZE = 200
 """What an item, a citation or a token counts beside its text."""
 
 
-class Writer:
-    """Writes the events of one stream. Only the first candidate is written."""
-
+class Writer(FirstCandidateWriter):
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
         self._sequence = 0
         self._head: Json = {}
         self._items = answer_writer.Items("", request)
         self._message: list[Json] | None = None
-        """The parts of the open message."""
         self._item = ""
-        """The id of the open item."""
         self._ended_item: Any = None
         """The item that ended last, unless a message: whether it is complete, what follows says."""
         self._wrong_arguments: WrongType | None = None
@@ -68,29 +67,6 @@ class Writer:
         self._logprobs: list[TokenLogprob] = []
         self._texts = answer_writer.CitedTexts()
         self._size = 0
-
-    def write(self, event: Event) -> bytes:
-        if isinstance(event, Delta):  # nearly every event
-            return self._delta(event.text) if event.text and not event.candidate else b""
-        if isinstance(event, Start):
-            return self._start(event)
-        if isinstance(event, End):
-            return self._end(event)
-        if event.candidate:
-            return b""
-        match event:
-            case Open():
-                return self._open(event.block)
-            case Cite():
-                return self._cite(event)
-            case Tokens():
-                return self._tokens(event)
-            case Sign() if isinstance(self._block, Reasoning):
-                self._block.signature = event.signature
-                self._grow(len(event.signature.value))
-            case Close():
-                return self._close()
-        return b""
 
     def _start(self, event: Start) -> bytes:
         request = self._request
@@ -158,13 +134,19 @@ class Writer:
             return begin + self._summary("text.delta", {"delta": text})
         return self._in_part("response.refusal.delta", {"delta": text})
 
-    def _cite(self, event: Cite) -> bytes:
+    def _sign(self, signature: Signature) -> bytes:
+        if isinstance(self._block, Reasoning):
+            self._block.signature = signature
+            self._grow(len(signature.value))
+        return b""
+
+    def _cite(self, citation: Citation, late: bool) -> bytes:
         """Keep a citation until its text is complete, whose length says its place."""
-        block, citation = self._block, event.citation
+        block = self._block
         if not citation.url:
             return b""
         self._grow(_ITEM_SIZE + len(citation.url) + len(citation.title) + len(citation.cited))
-        if event.late:
+        if late:
             members = self._texts.cite(citation)
             return b"" if members is None else self._event(_ANNOTATION, members)
         if isinstance(block, Text):
@@ -191,7 +173,12 @@ class Writer:
         output = b""
         if isinstance(block, ToolCall):
             block.arguments = text or "{}"
-            return self._close_call(block, whole=not text)
+            try:
+                self._ended_item = answer_writer.write_item(block, self._item, self._request)
+            except WrongType as error:  # the arguments may have been cut off
+                self._wrong_arguments = error
+                return b""
+            return self._call_done(self._ended_item, whole=not text)
         if isinstance(block, Reasoning):
             block.text = text
             if text:
@@ -199,14 +186,6 @@ class Writer:
                 output += self._summary("part.done", {"part": _summary(text)})
         self._ended_item = answer_writer.write_item(block, self._item, self._request)
         return output
-
-    def _close_call(self, call: ToolCall, *, whole: bool) -> bytes:
-        try:
-            self._ended_item = answer_writer.write_item(call, self._item, self._request)
-        except WrongType as error:  # the arguments may have been cut off
-            self._wrong_arguments = error
-            return b""
-        return self._call_done(self._ended_item, whole=whole)
 
     def _call_done(self, item: Json, *, whole: bool) -> bytes:
         """The end of what a call is given; `whole`: nothing of it has been written."""

@@ -126,17 +126,14 @@ class ParameterWriter(LimitedWriter[Model]):
                 effort = effort_of(thinking.budget)
             if effort:
                 config["output_config"] = {"effort": nearest_effort(effort, model.efforts)}
-        if config and self._demands_call():
+        choice = self._request.tool_choice
+        if config and self._request.tools and choice is not None and choice.mode == "any":
             reason = "the model does not think if a tool call is required"
             self._lose("thinking", reason, hint="output_config" in config)
             del config["thinking"]
         elif config and (thinking.visible is False or (thinking.visible and model.efforts)):
             config["thinking"]["display"] = "summarized" if thinking.visible else "omitted"
         return config
-
-    def _demands_call(self) -> bool:
-        choice = self._request.tool_choice
-        return bool(self._request.tools) and choice is not None and choice.mode == "any"
 
     def _thinking_off(self) -> Json:
         if self._model.thinking == "never":
@@ -213,7 +210,7 @@ class ParameterWriter(LimitedWriter[Model]):
             self._lose("output", "the model supports an output format only without thinking")
         elif not self._model.forced_tools:
             self._lose("output", "the model supports JSON output only with a schema")
-        elif not _is_of_object(output.schema):
+        elif (value_of(_SCHEMA, output.schema) or _Schema()).type != "object":
             self._lose("output", "the model supports only schemas of type object")
         else:
             return "tool", output.schema
@@ -297,14 +294,8 @@ def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:
     return None
 
 
-def _is_of_object(schema: Raw) -> bool:
-    value = value_of(_SCHEMA, schema)
-    return value is not None and bool(value.type == "object")
-
-
 def metadata_of(user: str) -> Json:
-    """The metadata with the id of a caller's user; hashed unless it is opaque, because the vendor
-    forbids e-mail addresses and telephone numbers."""
+    """Hashed unless opaque: the vendor forbids e-mail addresses and telephone numbers."""
     if not _OPAQUE.fullmatch(user):
         user = f"user_{blake2s(user.encode(), digest_size=16).hexdigest()}"
     return {"user_id": user}

@@ -24,11 +24,6 @@ from engine.values.wildcard import Patterns
 _DEFAULT_EFFORTS = ("low", "medium", "high")
 
 
-def takes_cache_control(model: str) -> bool:
-    """Vendors that serve Anthropic's models in this format accept its marks."""
-    return "claude" in model
-
-
 _VENDORS_OWN = Patterns(
     (
         *("gpt-3*", "gpt-4*", "gpt-5*", "gpt-6*", "gpt-daybreak-*", "gpt-rosalind-*"),
@@ -68,8 +63,7 @@ def reasons(model: str) -> bool:
 
 
 def samples(model: str, effort: str | None) -> bool:
-    """Whether the model accepts a temperature, top_p and log probabilities with this effort; some
-    models that reason accept them only without reasoning."""
+    """Whether it takes a temperature, top_p and log probabilities with this effort."""
     takes = _takes("sampling", model)
     if takes in (None, "always"):
         return True

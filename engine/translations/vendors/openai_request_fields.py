@@ -1,5 +1,6 @@
-"""The common fields of requests in OpenAI's two languages: tool choice, the form of the answer,
-sampling, sources of content, and the reason why a block is not supported."""
+"""The common fields of requests in OpenAI's two languages: functions, tool choice, web search, the
+form of the answer and sampling. Chat completions have some members inside another one (`nested`).
+"""
 
 from __future__ import annotations
 
@@ -11,11 +12,18 @@ from msgspec import Raw
 from engine.translations.neutral.content import Extra
 from engine.translations.neutral.json_members import NULL, Members, WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
-from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
+from engine.translations.neutral.parameters import NO_REASONING, is_wide, number, read_web_search
+from engine.translations.neutral.request import (
+    BuiltInTool,
+    ChatRequest,
+    OutputFormat,
+    Tool,
+    ToolChoice,
+    any_object,
+)
 from engine.translations.neutral.request_json import JsonObject, present
 from engine.translations.vendors.openai_models import reasoning_effort, samples, takes_verbosity
-from engine.translations.vendors.openai_schemas import is_strict
+from engine.translations.vendors.openai_schemas import is_strict, write_parameters
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
@@ -39,12 +47,13 @@ Mistral's word."""
 _WORDS = {mode: word for word, mode in _MODES.items()}
 
 
-def read_tool_choice(
-    raw: Raw, request: ChatRequest, name_of: Callable[[Members], str | None], allowed_in: str = ""
-) -> None:
-    """Read `tool_choice`, which may be absent. `name_of` is the name of the function that a tool
-    is, None for another tool, the choice of which no other vendor supports. `allowed_in`: the
-    member of the object with the allowed tools, "" for the object itself."""
+def _inside(name: str, members: Json, *, nested: bool) -> Json:
+    return {name: members} if nested else members
+
+
+def read_tool_choice(raw: Raw, request: ChatRequest, *, nested: bool = False) -> None:
+    """Read `tool_choice`, which may be absent. No other vendor supports the choice of a tool that
+    is no function."""
     name = "tool_choice"
     if present(raw) is None:
         return
@@ -54,22 +63,20 @@ def read_tool_choice(
             raise WrongType(name, "none, auto, required or an object")
         request.tool_choice = ToolChoice(mode)
         return
-    request.tool_choice = _read_choice(Members(raw, name), name_of, allowed_in)
+    request.tool_choice = _read_choice(Members(raw, name), nested=nested)
     if request.tool_choice is None:
         request.unread.append(name)
 
 
-def _read_choice(
-    choice: Members, name_of: Callable[[Members], str | None], allowed_in: str
-) -> ToolChoice | None:
+def _read_choice(choice: Members, *, nested: bool) -> ToolChoice | None:
     """The choice of one tool, or among some; None if one of them is no function."""
     if choice.peek("type") != b'"allowed_tools"':
-        name = name_of(choice)
+        name = _name_of(choice, nested=nested)
         return None if name is None else ToolChoice("any", (name,))
-    allowed = choice.members(allowed_in) if allowed_in else choice
+    allowed = choice.members("allowed_tools") if nested else choice
     if allowed is None:
-        raise choice.wrong(allowed_in, "an object")
-    names = [name_of(tool) for tool in allowed.objects("tools")]
+        raise choice.wrong("allowed_tools", "an object")
+    names = [_name_of(tool, nested=nested) for tool in allowed.objects("tools")]
     if None in names:
         return None
     mode = allowed.text("mode")
@@ -78,19 +85,79 @@ def _read_choice(
     return ToolChoice(_MODES[mode], tuple(name for name in names if name is not None))
 
 
-def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> object:
-    """With the allowed tools as responses have them. `function` chooses one by its name."""
+def _name_of(tool: Members, *, nested: bool) -> str | None:
+    """The name of a function, or of a tool that one stands for; None for another tool."""
+    if tool.text("type") not in ("function", "" if nested else "custom"):
+        return None
+    function = tool.members("function") if nested else tool
+    name = None if function is None else function.text("name")
+    if not name:
+        raise tool.wrong("function.name" if nested else "name", "the name of a function")
+    return name
+
+
+def write_tool_choice(
+    choice: ToolChoice, legal: Callable[[str], str], *, nested: bool = False
+) -> object:
+    """`legal` is the name that the vendor accepts for a function."""
     if not choice.names or choice.mode == "none":
         return _WORDS[choice.mode]
-    functions = [function(name) for name in choice.names]
+    functions = [
+        {"type": "function", **_inside("function", {"name": legal(name)}, nested=nested)}
+        for name in choice.names
+    ]
     if choice.mode == "any" and len(functions) == 1:
         return functions[0]
-    return {"type": "allowed_tools", "mode": _WORDS[choice.mode], "tools": functions}
+    allowed = {"mode": _WORDS[choice.mode], "tools": functions}
+    return {"type": "allowed_tools", **_inside("allowed_tools", allowed, nested=nested)}
+
+
+def write_web_search(tool: BuiltInTool, losses: Losses, *, nested: bool = False) -> Json:
+    """The options of a search; only responses take domains."""
+    names = ("location", "context_size", *(() if nested else ("allowed_domains",)))
+    options = read_web_search(tool).carry(losses, *names)
+    members: Json = {}
+    if "allowed_domains" in options:
+        members["filters"] = {"allowed_domains": options["allowed_domains"]}
+    if "location" in options:
+        place = _inside("approximate", options["location"], nested=nested)
+        members["user_location"] = {"type": "approximate", **place}
+    if "context_size" in options:
+        members["search_context_size"] = options["context_size"]
+    return members
+
+
+def read_format(form: Members, request: ChatRequest, *, nested: bool = False) -> None:
+    """Read the form of the answer."""
+    kind = form.text("type")
+    schema = None
+    if kind == "json_schema":
+        schema = form.members("json_schema") if nested else form
+    if schema is not None:
+        request.output = read_schema(schema)
+    elif kind == "json_object":
+        request.output = any_object()
+    elif kind != "text":
+        raise form.wrong("type", "text, json_object or json_schema")
+    if schema is not form:
+        form.rest()
+
+
+def write_format(
+    request: ChatRequest, losses: Losses | None = None, *, nested: bool = False
+) -> Json | None:
+    """None for plain text; without `losses` as the caller wrote it, for an answer."""
+    output = request.output
+    if output is None:
+        return None
+    if output.kind == "json" or output.schema is None:
+        return {"type": "json_object"}
+    schema = write_schema(request, output, losses)
+    return {"type": "json_schema", **_inside("json_schema", schema, nested=nested)}
 
 
 def other_members(request: JsonObject, harmless: Mapping[str, Container[bytes]]) -> Extra:
-    """The members of a request that only its own language knows: those of `harmless` unless they
-    have one of these values, and the unknown ones."""
+    """The members that only its own language knows, unless of `harmless` and so valued."""
     own = {name: raw for name in harmless if (raw := getattr(request, name)) and raw != NULL}
     if not own:  # nearly always
         return request.extra
@@ -121,9 +188,19 @@ def write_strict(
     return None
 
 
+def write_function(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
+    """The members of a function; `legal` is the name that the vendor accepts for one."""
+    function: Json = {"name": legal(tool.name)}
+    if tool.description:
+        function["description"] = tool.description
+    if tool.schema is not None:
+        function["parameters"] = write_parameters(tool)
+    strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
+    return function if strict is None else {**function, "strict": strict}
+
+
 def write_schema(request: ChatRequest, output: OutputFormat, losses: Losses | None) -> Json:
-    """The members that describe the schema of an answer; its name is a required one. Without
-    `losses` they are as the caller wrote them."""
+    """Its name is a required member. Without `losses` it is as the caller wrote it."""
     members: Json = {"name": output.name or "response"}
     if output.description:
         members["description"] = output.description
@@ -138,8 +215,7 @@ def write_schema(request: ChatRequest, output: OutputFormat, losses: Losses | No
 def write_sampling(
     request: ChatRequest, model: str, effort: str | None, losses: Losses
 ) -> dict[str, Raw]:
-    """The sampling members for a model with this effort. A model that accepts none gets none; for a
-    temperature or top_p of 1 that is no loss."""
+    """For a model that accepts none, a temperature or top_p of 1 is no loss."""
     members: dict[str, Raw] = {}
     for name in ("temperature", "top_p"):
         value = getattr(request, name)

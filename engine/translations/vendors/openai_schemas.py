@@ -19,8 +19,6 @@ from engine.translations.neutral.request import Tool
 from engine.values.trees import Json
 
 _VALUES = frozenset(("const", "default", "enum", "example", "examples"))
-"""Keywords whose values are no schemas."""
-
 _MAPS = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"))
 """Keywords whose values are schemas by any names, which may be those of keywords."""
 
@@ -67,7 +65,9 @@ def _complete(schema: object) -> bool:
             pending += value
         if not isinstance(value, dict):
             continue
-        if _is_array(value) and value.keys().isdisjoint(("items", "prefixItems")):
+        kind = value.get("type")
+        is_array = kind == "array" or (isinstance(kind, list) and "array" in kind)
+        if is_array and value.keys().isdisjoint(("items", "prefixItems")):
             value["items"], is_changed = {}, True
         for keyword, inner in value.items():
             if keyword in _MAPS and isinstance(inner, dict):
@@ -77,17 +77,10 @@ def _complete(schema: object) -> bool:
     return is_changed
 
 
-def _is_array(schema: Json) -> bool:
-    kind = schema.get("type")
-    return kind == "array" or (isinstance(kind, list) and "array" in kind)
-
-
-_NOT_TAKEN = frozenset(
-    (
-        *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
-        *("patternProperties", "unevaluatedProperties", "propertyNames", "contains"),
-    )
-)
+_NOT_TAKEN = {
+    *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
+    *("patternProperties", "unevaluatedProperties", "propertyNames", "contains"),
+}
 _SAY_TYPE = frozenset(("type", "anyOf", "$ref", "enum", "const"))
 _STRICT_MAPS = ("properties", "$defs", "definitions")
 

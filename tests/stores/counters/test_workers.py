@@ -7,22 +7,24 @@ import time
 import pytest
 
 from tests.support.counters import Limit, open_store, take, workers
+from tests.support.thorough import scale
 from tests.support.waiting import until
 
 SLOTS = [Limit("slots:held", 3, 0)]
 
 
 @pytest.mark.parametrize(("hour", "month"), [(1000, 9000), (9000, 1000)])
-def test_of_ten_thousand_requests_through_four_workers_exactly_a_thousand_pass(place, hour, month):
-    with workers(4, place, "passing", 2500, hour, month) as four:
+def test_of_many_requests_through_four_workers_exactly_a_thousand_pass(place, hour, month):
+    with workers(4, place, "passing", scale(500, 2500), hour, month) as four:
         assert sum(worker.says() for worker in four) == 1000
 
 
 def test_workers_killed_during_an_update_leave_counts_consistent(place):
     """Each killed worker has taken one more of all limits, or of none."""
-    with workers(1, place, "killing", 15) as (nursery,):
+    kills = scale(6, 15)
+    with workers(1, place, "killing", kills) as (nursery,):
         before = 0
-        for _ in range(15):
+        for _ in range(kills):
             rate, budget, month, slots = nursery.says()
             assert rate == budget == month > before
             before = rate

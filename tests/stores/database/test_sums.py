@@ -13,9 +13,10 @@ from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import KINDS, totals
 from engine.stores.database.usage import UsageTable
 from tests.support.ledger_rows import expected_totals, random_rows, without_average
+from tests.support.thorough import scale
 
 START = datetime(2026, 9, 20, tzinfo=UTC).timestamp()
-ROWS = random_rows(1500, START, START + 60 * DAY)
+ROWS = random_rows(scale(500, 1500), START, START + 60 * DAY)
 RANGES = [
     (0.0, 1e12),
     (START + 1.5, START + 2.5),

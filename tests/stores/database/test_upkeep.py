@@ -16,10 +16,13 @@ from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry
 from tests.support.ledger_rows import expected_totals, random_rows, without_average
 from tests.support.release import Release
+from tests.support.thorough import scale
 
 DAY = 86_400
 START = datetime(2026, 6, 1, tzinfo=UTC).timestamp()
-ROWS = [row._replace(team="") for row in random_rows(600, START, START + 90 * DAY)]
+ROWS = [row._replace(team="") for row in random_rows(scale(240, 600), START, START + 90 * DAY)]
+OLD = len(ROWS) * 2 // 3
+"""How many rows are older than the sums, where some are."""
 ALL = UsageFilter(0.0, 1e12)
 
 
@@ -81,7 +84,7 @@ def migrated(records_url):
     database = open_database(records_url)
     release = Release(database)
     release.create_tables()
-    release.insert(ROWS[:400])
+    release.insert(ROWS[:OLD])
     upgrade(database)
     yield database
     database.close()
@@ -92,8 +95,8 @@ def test_reports_are_exact_after_each_step_of_making_sums(migrated):
     while table.fill(rows=3):
         steps += 1
         if steps % 20 == 0:
-            assert_totals(migrated, ROWS[:400])
-    assert_totals(migrated, ROWS[:400])
+            assert_totals(migrated, ROWS[:OLD])
+    assert_totals(migrated, ROWS[:OLD])
     assert steps > 50
 
 
@@ -102,7 +105,7 @@ def test_made_sums_are_those_that_triggers_keep(migrated):
     table = UsageTable(migrated)
     while table.fill(rows=3):
         pass
-    table.insert(ROWS[380:])
+    table.insert(ROWS[OLD - 20 :])
     while table.fill():
         pass
 
@@ -130,7 +133,7 @@ def test_rows_that_come_while_sums_are_made_count_once(migrated):
     second_database = open_database(str(migrated.engine.url))
 
     def insert():
-        for row in ROWS[400:]:
+        for row in ROWS[OLD:]:
             while True:
                 try:
                     UsageTable(second_database).insert([row])

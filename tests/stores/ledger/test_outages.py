@@ -107,7 +107,7 @@ def test_killed_workers_lose_no_row(url, tmp_path):
     for wave in range(2):
         with workers(tmp_path, url, [f"{wave}{n}" for n in range(2)]) as running:
             for worker in running:
-                worker.wait_for_rows(random.randrange(50, 300))
+                worker.wait_for_rows(random.randrange(20, 100))
                 worker.kill()
         processes += running
     recover(tmp_path, url)
@@ -124,11 +124,11 @@ def test_a_server_that_stops_or_crashes_loses_no_row(postgres, tmp_path):
         for end in (postgres.stop, postgres.kill):
             end()
             for worker in processes:  # requests go on
-                worker.wait_for_rows(300)
+                worker.wait_for_rows(100)
             postgres.start()
         with postgres.paused():
             for worker in processes:
-                worker.wait_for_rows(300)
+                worker.wait_for_rows(100)
         ids = ids_of(processes)
         until(
             lambda: ids <= set(shipped_ids(url)), patience=DEADLINE

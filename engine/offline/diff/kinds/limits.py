@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine import policies
 from engine.config.routes import Policy
+from engine.guardrails.settings import MODES, GuardSettings
 from engine.offline.diff.deny_conditions import Direction, direction
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.diff.restrictions import (
@@ -136,10 +137,24 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
             case Direction.OTHER:
                 message = f"it may allow requests that it refused: {message}"
                 yield Effect.WEAKER, "policy-changed", message
+    elif now.name == "guard":
+        less = _guards_less(GuardSettings.read(was.options), GuardSettings.read(now.options))
+        effect = Effect.WEAKER if less else Effect.CHANGED
+        yield effect, "policy-changed", message
     elif now.name in policies.KINDS.installed:  # nothing is known of what its options mean
         yield Effect.WEAKER, "policy-changed", f"it may protect less: {message}"
     else:
         yield Effect.CHANGED, "policy-changed", message
+
+
+def _guards_less(was: GuardSettings, now: GuardSettings) -> bool:
+    """Whether texts pass that a guard has judged, or that it has kept back."""
+    return (
+        not was.stages <= now.stages
+        or MODES.index(now.mode) > MODES.index(was.mode)
+        or now.passes_unjudged > was.passes_unjudged
+        or now.overlap < was.overlap
+    )
 
 
 def _more_counts(was: Sharing, now: Sharing) -> int:
@@ -182,6 +197,8 @@ def _direction(raised: bool, up: str, down: str, message: str) -> tuple[Effect, 
 
 
 def _options_text(policy: Policy, currency: str) -> str:
+    if policy.name == "guard":
+        return GuardSettings.read(policy.options).text
     quota = policies.quota_of(policy, currency)
     if quota is not None:
         return f"{quota_text(quota, currency)} by {_sharing_text(policies.sharing_of(policy))}"

@@ -1,0 +1,169 @@
+"""Asks the webhook of a guard about texts, and decides by its verdicts.
+
+Texts that are too long for one question are asked in several, one after another; the first that is
+blocked ends it. What fails is decided by `on_failure`, and logged. A guard that only reports asks
+in the background, for a bounded number of requests at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import gevent
+
+from engine.exchange.exchange import Exchange
+from engine.exchange.services import GuardCalls, GuardFailed
+from engine.guardrails.contract import (
+    BLOCK,
+    PASS,
+    REDACT,
+    InvalidVerdict,
+    TextPart,
+    Verdict,
+    Window,
+    question,
+    read_verdict,
+    verdict_validator,
+)
+from engine.guardrails.settings import GuardSettings, blocked, unjudged
+
+log = logging.getLogger("modelway")
+
+MAX_REPORTS = 32
+"""Questions of a guard that only reports, at one time in a worker; more are dropped."""
+
+FAILED, DROPPED = "failed", "dropped"
+
+
+class Guard:
+    """One guard in one worker."""
+
+    def __init__(self, settings: GuardSettings, webhooks: GuardCalls) -> None:
+        self.settings = settings
+        self._webhooks = webhooks
+        self._reports = 0
+        verdict_validator()
+
+    def judge(
+        self,
+        exchange: Exchange,
+        stage: str,
+        texts: Mapping[str, str],
+        window: Window | None = None,
+    ) -> Mapping[str, str]:
+        """The texts, by their pointers, that replace some of `texts`. Raises GatewayError 403 for
+        what is blocked, and 503 for what could not be judged and must not pass."""
+        parts = list(_parts(texts, self.settings.chunk))
+        if not parts:
+            return {}
+        if self.settings.reports:
+            self._report(exchange, stage, parts, window)
+            return {}
+        return _joined(texts, parts, self._replacements(exchange, stage, parts, window))
+
+    def fail(self, exchange: Exchange, stage: str, reason: str) -> None:
+        """Decide on what cannot be judged. Raises GatewayError 503 unless it may pass."""
+        self._note(exchange, stage, FAILED, reason)
+        if not (self.settings.passes_unjudged or self.settings.reports):
+            raise unjudged(stage)
+
+    def _replacements(
+        self, exchange: Exchange, stage: str, parts: Sequence[TextPart], window: Window | None
+    ) -> dict[tuple[str, int], str]:
+        replaced: dict[tuple[str, int], str] = {}
+        for batch in _batches(parts, self.settings.chunk):
+            try:
+                verdict = self._ask(exchange, stage, batch, window)
+            except (GuardFailed, InvalidVerdict) as error:
+                self.fail(exchange, stage, str(error))
+                continue
+            self._note(exchange, stage, verdict.action, verdict.reason)
+            if verdict.action == BLOCK or (verdict.action == REDACT and not self._redacts):
+                raise blocked(stage, verdict)
+            if verdict.action == REDACT:
+                replaced |= {(part.pointer, part.offset): part.text for part in verdict.texts}
+        return replaced
+
+    @property
+    def _redacts(self) -> bool:
+        return self.settings.mode == "redact"
+
+    def _ask(
+        self, exchange: Exchange, stage: str, parts: Sequence[TextPart], window: Window | None
+    ) -> Verdict:
+        """The verdict on some texts. Raises GuardFailed and InvalidVerdict."""
+        body = question(exchange, stage, parts, window)
+        answer = self._webhooks.post(self.settings.webhook, body, self.settings.timeout)
+        return Verdict(PASS) if answer is None else read_verdict(answer, parts)
+
+    def _report(
+        self, exchange: Exchange, stage: str, parts: Sequence[TextPart], window: Window | None
+    ) -> None:
+        """Ask in the background, and note the verdicts."""
+        if self._reports >= MAX_REPORTS:
+            self._webhooks.note(self.settings.name, stage, DROPPED)
+            return
+
+        def ask() -> None:
+            try:
+                for batch in _batches(parts, self.settings.chunk):
+                    verdict = self._ask(exchange, stage, batch, window)
+                    self._note(exchange, stage, verdict.action, verdict.reason)
+            except (GuardFailed, InvalidVerdict) as error:
+                self._note(exchange, stage, FAILED, str(error))
+            finally:
+                self._reports -= 1
+
+        self._reports += 1
+        gevent.spawn(ask)
+
+    def _note(self, exchange: Exchange, stage: str, verdict: str, reason: str) -> None:
+        """Count and log a verdict, and note it in the record of the request."""
+        name = self.settings.name
+        self._webhooks.note(name, stage, verdict)
+        if verdict == PASS:
+            return
+        exchange.record.verdicts = (*exchange.record.verdicts, f"{stage}:{verdict}")
+        words = f": {reason}" if reason else ""
+        line = "request %s: guard '%s' on the %s: %s%s"
+        log.warning(line, exchange.request_id, name, stage, verdict, words)
+
+
+def _parts(texts: Mapping[str, str], most: int) -> Iterator[TextPart]:
+    """The texts, long ones in parts of at most `most` characters that end at a space where they
+    have one in their second half."""
+    for pointer, text in texts.items():
+        at = 0
+        while len(text) - at > most:
+            end = text.rfind(" ", at + most // 2, at + most) + 1 or at + most
+            yield TextPart(pointer, text[at:end], at)
+            at = end
+        yield TextPart(pointer, text[at:], at)
+
+
+def _batches(parts: Iterable[TextPart], most: int) -> Iterator[list[TextPart]]:
+    """Lists of parts with at most `most` characters together, or one part."""
+    batch: list[TextPart] = []
+    size = 0
+    for part in parts:
+        if batch and size + len(part.text) > most:
+            yield batch
+            batch, size = [], 0
+        batch.append(part)
+        size += len(part.text)
+    if batch:
+        yield batch
+
+
+def _joined(
+    texts: Mapping[str, str],
+    parts: Iterable[TextPart],
+    replaced: Mapping[tuple[str, int], str],
+) -> dict[str, str]:
+    """The whole texts in which a part was replaced."""
+    result = dict.fromkeys((pointer for pointer, _ in replaced), "")
+    for part in parts:
+        if part.pointer in result:
+            result[part.pointer] += replaced.get((part.pointer, part.offset), part.text)
+    return {pointer: text for pointer, text in result.items() if text != texts[pointer]}

@@ -1,0 +1,166 @@
+"""Events of a stream that are held until a guard has judged them.
+
+The texts of events that continue each other (deltas of one part of an answer) are judged as one
+text, in windows. The end of a window is held and judged again with the next one, so that what is
+split between two is found. In a window with a replaced text, that stands in the first event of the
+text, up to what is held, and the others in between are empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from engine.dialects.interface.usage import OutputMembers
+from engine.guardrails.texts import answer_texts
+from engine.values.json_document import JsonDocument
+from engine.values.json_edit import JsonPath
+from engine.values.json_pointer import pointer
+
+MAX_HELD = 4_000_000
+"""Bytes of events that are held: more are judged at once."""
+
+_EVENT = re.compile(rb".*?\n\n|.+", re.DOTALL)
+_DATA = re.compile(rb"^data:[ ]?([^\n]*)", re.MULTILINE)
+_INDEXES = ("index", "output_index", "content_index", "summary_index", "contentBlockIndex")
+
+_Channel = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class _Event:
+    """An event: its bytes, its JSON, None for none, and its texts by their paths."""
+
+    raw: bytes
+    document: JsonDocument | None = None
+    texts: dict[JsonPath, str] = field(default_factory=dict)
+
+    def set(self, path: JsonPath, text: str) -> None:
+        """Replace a text."""
+        assert self.document is not None
+        self.document.replace(path, orjson.dumps(text))
+        self.texts[path] = text
+
+    def encoded(self) -> bytes:
+        """The event as it is sent."""
+        lines = list(_DATA.finditer(self.raw))
+        if self.document is None or not lines:
+            return self.raw
+        return self.raw[: lines[0].start(1)] + self.document.text + self.raw[lines[-1].end() :]
+
+
+@dataclass(slots=True)
+class _Text:
+    """A text of several events: the places of its pieces."""
+
+    pieces: list[tuple[int, JsonPath]] = field(default_factory=list)
+
+
+class HeldEvents:
+    """The events that wait for a verdict. `output` are the members of output of their dialect."""
+
+    def __init__(self, output: OutputMembers) -> None:
+        self._output = output
+        self._events: list[_Event] = []
+        self._size = 0
+        self._characters = 0  # of texts that were not judged yet
+
+    @property
+    def characters(self) -> int:
+        """Characters of texts that have not been judged."""
+        return self._characters
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more should be held."""
+        return self._size > MAX_HELD
+
+    def add(self, data: bytes) -> bytes:
+        """Hold whole events. Returns those that need not be held: before the first text."""
+        passed = []
+        for match in _EVENT.finditer(data):
+            event = self._read(match[0])
+            if not self._events and not event.texts:
+                passed.append(event.raw)
+                continue
+            self._events.append(event)
+            self._size += len(event.raw)
+            self._characters += sum(map(len, event.texts.values()))
+        return b"".join(passed)
+
+    def texts(self) -> dict[str, str]:
+        """The texts of the window, each by the pointer of its first piece, in the list of the held
+        events."""
+        return {
+            self._pointer(text): "".join(self._events[at].texts[path] for at, path in text.pieces)
+            for text in self._joined()
+        }
+
+    def replace(self, texts: Mapping[str, str], overlap: int) -> None:
+        """Replace texts of the window; their last `overlap` characters stay in their last event."""
+        for text in self._joined():
+            new = texts.get(self._pointer(text))
+            if new is None:
+                continue
+            (first, path), *others = text.pieces
+            kept = new[-overlap:] if others and overlap and len(new) > overlap else ""
+            self._events[first].set(path, new[: len(new) - len(kept)])
+            for at, place in others:
+                self._events[at].set(place, "")
+            if kept:
+                self._events[others[-1][0]].set(others[-1][1], kept)
+
+    def release(self, overlap: int) -> bytes:
+        """The events that have been judged, but for the last that have `overlap` characters."""
+        end, kept = len(self._events), 0
+        while end > 0 and kept < overlap:
+            end -= 1
+            kept += sum(map(len, self._events[end].texts.values()))
+        if kept < overlap:  # all of it is shorter: what is not judged again could be split
+            end = 0
+        judged, self._events = self._events[:end], self._events[end:]
+        self._size = sum(len(event.raw) for event in self._events)
+        self._characters = 0
+        return b"".join(event.encoded() for event in judged)
+
+    def _read(self, raw: bytes) -> _Event:
+        text = b"\n".join(_DATA.findall(raw))
+        try:
+            document = JsonDocument.parse(text)
+        except orjson.JSONDecodeError:
+            return _Event(raw)
+        return _Event(raw, document, answer_texts(document.value, self._output))
+
+    def _joined(self) -> Iterable[_Text]:
+        """The texts of the window, with the pieces of each."""
+        texts: dict[_Channel, _Text] = {}
+        for at, event in enumerate(self._events):
+            for path in event.texts:
+                assert event.document is not None
+                channel = tuple(_channel(event.document.value, path))
+                texts.setdefault(channel, _Text()).pieces.append((at, path))
+        return list(texts.values())
+
+    @staticmethod
+    def _pointer(text: _Text) -> str:
+        at, path = text.pieces[0]
+        return pointer([str(at), *map(str, path)])
+
+
+def _channel(document: Any, path: JsonPath) -> Iterator[object]:
+    """What is equal for texts that continue each other: the type of their events, their paths, and
+    the indexes on the way, in place of positions."""
+    value = document
+    if isinstance(value, dict):
+        yield value.get("type")
+    for step in path:
+        if isinstance(value, dict):
+            yield tuple(value.get(name) for name in _INDEXES)
+            yield step
+        value = value[step]
+        if isinstance(step, int) and not (isinstance(value, dict) and "index" in value):
+            yield step

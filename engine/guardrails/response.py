@@ -1,0 +1,211 @@
+"""The answer to a request before a guard: as a whole, or a stream in windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import orjson
+from gevent import GreenletExit
+
+from engine import dialects
+from engine.dialects import Dialect
+from engine.dialects.interface.usage import OutputMembers
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.interruption import interruption
+from engine.exchange.push_stream import Pipeline, PushStream
+from engine.exchange.record import Outcome
+from engine.guardrails.contract import Window
+from engine.guardrails.guard import Guard
+from engine.guardrails.held_events import HeldEvents
+from engine.guardrails.settings import RESPONSE
+from engine.guardrails.texts import answer_texts
+from engine.relay.response_headers import STALE_HEADERS
+from engine.relay.whole_body import has_whole_body
+from engine.values.content_coding import decode_body
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from engine.values.json_document import JsonDocument
+from engine.values.json_pointer import pointer
+from engine.values.media_types import essence, is_json
+
+MAX_ANSWER = 32_000_000
+"""Bytes of an answer in one piece that can be judged."""
+
+_EVENTS = "text/event-stream"
+_TEXTS = OutputMembers(("text", "content", "output"))
+"""The output of dialects that report no usage."""
+
+
+def judge_response(guard: Guard, exchange: Exchange, response: Response) -> Response:
+    """The response after the guard. Answers without texts, such as audio, pass. Raises GatewayError
+    403 and 503."""
+    headers = dict(response.headers)
+    kind, encoding = headers.get("content-type", ""), headers.get("content-encoding", "")
+    if not has_whole_body(exchange.method, response.status):
+        return response
+    if is_json(kind) or essence(kind) == "text/plain":
+        return _whole(guard, exchange, response, encoding)
+    if essence(kind) != _EVENTS:
+        if essence(kind) in _UNREADABLE:
+            guard.fail(exchange, RESPONSE, f"{essence(kind)} cannot be read")
+        return response
+    if encoding not in ("", "identity"):
+        guard.fail(exchange, RESPONSE, "the stream is encoded")
+        return response
+    source = [response.body] if isinstance(response.body, bytes) else response.body
+    events = _Windows(guard, exchange, _output(exchange)).events(source)
+    response.headers = [pair for pair in response.headers if pair[0] not in STALE_HEADERS]
+    response.body = PushStream(events, Pipeline())
+    return response
+
+
+_UNREADABLE = frozenset({"application/vnd.amazon.eventstream", "text/html", "application/x-ndjson"})
+"""Types of answers with texts that are not read."""
+
+
+def _dialect(exchange: Exchange) -> Dialect:
+    return dialects.get(exchange.dialect.name)
+
+
+def _output(exchange: Exchange) -> OutputMembers:
+    meter = _dialect(exchange).meter
+    return _TEXTS if meter is None else meter.output
+
+
+def _whole(guard: Guard, exchange: Exchange, response: Response, encoding: str) -> Response:
+    """Judge an answer in one piece; one that is only reported is not held."""
+    if guard.settings.reports and not isinstance(response.body, bytes):
+        response.body = _observed(guard, exchange, response.body, encoding)
+        return response
+    body = response.body if isinstance(response.body, bytes) else _collected(response.body)
+    response.body = body
+    judged = _judged(guard, exchange, body, encoding)
+    if judged is not None:
+        response.headers = [pair for pair in response.headers if pair[0] not in STALE_HEADERS]
+        response.body = judged
+    return response
+
+
+def _judged(guard: Guard, exchange: Exchange, body: bytes, encoding: str) -> bytes | None:
+    """An answer after the guard, None for no change."""
+    if len(body) > MAX_ANSWER:
+        guard.fail(exchange, RESPONSE, f"the answer has over {MAX_ANSWER} bytes")
+        return None
+    text = decode_body(encoding, body)
+    if text is None:
+        guard.fail(exchange, RESPONSE, f"its Content-Encoding '{encoding}' cannot be decoded")
+        return None
+    try:
+        document = JsonDocument.parse(text)
+    except orjson.JSONDecodeError:
+        document = JsonDocument(b"", None)
+    if document.text:
+        return _judged_json(guard, exchange, document)
+    plain = text.decode("utf-8", "replace")
+    replaced = guard.judge(exchange, RESPONSE, {"": plain} if plain else {})
+    return replaced[""].encode() if replaced else None
+
+
+def _judged_json(guard: Guard, exchange: Exchange, document: JsonDocument) -> bytes | None:
+    texts = answer_texts(document.value, _output(exchange))
+    paths = {pointer(map(str, path)): path for path in texts}
+    by_pointer = {place: texts[path] for place, path in paths.items()}
+    replaced = guard.judge(exchange, RESPONSE, by_pointer)
+    for place, new in replaced.items():
+        document.replace(paths[place], orjson.dumps(new))
+    return document.text if replaced else None
+
+
+def _collected(pieces: Iterable[bytes]) -> bytes:
+    """A body that arrives in pieces, up to MAX_ANSWER and the piece behind it."""
+    received = []
+    size = 0
+    for piece in pieces:
+        received.append(piece)
+        size += len(piece)
+    return b"".join(received)
+
+
+def _observed(
+    guard: Guard, exchange: Exchange, pieces: Iterable[bytes], encoding: str
+) -> Iterator[bytes]:
+    """The pieces as they arrive; the whole is reported at its end."""
+    received = []
+    size = 0
+    for piece in pieces:
+        if size <= MAX_ANSWER:
+            received.append(piece)
+            size += len(piece)
+        yield piece
+    _judged(guard, exchange, b"".join(received), encoding)
+
+
+class _Windows:
+    """The events of one stream, judged in windows."""
+
+    def __init__(self, guard: Guard, exchange: Exchange, output: OutputMembers) -> None:
+        self._guard = guard
+        self._exchange = exchange
+        self._held = HeldEvents(output)
+        self._number = 0
+        self._heartbeat = _dialect(exchange).heartbeat
+
+    def events(self, source: Iterable[bytes]) -> Iterator[bytes]:
+        """The events to send. Raises AbortConnection behind the event of an error for what is
+        blocked."""
+        pieces = iter(source)
+        try:
+            yield from self._released(pieces)
+        except GatewayError as error:
+            yield self._refused(error, Outcome.REFUSED)
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, error.message) from error
+        except GreenletExit as cause:
+            end = interruption(cause)
+            yield self._refused(end.error, end.outcome)
+            raise AbortConnection(end.reason) from None
+        finally:
+            close = getattr(pieces, "close", None)
+            if close is not None:
+                close()
+
+    def _released(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The events that may pass; those of a guard that only reports pass at once."""
+        reports = self._guard.settings.reports
+        broke_off: AbortConnection | None = None
+        try:
+            for piece in pieces:
+                released = self._fed(piece)
+                if piece if reports else released:
+                    yield piece if reports else released
+        except AbortConnection as error:  # its error event is held
+            broke_off = error
+        released = self._judged(last=True)
+        if released and not reports:
+            yield released
+        if broke_off is not None:
+            raise broke_off
+
+    def _fed(self, piece: bytes) -> bytes:
+        if piece.startswith(b":") or piece == self._heartbeat:
+            return piece  # it says nothing, and shows that the connection lives
+        passed = self._held.add(piece)
+        if self._held.characters >= self._guard.settings.window or self._held.is_full:
+            return passed + self._judged(last=False)
+        return passed
+
+    def _judged(self, *, last: bool) -> bytes:
+        """The events of a window after the guard. Raises GatewayError."""
+        texts: Mapping[str, str] = self._held.texts()
+        overlap = 0 if last or self._held.is_full else self._guard.settings.overlap
+        if texts:
+            window = Window(self._number, last)
+            self._number += 1
+            replaced = self._guard.judge(self._exchange, RESPONSE, texts, window)
+            self._held.replace(replaced, overlap)
+        return self._held.release(overlap)
+
+    def _refused(self, error: GatewayError, outcome: Outcome) -> bytes:
+        """The event of an error that ends the stream."""
+        exchange = self._exchange
+        exchange.record.outcome, exchange.record.code = outcome, error.code
+        dialect = _dialect(exchange)
+        return dialect.error_event(orjson.dumps(dialect.error(error, exchange.request_id)))

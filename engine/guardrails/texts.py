@@ -1,0 +1,86 @@
+"""The texts of JSON bodies that people or models have written, each with its place.
+
+The law: of a request every string in the members that hold its prompt is a text, but for members
+that never have one (`_NO_TEXTS`); of an answer, every string that its dialect counts as output. A
+new member of an API is so judged before anybody has heard of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from engine.dialects.interface.usage import OutputMembers
+from engine.exchange.exchange import Exchange
+from engine.values.json_edit import JsonPath
+
+MAX_DEPTH = 100
+"""Levels of JSON below which no text is looked for: nothing else reads what is nested deeper."""
+
+_PROMPTS = ("query", "documents", "suffix", "text", "negative_prompt", "contents", "inputs")
+"""Members with a prompt besides those of chats: of reranking, completions and images."""
+
+_NO_TEXTS = frozenset(
+    {
+        *("type", "role", "id", "object", "model", "status", "format", "detail", "encoding"),
+        *("call_id", "tool_call_id", "tool_use_id", "item_id", "file_id", "container_id"),
+        *("data", "mimeType", "mime_type", "media_type", "fileUri", "file_uri", "file_data"),
+        *("bytes", "signature", "thoughtSignature", "thought_signature", "encrypted_content"),
+        *("cache_control", "cachePoint", "redactedContent", "index"),
+    }
+)
+"""Members of requests whose strings are names, ids or encoded bytes."""
+
+_DATA_URL = "data:"
+
+
+def request_texts(exchange: Exchange) -> dict[JsonPath, str]:
+    """The texts of a request whose body was parsed, by their paths; a form has those of its
+    fields."""
+    body = exchange.content.value
+    if not isinstance(body, dict):
+        return {(): body} if isinstance(body, str) else {}
+    members = dict.fromkeys((*exchange.dialect.prompt_members, *_PROMPTS))
+    texts: dict[JsonPath, str] = {}
+    for member in members:
+        if member in body:
+            texts |= _strings(body[member], (member,), 0)
+    return texts
+
+
+def _strings(value: Any, path: JsonPath, depth: int) -> Iterator[tuple[JsonPath, str]]:
+    """The strings of a request below a value."""
+    if isinstance(value, str):
+        if value and not value.startswith(_DATA_URL):
+            yield path, value
+    elif depth < MAX_DEPTH:
+        for step, below in _entries(value):
+            if step not in _NO_TEXTS:
+                yield from _strings(below, (*path, step), depth + 1)
+
+
+def answer_texts(document: Any, output: OutputMembers) -> dict[JsonPath, str]:
+    """The texts of the JSON of an answer, or of an event, by their paths."""
+    return dict(_outputs(document, (), 0, output, is_output=False))
+
+
+def _outputs(
+    value: Any, path: JsonPath, depth: int, output: OutputMembers, *, is_output: bool
+) -> Iterator[tuple[JsonPath, str]]:
+    """The strings of an answer below a value, which is output itself where it is in an object that
+    the model has written."""
+    if isinstance(value, str):
+        named = bool(path) and (is_output or path[-1] in output.strings)
+        if value and named:
+            yield path, value
+    elif depth < MAX_DEPTH:
+        for step, below in _entries(value):
+            inside = is_output or (step in output.objects and isinstance(below, dict | list))
+            yield from _outputs(below, (*path, step), depth + 1, output, is_output=inside)
+
+
+def _entries(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)

@@ -1,0 +1,61 @@
+"""The texts of a request are replaced, and nothing else of it changes."""
+
+import json
+
+import pytest
+
+from engine.exchange.body import Body
+from engine.exchange.exchange import MISSING
+from engine.guardrails.guard import Guard
+from engine.guardrails.request import judge_request
+from engine.guardrails.settings import GuardSettings
+from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
+from tests.support.guard_calls import PlayedGuards
+
+REDACT = {"action": "redact", "texts": [{"pointer": "/messages/0/content", "text": "[n\u00e4me]"}]}
+
+
+def guard(answer, **options):
+    settings = GuardSettings.read({"webhook": "w", "mode": "redact", **options})
+    return Guard(settings, PlayedGuards([answer]))
+
+
+def exchange_of(body, media_type="application/json", value=MISSING):
+    parsed = json.loads(body) if value is MISSING and media_type == "application/json" else value
+    return new_exchange(body=Body(body), value=parsed, media_type=media_type)
+
+
+@pytest.mark.parametrize(
+    "pattern", [b'{"messages": [%s], "model": "gpt"}', b'{"model": "gpt", "messages": [%s]}']
+)
+def test_a_text_is_replaced_and_the_place_of_the_model_moves_with_it(pattern):
+    body = pattern % b'{"role": "user", "content": "I am Ada Lovelace"}'
+    exchange = exchange_of(body)
+    start = body.index(b'"gpt"')
+    exchange.model.span = (start, start + 5)
+    exchange.model.copies = [(start, start + 5, "")]
+    judge_request(guard(REDACT), exchange)
+    text = bytes(exchange.body.buffer)
+    assert text == body.replace(b"I am Ada Lovelace", "[n\u00e4me]".encode())
+    assert exchange.content.value == json.loads(text)
+    begin, end = exchange.model.span
+    assert text[begin:end] == b'"gpt"'
+    assert exchange.model.copies == [(begin, end, "")]
+
+
+def test_a_form_cannot_be_changed_and_counts_as_not_judged():
+    value = {"prompt": "Ada"}
+    verdict = {"action": "redact", "texts": [{"pointer": "/prompt", "text": "X"}]}
+    exchange = exchange_of(b"prompt=Ada", "application/x-www-form-urlencoded", value)
+    with pytest.raises(GatewayError) as excinfo:
+        judge_request(guard(verdict), exchange)
+    assert excinfo.value.code == "guard_unavailable"
+
+
+def test_a_body_that_was_not_read_is_refused_unless_the_guard_only_reports():
+    exchange = new_exchange(body=Body(b"secret"), value=MISSING, media_type="text/plain")
+    with pytest.raises(GatewayError) as excinfo:
+        judge_request(guard({"action": "pass"}), exchange)
+    assert (excinfo.value.status, excinfo.value.code) == (400, "unreadable_body")
+    judge_request(guard({"action": "pass"}, mode="report"), exchange)
