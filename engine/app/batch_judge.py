@@ -39,7 +39,7 @@ class _Operation:
 
 
 def _pass(exchange: Exchange) -> Response:
-    return Response(200, [])
+    return Response(204, [])
 
 
 class BatchJudge:
