@@ -35,7 +35,7 @@ def batch_stages(route: Route, parts: Parts, judging: StagesOfRoute) -> list[Sta
         config.owner,
         upstreams,
         dialect.json_name,
-        reports=config.batches.invalid == "report",
+        reports=config.batches.invalid_requests == "report",
     )
     return [parts.shared.once("batch", (dialect.name, upstreams), build)]
 

@@ -26,9 +26,11 @@ class ResponseStorage:
 
 @dataclass(frozen=True, slots=True)
 class BatchRules:
-    """What happens to batches with requests that are `invalid`: refuse or report."""
+    """What happens to batches with invalid requests: refuse or report."""
 
-    invalid: str = default("objects.batches.invalid")
+    invalid_requests: str = field(
+        default=default("objects.batches.invalid"), metadata={"key": "invalid"}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def read_objects(
         at = ("objects", "responses", "store")
         hint = "write stores: {records: sqlite:///var/modelway.db}, or another database"
         findings.error(source, at, "MW104", "there are no records to keep responses in", hint)
-    batches = BatchRules(**values.get("batches", {}))
+    batches = BatchRules(*values.get("batches", {}).values())
     return Objects(ring, values["owner"], values["legacy"], responses, batches)
 
 

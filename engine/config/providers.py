@@ -122,7 +122,7 @@ class Provider:
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
     choices: tuple[CallerChoice, ...] = ()
-    batch: float | None = None
+    batch: float = 1.0
 
 
 @cache
@@ -155,7 +155,7 @@ def read(name: str) -> Provider:
         credential=value.get("credential"),
         variables=variables,
         own_names=value.get("own_names", False),
-        batch=value.get("batch", {}).get("share"),
+        batch=value.get("batch", {}).get("share", 1.0),
         choices=tuple(CallerChoice(**choice) for choice in value.get("choices", ())),
         models={name: _model(name, values) for name, values in value.get("models", {}).items()},
         **lists,

@@ -92,7 +92,6 @@ class ResultCounter:
         usage = usage or NO_USAGE
         vendor_name, model = self._names(vendor_model)
         price = services.prices.find(model, self.holder.upstream, vendor_name)
-        price = price if price is None or price.batch is None else price.batch
         counts = {name: getattr(usage, name) for name in Usage.__slots__}
         return Entry(
             f"batch_{key.hex()}",
@@ -105,7 +104,7 @@ class ResultCounter:
             result.status,
             str(Outcome.of_status(result.status)),
             **counts,
-            cost=0 if price is None else price.cost(usage),
+            cost=0 if price is None else price.batch_cost(usage),
             currency=services.currency,
             bytes_out=size,
             attempts=1,
