@@ -67,8 +67,9 @@ def read_objects(
         at = ("objects", "responses", "store")
         hint = "write stores: {records: sqlite:///var/modelway.db}, or another database"
         findings.error(source, at, "MW104", "there are no records to keep responses in", hint)
-    batches = BatchRules(*values.get("batches", {}).values())
-    return Objects(ring, values["owner"], values["legacy"], responses, batches)
+    batches = values.get("batches", {})
+    rules = BatchRules(batches["invalid"]) if "invalid" in batches else BatchRules()
+    return Objects(ring, values["owner"], values["legacy"], responses, rules)
 
 
 def check_tags(
