@@ -66,7 +66,7 @@ def runs(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str
     others = [f"--ignore={folder}" for folder in WAITING]
     ports = ("env", f"{_PORTS}=8")  # others than those of the workers of the first run
     computing = [*ports, *PYTEST, "-q", "-n", "2", *_STEAL, *others]
-    return [*PYTEST, "-n", "5", *_STEAL, *WAITING], [computing]
+    return [*PYTEST, "-n", "6", *_STEAL, *WAITING], [computing]
 
 
 class Checks(Thread):

@@ -36,7 +36,7 @@ from engine.upstream.admission.gates import gates_of
 from engine.upstream.admission.metrics import queue_collector
 from engine.upstream.client.client import Client
 from engine.upstream.health.metrics import health_collector
-from engine.upstream.metrics import upstream_collector
+from engine.upstream.metrics import mirror_collector, upstream_collector
 from engine.values.host_names import ANY_HOST
 
 _DRAIN_SECONDS = 0.5
@@ -244,5 +244,6 @@ def _add_collectors(parts: Parts) -> None:
             health_collector(parts.health.watched, time.monotonic),
             in_flight_collector(lambda: parts.lifecycle.open),
             session_collector(lambda: len(parts.sessions)),
+            mirror_collector(parts.mirrors.counts),
         ]
     )

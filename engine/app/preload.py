@@ -12,6 +12,7 @@ from engine.upstream.client.tls import read_authorities
 
 _METRICS = "engine.telemetry.metrics.recorder"
 _COUNTERS = "engine.stores.counters.memory"
+_WARNINGS = "engine.app.limit_warnings"
 _MCP = "engine.app.mcp_servers"
 _SEALED_IDS = "engine.objects.id_cipher"
 
@@ -23,8 +24,10 @@ def preload(plan: Plan) -> None:
     config = plan.config
     if config.telemetry.metrics:
         import_module(_METRICS)
-    if is_limited(plan) and config.stores.counters == "memory":
-        import_module(_COUNTERS)
+    if is_limited(plan):
+        import_module(_WARNINGS)
+        if config.stores.counters == "memory":
+            import_module(_COUNTERS)
     if config.mcp:
         import_module(_MCP)
     if config.objects.ring:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby
 
 from engine.app.batch_stages import batch_route, batch_stages
+from engine.app.caller_usage import usage_of
 from engine.app.object_stages import object_stages
 from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
@@ -32,6 +33,7 @@ from engine.transforms.compile import compile_all
 from engine.transforms.operation_edits import for_operation
 from engine.transforms.transform import Transform
 from engine.upstream import choose
+from engine.upstream.first_message import receive_first
 from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import fixed_targets
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
@@ -86,6 +88,7 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         return head_stages(route, parts)
     return [
         *head_stages(route, parts),
+        *_first_message_stages(route, parts),
         *shared.report(route),
         *shared.validate_parameters(checks),
         *shared.take_turn(parts.watcher.watch),
@@ -98,8 +101,19 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
         *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
+        *_mirror_stage(route, parts),
         *shared.end_turn(),
     ]
+
+
+def _first_message_stages(route: Route, parts: Parts) -> list[Stage]:
+    """Accepts a WebSocket whose first message is the body of the request."""
+    if route.websocket is None or not route.operation.first_message:
+        return []
+    dialect, limits = route.dialects[-1], session_limits(route.websocket)
+    server = parts.plan.config.server
+    build = partial(receive_first, dialect, limits, server.max_body, server.body_timeout)
+    return [parts.shared.once("first message", (dialect.name, limits), build)]
 
 
 def head_stages(route: Route, parts: Parts) -> list[Stage]:
@@ -109,8 +123,13 @@ def head_stages(route: Route, parts: Parts) -> list[Stage]:
         shared.authenticate(route),
         *shared.bind_session(route),
         *shared.policies(route.guards.early),
-        shared.limit(route, Part.HEAD if by_model else Part.ALL),
+        *([shared.limit(route, Part.HEAD if by_model else Part.ALL)] if _takes(route) else []),
     ]
+
+
+def _takes(route: Route) -> bool:
+    """Whether requests take from limits."""
+    return route.answer is None or not route.answer.is_free
 
 
 def outer_stages(parts: Parts) -> list[Stage]:
@@ -262,6 +281,7 @@ def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Hand
             parts.services.clock,
             session_routes(parts.plan.routes, route.dialects[-1]),
             socket,
+            once("usage", (), partial(usage_of, parts)),
         )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))
@@ -303,6 +323,25 @@ def session_routes(routes: Iterable[Route], dialect: Dialect) -> tuple[SessionRo
         for route in routes
         if route.client_secrets is not None and route.dialects[-1] is dialect
     )
+
+
+def _mirror_stage(route: Route, parts: Parts) -> list[Stage]:
+    """Sends copies of requests, on routes to models of which one has a mirror. A rehearsal, and a
+    process that serves large requests only, send none."""
+    serves = parts.services.background and parts.services.turns is None
+    models = parts.plan.config.models.values()
+    has_mirrors = route.model is not None and any(model.mirror is not None for model in models)
+    if not (serves and has_mirrors) or route.websocket is not None or route.answer is not None:
+        return []
+    if route.objects is not None:
+        return []
+    operation, lists = route.by_model, _region_lists(route)
+    is_regional = bool(lists) or parts.plan.config.requires_regions
+    within = RegionalModels(lists, may_lack=False).of if is_regional else None
+    forward = forward_of(replace(route, hedge=None), operation, parts)
+    metered = [parts.shared.meter(route)] if parts.metered else []
+    send = compose([parts.lifecycle.observe, answer_errors, *metered], forward)
+    return [parts.mirrors.stage(send, operation, within)]
 
 
 def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler:

@@ -35,6 +35,7 @@ from engine.upstream import choose
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.health.monitor import HealthMonitor
+from engine.upstream.mirror import Mirrors
 from engine.upstream.model_catalog import Catalog, ModelsByOperation, build_catalog
 from engine.upstream.responses_socket import RefusedUpgrades, UpstreamSockets
 from engine.upstream.route_headers import RouteHeaders
@@ -74,6 +75,7 @@ class Parts:
     sessions: Sessions
     sockets: ResponsesSockets
     metered: bool
+    mirrors: Mirrors
     shared: StageCache
     cors: Cors
     lifecycle: RequestLifecycle
@@ -147,6 +149,7 @@ def parts_of(
         sessions=sessions,
         sockets=ResponsesSockets(inside, services, sessions, partial(UpstreamSockets, refused)),
         metered=is_metered(plan),
+        mirrors=Mirrors(),
         shared=StageCache(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
         cors=Cors(origins),
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),

@@ -24,6 +24,7 @@ from engine.exchange.services import (
     ResponseStore,
     Services,
     SignedTokens,
+    UsageSums,
     Warn,
 )
 from engine.plan.route import CannotConnect, Plan
@@ -78,8 +79,9 @@ def services_of(
     cache: TokenCache | None = None
     responses: ResponseStore | None = None
     batches: BatchStore | None = None
+    usage_sums: UsageSums | None = None
     if config.stores.records is not None:
-        cache, responses, batches = _open_records(
+        cache, responses, batches, usage_sums = _open_records(
             config, config.stores.records, telemetry, recorder
         )
         tokens = cache
@@ -104,6 +106,7 @@ def services_of(
         signed_tokens=_signed_tokens(plan),
         responses=responses,
         batches=batches,
+        usage_sums=usage_sums,
         counters=counters,
         warn=_warn(config, counters, telemetry, recorder),
         allow_uncounted=config.stores.on_store_failure == "allow",
@@ -154,8 +157,8 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
 
 def _open_records(
     config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
-) -> tuple[TokenCache, ResponseStore, BatchStore]:
-    """The lookup of tokens, stored responses and batches; `telemetry` gets the ledger. Without a
+) -> tuple[TokenCache, ResponseStore, BatchStore, UsageSums]:
+    """The lookup of tokens, stored responses, batches, sums; `telemetry` gets the ledger. Without a
     recorder, as in a trial and under another server, this process uses the database itself."""
     from engine.app import records
 
@@ -163,13 +166,14 @@ def _open_records(
         from engine.callers.records import RemoteRecords
 
         remote = RemoteRecords(recorder)
-        return records.open_records(config, telemetry, remote), remote.responses, remote.batches
+        cache = records.open_records(config, telemetry, remote)
+        return cache, remote.responses, remote.batches, remote.sums
     from engine.app import database
 
     shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
     local = database.DatabaseRecords(config, url)
     cache = records.open_records(config, telemetry, local, shipper)
-    return cache, local.responses, local.batches
+    return cache, local.responses, local.batches, local.sums
 
 
 def _signed_tokens(plan: Plan) -> SignedTokens | None:

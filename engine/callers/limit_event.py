@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.values.calendar import Calendar
 from engine.values.limit_warning import LimitWarning
-from engine.values.quota import KINDS, amount_text, unit_text, window_text
+from engine.values.quota import KINDS, QuotaRule, amount_text, unit_text, window_text
 from engine.values.redaction import redact_tokens
 from engine.values.sharing import NOBODY, OTHERS, Sharer, Sharing
 from engine.values.units import format_nano
@@ -52,32 +52,33 @@ def warning_text(warning: LimitWarning, currency: str, now: float) -> str:
     )
 
 
-def warning_event(warning: LimitWarning, currency: str, now: float) -> dict[str, Any]:
-    """The event as webhooks get it; amounts of money are decimal texts, others are numbers. `now`
-    in Unix seconds."""
-    quota, by = warning.rule.quota, warning.rule.by
+def limit_fields(
+    rule: QuotaRule, sharer: str, used: int, reset: float, currency: str, now: float
+) -> dict[str, Any]:
+    """A limit with what is used of it; amounts of money are decimal texts, others are numbers. It
+    has a `window` and the time of its end, `resets_at`, unless it is of requests at one time.
+    `reset` is in seconds, `now` in Unix seconds."""
+    quota, by = rule.quota, rule.by
     kind = KINDS[quota.kind]
-    names = zip(by.sharers, names_of(by, warning.sharer), strict=True)
-    amounts = {
-        "amount": quota.amount,
-        "used": warning.used,
-        "left": max(quota.amount - warning.used, 0),
+    names = zip(by.sharers, names_of(by, sharer), strict=True)
+    amounts = {"amount": quota.amount, "used": used, "left": max(quota.amount - used, 0)}
+    return {
+        "kind": kind.header or quota.kind,
+        "by": {str(sharer): None if name in _UNNAMED else name for sharer, name in names},
+        "window": window_text(quota.window) if quota.window else None,
+        "unit": unit_text(kind, currency),
+        **{k: format_nano(v) if kind.money else v for k, v in amounts.items()},
+        "resets_at": _time(now + reset) if quota.window else None,
     }
-    shown = {k: format_nano(v) if kind.money else v for k, v in amounts.items()}
+
+
+def warning_event(warning: LimitWarning, currency: str, now: float) -> dict[str, Any]:
+    """The event as webhooks get it; `now` in Unix seconds."""
+    limit = limit_fields(warning.rule, warning.sharer, warning.used, warning.reset, currency, now)
     return {
         "type": EVENT_TYPE,
         "timestamp": _time(now),
-        "data": {
-            "percent": warning.percent,
-            "limit": {
-                "kind": kind.header,
-                "by": {str(sharer): None if n in _UNNAMED else n for sharer, n in names},
-                "window": window_text(quota.window),
-                "unit": unit_text(kind, currency),
-                **shown,
-                "resets_at": _time(now + warning.reset),
-            },
-        },
+        "data": {"percent": warning.percent, "limit": limit},
     }
 
 

@@ -192,9 +192,6 @@ class Part(Enum):
         return {Part.MODEL: Part.HEAD, Part.BODY: Part.ALL}.get(self)
 
 
-_BY_TOKEN, _BY_TEAM = shared_by("token"), shared_by("team")
-
-
 class LimitSets:
     """The limit sets of a route, of one `part` of its quotas and of those of tokens and teams: one
     for each token or address, operation, model, upstream, and name that the request says.
@@ -258,11 +255,10 @@ class LimitSets:
         sharers = {Sharer(kind): text for kind, text in zip(_WHERE, where, strict=True)}
         sharers[Sharer("token")] = name
         sharers.update(zip(self._places, names, strict=False))  # the earlier part has others
-        listed = [(rule, _name_of(rule.by, sharers)) for rule in self._rules]
-        listed += [(rule, name) for rule in self._own_rules("token", _BY_TOKEN, quotas)]
+        listed = [(rule, name_of(rule.by, sharers)) for rule in self._rules]
+        listed += [(rule, name) for rule in self._own_rules("token", quotas)]
         for team in teams:
-            own = self._own_rules("team", _BY_TEAM, team.limits)
-            listed += [(rule, bounded(team.name)) for rule in own]
+            listed += [(rule, bounded(team.name)) for rule in self._own_rules("team", team.limits)]
         earlier = self._earlier
         return LimitSet(
             [rule for rule, _ in listed],
@@ -270,19 +266,24 @@ class LimitSets:
             None if earlier is None else earlier._create(name, quotas, teams, where, ()),
         )
 
-    def _own_rules(self, kind: str, by: Sharing, quotas: Sequence[Quota]) -> list[QuotaRule]:
+    def _own_rules(self, kind: str, quotas: Sequence[Quota]) -> list[QuotaRule]:
         """The quotas of a token or a team that are of this part."""
-        return [
-            QuotaRule(quota, by, f"{kind}/{quota.kind}/{window_key(quota.window)}")
-            for quota in quotas
-            if self._part.has(quota, by)
-        ]
+        return [r for r in own_rules(kind, quotas) if self._part.has(r.quota, r.by)]
+
+
+def own_rules(kind: str, quotas: Sequence[Quota]) -> list[QuotaRule]:
+    """The quotas of a token or a team, which is the `kind`, with the names that they are counted
+    by."""
+    by = shared_by(kind)
+    return [
+        QuotaRule(quota, by, f"{kind}/{quota.kind}/{window_key(quota.window)}") for quota in quotas
+    ]
 
 
 _WHERE = ("route", "model", "upstream", "team")
 
 
-def _name_of(by: Sharing, names: Mapping[Sharer, str]) -> str:
+def name_of(by: Sharing, names: Mapping[Sharer, str]) -> str:
     """The name under which a quota is counted. Those of several sharers are bounded, so that no two
     combinations have the same."""
     texts = [names.get(sharer, "") for sharer in by.sharers]

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from engine.callers.batch_lookup import Batches
 from engine.callers.time_limit import within
-from engine.exchange.services import BatchStore, ResponseStore
+from engine.exchange.services import BatchStore, ResponseStore, UsageSums
 from engine.process.channel import Channel, Stream
 from engine.process.messages import receive_message, send_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError
@@ -30,13 +30,16 @@ Callers = Mapping[str, Caller | ValueError]
 
 LOOKUP_SECONDS = 2.0
 """The timeout of a query in the recorder: less than that of a cache, which then has the reason."""
+SUMS_SECONDS = 5.0
+"""The timeout of sums of the ledger, for which the caller waits."""
 PING_SECONDS = 1.0
 PING_MARGIN = 0.5
 """Seconds that a worker waits longer for the answer to a ping than the recorder for the ping."""
 _PING: tuple[str, ...] = ()
 """The question whether the database answers; any other consists of digests, or of the name of a
 store, that of its method, and arguments."""
-_STORES = frozenset({"responses", "batches"})
+_STORES = {"responses": LOOKUP_SECONDS, "batches": LOOKUP_SECONDS, "sums": SUMS_SECONDS}
+"""The stores with the timeouts of their queries, in seconds."""
 
 
 class Records(Protocol):
@@ -47,6 +50,8 @@ class Records(Protocol):
     def responses(self) -> ResponseStore: ...
     @property
     def batches(self) -> BatchStore: ...
+    @property
+    def sums(self) -> UsageSums: ...
     def look_up(self, digests: Sequence[str]) -> Callers: ...
     def ping(self) -> str: ...
     def close(self) -> None: ...
@@ -66,6 +71,10 @@ class RemoteRecords:
     @property
     def batches(self) -> BatchStore:
         return _RemoteBatches(lambda *words: self._ask(("batches", *words)))
+
+    @property
+    def sums(self) -> UsageSums:
+        return _RemoteSums(lambda *words: self._ask(("sums", *words)))
 
     def look_up(self, digests: Sequence[str]) -> Callers:
         """Wait for the recorder's answer. Raises DatabaseError."""
@@ -152,6 +161,17 @@ class _RemoteBatches:
         return counted
 
 
+class _RemoteSums:
+    """The sums of the ledger as a worker reaches them."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def sums(self, token: str, team: str, since: float, until: float) -> dict[str, Any]:
+        sums: dict[str, Any] = self._ask("sums", token, team, since, until)
+        return sums
+
+
 class RecordService:
     """The recorder's side: answers the questions of all workers, those of the same moment with one
     query."""
@@ -177,7 +197,7 @@ class RecordService:
             if question and question[0] in _STORES:
                 store, name, *arguments = question
                 method = getattr(getattr(self._records, store), name)
-                return within(LOOKUP_SECONDS, partial(method, *arguments))
+                return within(_STORES[store], partial(method, *arguments))
             return self._look_up(question) if question != _PING else self._ping()
         except DatabaseError as error:
             return error

@@ -25,8 +25,9 @@ HOME = ConsolePage("home page", "/", "enabled")
 PLAYGROUND = ConsolePage(
     "playground", "/console/playground", "playground", data=("/console/models.json",)
 )
+TOOLS = ConsolePage("page of tools", "/console/tools", "tools", data=("/console/tools.json",))
 REFERENCE = ConsolePage("reference", "/docs", "docs", data=("/openapi.json",))
-PAGES = (HOME, PLAYGROUND, REFERENCE)
+PAGES = (HOME, PLAYGROUND, TOOLS, REFERENCE)
 """Every page. `engine/console/pages.py` serves them; no document may use their paths."""
 
 
@@ -36,6 +37,7 @@ class Console:
 
     enabled: bool = default("console.enabled")
     playground: bool = default("console.playground")
+    tools: bool = default("console.tools")
     docs: bool = default("console.docs")
 
     def serves(self, page: ConsolePage) -> bool:

@@ -79,7 +79,7 @@ class _ListedModels(Mapping[str, ListedModel]):
 
 def listed_model(name: str, entry: Model, config: Config) -> ListedModel:
     """The model of this name that an entry serves, even one that is in no list."""
-    facts = [_provider_model(name, entry, target, config.upstreams) for target in entry.targets]
+    facts = [_provider_model(name, entry, target, config.upstreams) for target in entry.answering]
     models = [model for model in facts if model is not None]
     limits = (
         [model.context for model in models if model.context],

@@ -168,8 +168,13 @@ class ModelOperations:
         return self._kinds.get(operation.id) or self._kind(operation)
 
     def dialects(self, entry: str) -> frozenset[str]:
-        """The dialects of the targets of an entry and its rules, without those of fallbacks."""
-        return self._links[entry].dialects
+        """The dialects of the targets of an entry, its rules and its mirror, without those of
+        fallbacks."""
+        mirror = self._models[entry].mirror
+        if mirror is None:
+            return self._links[entry].dialects
+        copied = (self._upstreams[target.upstream].dialect for target in mirror.to)
+        return self._links[entry].dialects.union(copied)
 
     def language(self, entry: str, dialect: str, operation: ModelOperation) -> str | None:
         """The language into which an operation is translated for a target of this entry at an
@@ -264,7 +269,7 @@ class ModelOperations:
     def _with_derived_operations(self, model: Model) -> Model:
         """The model with the `operations` that all its upstreams have, if the config names none and
         an upstream is missing some."""
-        upstreams = [self._upstreams[target.upstream] for target in model.targets]
+        upstreams = [self._upstreams[target.upstream] for target in model.answering]
         if model.operations or not any(upstream.missing_paths for upstream in upstreams):
             return model
         key = tuple((upstream.dialect, upstream.missing_paths) for upstream in upstreams)
@@ -274,7 +279,7 @@ class ModelOperations:
         return replace(model, operations=self._derived[key])
 
     def _link(self, model: Model) -> _Link:
-        upstreams = [self._upstreams[target.upstream] for target in model.targets]
+        upstreams = [self._upstreams[target.upstream] for target in model.answering]
         dialects = frozenset(upstream.dialect for upstream in upstreams)
         paths = tuple(path for upstream in upstreams for path in upstream.missing_paths)
         paths = () if model.name in self._configured else paths

@@ -68,12 +68,26 @@ class RuleConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class MirrorConfig:
+    """`mirror` of a model: copies of `percent` of its requests go to one of the targets `to`, at
+    most `max_in_flight` at one time in a worker. `operations` are names or wildcards of those that
+    are copied besides the ones that are known to have no side effects. `at` is its path."""
+
+    to: tuple[TargetConfig, ...]
+    percent: float
+    max_in_flight: int
+    operations: tuple[str, ...]
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A name or wildcard that callers may request. `operations` are names or wildcards over
     `spec.operationId`; empty: all operations of its upstreams' dialects. `translate` is "strict",
     "lossy" or "off"; `drop` are wildcards over fields that a translation may drop.
     `tokenizer` is the path of the file that counts its tokens, "" for none. `when` are the rules
-    that send some requests elsewhere than to the targets `to`; the first that is met decides."""
+    that send some requests elsewhere than to the targets `to`; the first that is met decides.
+    `mirror` is where copies of requests go, None for nowhere."""
 
     name: str
     to: tuple[TargetConfig, ...]
@@ -88,6 +102,7 @@ class Model:
     choose: Choice = field(default_factory=Choice)
     tokenizer: str = ""
     when: tuple[RuleConfig, ...] = ()
+    mirror: MirrorConfig | None = None
 
     @property
     def at(self) -> Path:
@@ -96,15 +111,20 @@ class Model:
 
     @property
     def branches(self) -> tuple[Model | RuleConfig, ...]:
-        """What requests can go by: the model itself, then its rules."""
+        """What decides on the answer to a request: the model itself, then its rules."""
         return (self, *self.when)
 
     @property
-    def targets(self) -> tuple[TargetConfig, ...]:
+    def answering(self) -> tuple[TargetConfig, ...]:
         """The targets of all its requests: its own, then those of its rules."""
         if not self.when:
             return self.to
         return tuple(target for branch in self.branches for target in branch.to)
+
+    @property
+    def targets(self) -> tuple[TargetConfig, ...]:
+        """The same, then those of its mirror."""
+        return self.answering if self.mirror is None else (*self.answering, *self.mirror.to)
 
     @property
     def fallbacks(self) -> tuple[str, ...]:
@@ -121,6 +141,8 @@ class Model:
         """The same, each with its path in the config."""
         for branch in self.branches:
             yield from target_paths(branch.at, branch.to)
+        if self.mirror is not None:
+            yield from target_paths(self.mirror.at, self.mirror.to)
 
 
 def target_paths(
@@ -177,6 +199,19 @@ def read_model(name: str, section: Json, targets: TargetReader, folder: FilePath
             _read_rule(rule, (*at, "when", index), targets)
             for index, rule in enumerate(values.get("when", ()))
         ),
+        mirror=_read_mirror(values["mirror"], at, targets) if "mirror" in values else None,
+    )
+
+
+def _read_mirror(section: Json, at: Path, targets: TargetReader) -> MirrorConfig:
+    """`mirror` of the model at this path."""
+    values, at = keys.fill(section, "models.*.mirror"), (*at, "mirror")
+    return MirrorConfig(
+        to=targets.read(values["to"], at),
+        percent=float(values["percent"]),
+        max_in_flight=values["max_in_flight"],
+        operations=tuple(values.get("operations", ())),
+        at=at,
     )
 
 

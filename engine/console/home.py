@@ -106,6 +106,8 @@ def _header(plan: Plan) -> str:
     links = ['<a href="./" aria-current="page">Home</a>']
     if plan.config.console.playground:
         links.append('<a href="console/playground">Playground</a>')
+    if plan.config.console.tools and plan.config.mcp:
+        links.append('<a href="console/tools">Tools</a>')
     if plan.config.console.docs:
         links.append('<a href="docs">Reference</a>')
     return f"""<header class="bar">

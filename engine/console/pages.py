@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, ConsolePage
+from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, TOOLS, ConsolePage
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
+from engine.console.tools_api import servers
 from engine.exchange.exchange import Handler
 from engine.exchange.services import Services
 from engine.plan.route import Plan
@@ -50,7 +51,20 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
         html="playground.html",
         files=(FILES / "playground.css", *sorted((FILES / "playground").glob("*.js"))),
         data=(listing,),
-        links=(b'<a href="console/playground">Playground</a>',),
+        links=(
+            b'<a href="console/playground">Playground</a>',
+            b'<a href="playground">Playground</a>',
+        ),
+    ),
+    TOOLS: PageContent(
+        html="tools.html",
+        files=(
+            *(FILES / name for name in ("playground.css", "tools.css")),
+            *sorted((FILES / "tools").glob("*.js")),
+            *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
+        ),
+        data=(servers,),
+        links=(b'<a href="console/tools">Tools</a>', b'<a href="tools">Tools</a>'),
     ),
     REFERENCE: PageContent(
         html="docs.html",
@@ -66,7 +80,7 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
 
 def pages(plan: Plan, services: Services) -> list[PathHandler]:
     """The paths of the console with their handlers, for GET and HEAD."""
-    enabled = [page for page in PAGES if plan.config.console.serves(page)]
+    enabled = [page for page in PAGES if is_served(page, plan)]
     dead_links = [link for page in PAGES if page not in enabled for link in CONTENTS[page].links]
     handlers: list[PathHandler] = []
     files = set(_SHARED_FILES) if enabled else set()
@@ -80,6 +94,11 @@ def pages(plan: Plan, services: Services) -> list[PathHandler]:
             handlers.append((path, build_data(plan, services)))
         files.update(content.files)
     return handlers + [(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
+
+
+def is_served(page: ConsolePage, plan: Plan) -> bool:
+    """Whether a page is switched on, and has something to show."""
+    return plan.config.console.serves(page) and (page is not TOOLS or bool(plan.config.mcp))
 
 
 def _without(links: list[bytes], html: Path) -> Asset:

@@ -201,7 +201,8 @@ def _record_abort(exchange: Exchange, reason: AbortReason) -> None:
     record = exchange.record
     if reason is AbortReason.SESSION_ENDED:
         traffic = exchange.record.traffic
-        record.end(101, Outcome.COMPLETE if traffic is None else traffic.outcome)
+        if record.status < 400:  # else the session was refused
+            record.end(101, Outcome.COMPLETE if traffic is None else traffic.outcome)
     elif not record.outcome:
         record.end(499, _ABORT_OUTCOMES[reason])
 

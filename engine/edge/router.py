@@ -84,6 +84,8 @@ class Router:
             responder = self._unmatched(partial(refuse_address, reason))
             return self, {req.method: responder}, {"path": path, "query": query}, uri
         match = self._tree.find(path, req.method)
+        if not isinstance(match, PathMatch) and path.startswith("//"):
+            path, match = self._from_root(path, match, req.method)
         if isinstance(match, PathMatch):
             resource: Resource = match.value
             spans = match.variables
@@ -109,6 +111,15 @@ class Router:
             return self, {req.method: page}, {"path": path, "query": query}, uri
         responder = self._unmatched(partial(miss, match, self._cors, self._miss_hint))
         return self, {req.method: responder}, {"path": path, "query": query}, uri
+
+    def _from_root(
+        self, path: str, miss: PathMiss, method: str
+    ) -> tuple[str, PathMatch | PathMiss]:
+        """The path without its first slash, if that is the path from the root of an operation:
+        Google's SDKs write such a path behind a base address that ends in a slash."""
+        match = self._tree.find(path[1:], method)
+        is_from_root = isinstance(match, PathMatch) and match.value.mount == "/"
+        return (path[1:], match) if is_from_root else (path, miss)
 
     def candidate(self, operation: str, method: str, path: str, query: str) -> Candidate | None:
         """How a request from inside reaches an operation, which may be one of several for its path;

@@ -165,6 +165,9 @@ class Upgrade(Protocol):
     redact: Callable[[bytes], bytes] | None
     """Redacts the upstream's credentials in its messages."""
 
+    opening: bytes
+    """The first message to the upstream, b"" for none."""
+
     def check(self, response: UpgradeResponse, /) -> None:
         """Verify the upstream's response and store it. Raises an upstream failure."""
 

@@ -121,7 +121,8 @@ class RequestRecord:
     for the operation that it calls. `client_secret` is the secret in whose place the request has no
     token. `turn` is set if the answer may be kept, or continues one that was. `session` is what
     `agent_session` has found, None before. `verdicts` are those of guards that found something or
-    failed: `request:redact`.
+    failed: `request:redact`. `is_mirror`: it is a copy of another request, whose answer nobody
+    gets.
 
     `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
@@ -161,6 +162,7 @@ class RequestRecord:
     client_secret: ClientSecret | None = None
     session: str | None = None
     verdicts: tuple[str, ...] = ()
+    is_mirror: bool = False
     turn: Turn | None = None
 
     def __init__(self) -> None:
@@ -170,7 +172,10 @@ class RequestRecord:
 
     @property
     def via(self) -> str:
-        """The protocol by which the request came: "mcp", or "" for HTTP."""
+        """The protocol by which the request came: "mcp", or "" for HTTP; "mirror" for a copy that
+        the gateway has made of another request."""
+        if self.is_mirror:
+            return "mirror"
         return "" if self.mcp is None else "mcp"
 
     @property

@@ -18,7 +18,8 @@ class RequestedModel:
     use instead or besides. `early` is the name and what was found by it before the body was
     received, None for nothing. `count_tokens` counts the input of a request by the model's own
     tokenizer, None without one. `rule` is the index of the rule under `when` of the model that has
-    chosen the targets, None for none.
+    chosen the targets, None for none. `mirror` is where a copy of the request may go, None for
+    nowhere. `prefix` is what stands before the name in the request.
     """
 
     name: str = ""
@@ -29,6 +30,8 @@ class RequestedModel:
     early: tuple[str, Any] | None = None
     count_tokens: Callable[[Any], int | None] | None = None
     rule: int | None = None
+    mirror: Any = None
+    prefix: str = ""
 
 
 NO_MODEL = RequestedModel()

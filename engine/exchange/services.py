@@ -99,6 +99,14 @@ class BatchStore(Protocol):
         ...
 
 
+class UsageSums(Protocol):
+    """The sums of the ledger (`stores.database.caller_sums`, in the recorder)."""
+
+    def sums(self, token: str, team: str, since: float, until: float, /) -> dict[str, Any]:
+        """`days` and `models` of a token or a team. Raises DatabaseError."""
+        ...
+
+
 class TokenValidity(Protocol):
     """Says which tokens are no longer valid (`engine.callers.revocation.TokenValidity`).
 
@@ -190,8 +198,8 @@ class Services:
     `client_secrets` seals and opens client secrets, None without keys. `guard_calls` asks the
     webhooks of guards.
 
-    `responses` keeps stored responses and `batches` what is known of batches, None without a
-    database.
+    `responses` keeps stored responses, `batches` what is known of batches, and `usage_sums` reads
+    the ledger, None without a database.
 
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
@@ -213,6 +221,7 @@ class Services:
     dice: Callable[[], float] = random.random
     responses: ResponseStore | None = None
     batches: BatchStore | None = None
+    usage_sums: UsageSums | None = None
     counters: Counters | None = None
     warn: Warn = field(default=lambda warning: None)
     allow_uncounted: bool = True

@@ -147,7 +147,9 @@ def _alternative(
     checks = checks_of(operation, "strict")
     is_public = {} in (specification.node(operation).get("security").value or ())
     enter = authenticate(operation.carriers, is_public, services)
-    validating = [*validate_parameters(checks), receive(checks), *validate_body(checks)]
+    validating = [*validate_parameters(checks)]
+    if not operation.first_message:  # else the session gets it
+        validating += [receive(checks), *validate_body(checks)]
     return Alternative(
         operation,
         unknown="pass",
@@ -169,8 +171,10 @@ def _last(
     if not operation.websocket:
         node = specification.node(operation)
         return _example(examples(node), style, role_of(operation, node, style.shapes))
+    if operation.first_message:
+        return session(style.dialect.mock_live, style.delay)
     of_path = (op for op in specification.operations.values() if op.path == operation.path)
-    if any(op.method == "POST" for op in of_path):
+    if any(op.method == "POST" for op in of_path) and not variables(operation.path):
         return sockets.handler(SocketSettings(style.dialect, SessionLimits(), _MAX_REQUEST))
     return session(style.dialect.mock_conversation, style.delay)
 

@@ -6,6 +6,7 @@
     marks:    [{kind: file, form: map, at: body#/metadata, shown: body#/metadata}]
     turns:    create                                what it does with stored responses
     batch:    [requests, state]                     what it has of batches
+    when:     body#/store                           it makes an object only if this is true
 
 `docs/reference/objects.md` describes every key.
 """
@@ -34,7 +35,7 @@ MEMBER = "modelway_owner"
 """The member of a map that has the mark of the owner."""
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_KEYS = ("names", "creates", "lists", "marks", "turns", "batch")
+_KEYS = ("names", "creates", "lists", "marks", "turns", "batch", "when")
 _LIST_TEXTS = ("limit", "forward", "backward")
 _LIST_POINTERS = ("items", "next", "more", "first", "last")
 _LIST_KEYS = ("kind", "id", "default", "max", "cursor", *_LIST_TEXTS, *_LIST_POINTERS)
@@ -75,7 +76,8 @@ class MarkFacts:
 @dataclass(frozen=True, slots=True)
 class ObjectFacts:
     """The facts of an operation. `turns` is a word of TURNS, "" if it has nothing to do with stored
-    responses; `batch` are words of BATCH."""
+    responses; `batch` are words of BATCH. With `when` only requests make objects whose JSON has
+    true at this path."""
 
     names: tuple[IdPlace, ...] = ()
     creates: tuple[IdPlace, ...] = ()
@@ -83,6 +85,7 @@ class ObjectFacts:
     marks: tuple[MarkFacts, ...] = ()
     turns: str = ""
     batch: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
 
     @property
     def needs_body(self) -> bool:
@@ -123,6 +126,7 @@ class _Reader:
             self._marks(value.get("marks", [])),
             self._turns(value.get("turns", "")),
             self._batch(value.get("batch", [])),
+            self._pointer(value["when"], "body#", ("when",)) if "when" in value else (),
         )
 
     def _places(self, value: object, locations: tuple[str, ...], at: Path) -> tuple[IdPlace, ...]:

@@ -28,6 +28,7 @@ from engine.plan.connection_checks import check_connections
 from engine.plan.deny_checks import check_deny
 from engine.plan.guard_checks import check_guards
 from engine.plan.mcp_servers import read_servers
+from engine.plan.mirror_checks import check_mirrors
 from engine.plan.model_checks import check_operations
 from engine.plan.model_tools import check_models
 from engine.plan.name_checks import check_names
@@ -132,6 +133,7 @@ def _plan(
         check_upstream_transforms(served, findings)
         check_choices(served, findings)
         check_rules(served, findings)
+        check_mirrors(served, findings)
     tokenizers = load_tokenizers(config, findings)
     for specification in specifications.values():
         specification.finish_compiling()

@@ -50,6 +50,8 @@ def check_names(config: Config, findings: Findings) -> None:
             checker.targets(branch.to, branch.at, entry.name)
             checker.choice(branch.choose)
             checker.fallbacks(branch)
+        if entry.mirror is not None:
+            checker.targets(entry.mirror.to, entry.mirror.at, entry.name)
         checker.conditions(entry.when)
     checker.cycles()
     checker.policies(config.policies)

@@ -136,7 +136,7 @@ class _Check:
         models = [name for name in self._config.models if holder.may_use(name)]
         lacking = [name for name in models if not self._has_target(name, lists, operations)]
         for name in lacking[:_MAX_NAMED]:
-            region, own = region_text(lists), self._config.models[name].targets
+            region, own = region_text(lists), self._config.models[name].answering
             message = (
                 f"{holder.subject} requires {region}, where no target of the model '{name}' is: "
                 f"{self._places(own)}"

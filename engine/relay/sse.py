@@ -142,8 +142,13 @@ class Cleaner(Filter):
         return b"".join(events)
 
     def _is_clean(self, data: bytes) -> bool:
-        """Whether all events are clean, of which the last one is long and begins near the start."""
-        if data.find(b"\n", _BEGINNING) != len(data) - 2:
+        """Whether all events are clean, of which a long one begins near the start, and those behind
+        it are short: the long one is not copied then."""
+        end = data.find(b"\n", _BEGINNING)
+        if data[end : end + 2] != b"\n\n":
+            return False
+        rest = data[end + 2 :]
+        if rest and (len(rest) > LONG_EVENT or self._clean.fullmatch(rest) is None):
             return False
         return self._clean.fullmatch(data[:_BEGINNING] + b"\n\n") is not None
 

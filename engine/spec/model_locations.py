@@ -12,7 +12,7 @@ from engine.spec.expression import Expression
 @dataclass(frozen=True, slots=True)
 class ModelLocations:
     """Where the requests of a route name their `model`, and where a body may repeat the name, there
-    with or without the `prefix`."""
+    with or without the `prefix`; so may the body name the model itself."""
 
     model: Expression
     copies: Sequence[Expression] = ()

@@ -21,6 +21,9 @@ from engine.spec.security import Carrier, carriers
 CLIENT_SECRETS = "x-modelway-client-secrets"
 """The fact of a document: client secrets that the gateway has issued open this WebSocket."""
 
+FIRST_MESSAGE = "x-modelway-first-message"
+"""The fact of a WebSocket whose first message is what its request body describes."""
+
 FROM_ROOT = "x-modelway-from-root"
 """The fact of an operation whose path is that from the root of the server, the caller's and the
 upstream's alike, beside the paths below the document's server URL: `/upload/v1beta/files`."""
@@ -35,7 +38,8 @@ class Operation:
     document declares the response 101. `source` and `at` are its place. `query` are the parameters
     that select this operation, `slash_variables` names variables that may contain slashes.
     `response_headers` are the headers declared for any response, in lower case. `client_secrets`:
-    the document says CLIENT_SECRETS.
+    the document says CLIENT_SECRETS. `first_message`: the first message of the WebSocket is the
+    body of the request, as FIRST_MESSAGE says.
     """
 
     id: str
@@ -53,6 +57,7 @@ class Operation:
     slash_variables: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
     client_secrets: bool = False
+    first_message: bool = False
 
     @property
     def name(self) -> str:
@@ -138,6 +143,7 @@ def compile_operation(
         slash_variables=declaration.address.slash_variables,
         response_headers=schemas.first(_response_headers(responses.values())),
         client_secrets=websocket and node.get(CLIENT_SECRETS).value is True,
+        first_message=websocket and node.get(FIRST_MESSAGE).value is True,
     )
 
 

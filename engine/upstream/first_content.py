@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import gevent
+
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import (
     FAILED,
@@ -153,7 +155,8 @@ def _open_stream(
         ended = not data
         arrived = events.feed(data) if data else events.finish()
         content.first += arrived
-        is_long = len(arrived) > LONG_EVENT
+        if is_long := len(arrived) > LONG_EVENT:
+            gevent.sleep(0)  # each step over a long event takes milliseconds
         for event in split_events(arrived) if is_long else arrived.split(b"\n\n"):
             if not event:
                 continue

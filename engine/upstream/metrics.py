@@ -59,6 +59,24 @@ MOVES = counter(
 )
 
 
+MIRRORED = counter(
+    "modelway_mirror_requests_total",
+    "model result",
+    "Copies of requests for a model with a mirror: sent (and answered), failed, or dropped because "
+    "there was no room or no target for them. model is the entry under models.",
+)
+
+
+def mirror_collector(counts: Mapping[tuple[str, str], int]) -> Collector:
+    """The copies of requests, by model and result."""
+
+    def collect() -> Iterator[Sample]:
+        for labels, count in [*counts.items()]:
+            yield MIRRORED, labels, count
+
+    return collect
+
+
 def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
     """The states of circuit breakers and the connections of each upstream that was used: a config
     may have thousands that never are."""

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
-from engine.config.models import STAR, Choice, Model, RuleConfig, TargetConfig
+from engine.config.models import (
+    DEFAULT_CHOICE,
+    STAR,
+    Choice,
+    MirrorConfig,
+    Model,
+    RuleConfig,
+    TargetConfig,
+)
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions
@@ -18,7 +26,7 @@ from engine.upstream.conditions.request_facts import RequestFacts
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import Strategy, TargetGroup, TargetOrder
 from engine.upstream.token_counter import CountTokens
-from engine.values.wildcard import ByName, star_text
+from engine.values.wildcard import ByName, Patterns, star_text
 
 _NO_COUNTERS: Mapping[str, CountTokens] = {}
 
@@ -33,13 +41,26 @@ class ServedRule:
 
 
 @dataclass(frozen=True, slots=True)
+class ServedMirror:
+    """Where copies of `percent` of the requests for a model go: to `model`, which has its name and
+    the targets of the mirror; at most `max_in_flight` at one time in a worker. `operations` are
+    patterns of those that the config lets it copy."""
+
+    percent: float
+    max_in_flight: int
+    operations: Patterns
+    model: ServedModel
+
+
+@dataclass(frozen=True, slots=True)
 class ServedModel:
     """A model and its `groups` of targets: its own first, then those of each fallback. Groups are
     asked one after another, the targets of each in the order of its strategy. `shortens`: a target
     has STAR as its name for the model, which stands for the part that the wildcard matches.
     `choices` are what callers could choose at its upstreams besides the model, and must not;
     `may_choose` says which requests may have one. `count_tokens` counts by the model's
-    tokenizer. `rules` send some requests elsewhere; the first that is met decides."""
+    tokenizer. `rules` send some requests elsewhere; the first that is met decides.
+    `mirror` gets copies of some, None for none."""
 
     name: str
     groups: tuple[TargetGroup, ...]
@@ -48,6 +69,7 @@ class ServedModel:
     may_choose: Callable[[Exchange], bool] = always
     count_tokens: CountTokens | None = None
     rules: tuple[ServedRule, ...] = ()
+    mirror: ServedMirror | None = None
 
     def for_request(self, exchange: Exchange) -> ServedModel:
         """The model with the targets for a request that names it, whose rule is noted in the
@@ -87,9 +109,12 @@ class ServedModel:
         rules = tuple(
             replace(rule, model=rule.model.for_operation(language)) for rule in self.rules
         )
+        mirror = self.mirror
+        if mirror is not None:
+            mirror = replace(mirror, model=mirror.model.for_operation(language))
         # As of most models, which then take no memory for each operation.
-        same = groups == [*self.groups] and rules == self.rules
-        return self if same else replace(self, groups=tuple(groups), rules=rules)
+        same = groups == [*self.groups] and rules == self.rules and mirror == self.mirror
+        return self if same else replace(self, groups=tuple(groups), rules=rules, mirror=mirror)
 
 
 class Catalog:
@@ -208,7 +233,15 @@ def build_catalog(
             for rule in models[name].when
         )
         model = served(name, models[name])
-        return replace(model, rules=rules) if rules else model
+        mirror = mirrored(name, models[name].mirror)
+        return replace(model, rules=rules, mirror=mirror) if rules or mirror else model
+
+    def mirrored(name: str, config: MirrorConfig | None) -> ServedMirror | None:
+        if config is None:
+            return None
+        copied = served(name, RuleConfig({}, config.to, (), DEFAULT_CHOICE, config.at))
+        patterns = Patterns(config.operations)
+        return ServedMirror(config.percent, config.max_in_flight, patterns, copied)
 
     return Catalog(models, make, listed)
 

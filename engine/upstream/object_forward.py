@@ -103,7 +103,7 @@ class ObjectForward(Forward):
             raise
         if response.status >= 400:
             _hide_vendor_ids(response, opened)
-        else:
+        elif opened.creates:
             self.seal(response, exchange, self.response_sealer(last, exchange, opened))
         return response
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import gevent
 import orjson
 from gevent import GreenletExit
 
@@ -156,7 +157,7 @@ class _EventStream:
         self._judge = StreamJudge(dialect, upstream.redaction)
         self._keep, self._send = self._judge.keep, self.pipeline.send
         self._is_translated = not isinstance(events, Cleaner)  # then they are our own
-        self._long = b""  # events to be sent in parts, which the server does
+        self._long = b""  # events to be checked by the greenlet, and sent in parts by the server
 
     def events(self, first: bytes) -> Iterator[bytes]:
         """The events to send: `first`, then those that the pipeline did not send itself."""
@@ -200,10 +201,16 @@ class _EventStream:
 
     def _check(self, events: bytes) -> bytes:
         """The events that may be sent, which are kept for the end of the stream. Bytes with a
-        comment always pass here, because a Cleaner makes new ones of them."""
+        comment always pass here, because a Cleaner makes new ones of them. Long ones are checked in
+        a greenlet: the event loop turns between the steps over them, which take milliseconds."""
+        is_long = len(events) > LONG_EVENT
+        if is_long:
+            gevent.sleep(0)
         events = self._judge.check(events)
         if not self._is_translated and not are_comments(events):
             self._keep(events[-MAX_EVENT_END:])
+        if is_long:
+            gevent.sleep(0)
         return events
 
     def _following_events(self) -> Iterator[bytes]:
@@ -220,7 +227,7 @@ class _EventStream:
             except Blocked:
                 quiet = 0.0
                 events, self._long = self._long, b""
-                yield events
+                yield self._check(events) if events else b""
                 continue
             except Silence as silence:
                 quiet = (quiet if silence.since_start else 0.0) + (beat or 0.0)
@@ -253,10 +260,10 @@ class _EventStream:
             self._relay_checked(events)
 
     def _relay_checked(self, events: bytes) -> None:
+        if len(events) > LONG_EVENT:
+            self._long = events
+            raise Blocked
         if events := self._check(events):
-            if len(events) > LONG_EVENT:
-                self._long = events
-                raise Blocked
             self._send(events)
         if (failure := self._failure) is not None:
             raise failure

@@ -42,11 +42,13 @@ def build_request(
             edits = (usage_edit, *edits)
         exchange = _rename_model(exchange, expression, target.model, edits)
     fields = request_headers(headers.pick(exchange.environ), upstream, exchange)
-    if exchange.upgrade is not None:
-        fields += exchange.upgrade.headers
+    body = _body(exchange)
+    if (upgrade := exchange.upgrade) is not None:
+        fields = [pair for pair in fields if pair[0] != "content-type"] + [*upgrade.headers]
+        upgrade.opening, body = bytes(exchange.body.buffer), None
     path = _path(upstream, exchange)
     return UpstreamRequest(
-        exchange.method, upstream.client.host, path, exchange.query, fields, _body(exchange)
+        exchange.method, upstream.client.host, path, exchange.query, fields, body
     )
 
 
@@ -142,7 +144,7 @@ def _rename_model(
     """The exchange with the target's name for the model, inserted if the request had none, and with
     the edits of its body."""
     requested = exchange.model
-    name = model or requested.name
+    name = requested.prefix + (model or requested.name)
     unchanged = expression.read(exchange) == name
     if unchanged and not edits:
         return exchange

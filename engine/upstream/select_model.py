@@ -45,6 +45,7 @@ class SelectModel:
         regional: RegionalModels | None = None,
     ) -> None:
         self._locations, self._expression = locations, locations.model
+        self._prefix = locations.prefix if locations.model.location == "body" else ""
         self._default = default
         self._operations = models.operations
         self._models = models.of(operation)
@@ -53,17 +54,22 @@ class SelectModel:
         self._counts = bool(operation.counts)  # without a target the gateway estimates
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
+        prefix = ""
         if (early := exchange.model.early) is not None:
             name, served = early
             span = None
         else:
             value, span = self._expression.check(exchange)
             name = _name(value, self._expression, self._default, exchange)
+            if self._prefix and name.startswith(self._prefix):
+                prefix, name = self._prefix, name.removeprefix(self._prefix)
             served = self._find(name, exchange)
-        model = exchange.model = RequestedModel(name, span)
+        model = exchange.model = RequestedModel(name, span, prefix=prefix)
         exchange.record.requested_entry = served.name
         if served.count_tokens is not None:
             model.count_tokens = served.count_tokens
+        if served.mirror is not None:
+            model.mirror = served.mirror
         if served.rules:
             served = self._by_rule(served, exchange)
         if served.choices and served.may_choose(exchange):

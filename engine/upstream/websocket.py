@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import partial
 
 from engine.dialects import Dialect
-from engine.edge.response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
-from engine.relay.websocket.acceptance import require_take_over, send_head
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
 from engine.relay.websocket.session import Session, SessionLimits, Sessions
+from engine.upstream.caller_handshake import read_handshake
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
@@ -34,34 +31,39 @@ def converse(
     """
 
     def handle(exchange: Exchange) -> Response:
-        request = parse_request(exchange.environ)
-        header, extensions = negotiate_deflate(request.extensions, limits.compression)
-        require_take_over(exchange.connection)
-        upgrade = exchange.upgrade = Upgrade(request, dialect.subprotocols, limits.compression)
+        handshake = read_handshake(exchange, limits)
+        upgrade = exchange.upgrade
+        if not isinstance(upgrade, Upgrade):  # else `first_message` has accepted it
+            upgrade = Upgrade(handshake.request, dialect.subprotocols, limits.compression)
+            exchange.upgrade = upgrade
         response = forward(exchange)
         if upgrade.response is None:
             return response
-        headers = [*response.headers, *common_headers(exchange).items()]
-        head = switching_protocols(request.key, upgrade.caller_protocol, header, headers)
-        upstream, first = upgrade.response.detach()
-        channel = partial(Channel, limit=limits.max_message)
+        sock, first = upgrade.response.detach()
         try:
-            sock, read_ahead = exchange.connection.take_over()
-            send_head(sock, head)
+            protocol, headers = upgrade.caller_protocol, response.headers
+            caller = upgrade.caller or handshake.accept(exchange, protocol, headers)
             exchange.record.traffic = Traffic()
             session = Session(
-                channel(sock, client=True, extensions=extensions, first=read_ahead),
-                channel(upstream, client=False, extensions=upgrade.extensions, first=first),
+                caller,
+                Channel(
+                    sock,
+                    client=False,
+                    limit=limits.max_message,
+                    extensions=upgrade.extensions,
+                    first=first,
+                ),
                 limits,
                 exchange.record.traffic,
                 error=_error_writer(exchange, dialect),
                 usage=dialect.socket_usage,
+                total=dialect.socket_total,
                 redact=upgrade.redact,
-                opening=_opening(exchange, dialect),
+                opening=upgrade.opening or _opening(exchange, dialect),
             )
             _run(session, sessions, exchange)
         finally:
-            upstream.close()
+            sock.close()
         raise AbortConnection(AbortReason.SESSION_ENDED)
 
     return handle

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from engine.exchange.interfaces import UpgradeResponse
+from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.handshake import (
     Extensions,
     UpgradeRequest,
@@ -25,12 +26,15 @@ class Upgrade:
 
     `headers` are sent to the upstream, with the caller's subprotocols that match one of `allowed`.
     After a `check` without error, `response` is the upstream's 101, and `protocol` and `extensions`
-    are those agreed on with it. `redact` removes credentials from its messages.
+    are those agreed on with it. `redact` removes credentials from its messages. `caller` is the
+    caller's side if it was accepted before, and `opening` the message that the upstream gets first.
     """
 
     def __init__(self, request: UpgradeRequest, allowed: Sequence[str], compression: bool) -> None:
         self.response: UpgradeResponse | None = None
         self.redact: Callable[[bytes], bytes] | None = None
+        self.caller: Channel | None = None
+        self.opening = b""
         self.extensions: Extensions = ()
         self.protocol = ""
         self._key = new_key()

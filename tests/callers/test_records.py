@@ -38,12 +38,22 @@ class Responses:
         raise DatabaseRefuses("read-only")
 
 
+class Sums:
+    """The sums of the ledger in the recorder."""
+
+    def sums(self, token: str, team: str, since: float, until: float) -> dict[str, object]:
+        if team == "away":
+            raise DatabaseAway("no database")
+        return {"days": [token, team, since, until]}
+
+
 class Database:
     """The records in the recorder: `queries` are the digests of each."""
 
     def __init__(self) -> None:
         self.queries: list[list[str]] = []
         self.responses = Responses()
+        self.sums = Sums()
         self.error: Exception | None = None
         self.ping_error = ""
         self.before: Callable[[], object] = lambda: None
@@ -278,3 +288,9 @@ def test_stored_responses_are_kept_by_the_recorder(recorder: None, remote: Remot
     assert (responses.get(b"key", 8.0), responses.get(b"key", 9.0)) == (b"x" * 300_000, None)
     with pytest.raises(DatabaseRefuses, match="read-only"):
         responses.remove(b"key")
+
+
+def test_sums_are_those_of_the_recorder(recorder: None, remote: RemoteRecords) -> None:
+    assert remote.sums.sums("ann", "", 1.0, 2.0) == {"days": ["ann", "", 1.0, 2.0]}
+    with pytest.raises(DatabaseAway, match="no database"):
+        remote.sums.sums("", "away", 1.0, 2.0)

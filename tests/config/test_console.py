@@ -6,7 +6,7 @@ from tests.support.each import each
 
 
 def test_all_pages_are_served_by_default():
-    assert read_config("").console == Console(enabled=True, playground=True, docs=True)
+    assert read_config("").console == Console(enabled=True, playground=True, tools=True, docs=True)
 
 
 @each(
@@ -17,6 +17,8 @@ def test_all_pages_are_served_by_default():
         ("/openapi.json", "reference"),
         ("/console/playground", "playground"),
         ("/console/models.json", "playground"),
+        ("/console/tools", "page of tools"),
+        ("/console/tools.json", "page of tools"),
         ("/console/page/home.css", "page files"),
         ("/console", ""),
         ("/v1/models", ""),

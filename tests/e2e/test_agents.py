@@ -19,7 +19,7 @@ from tests.support.agents import CLAUDE, CODEX, GEMINI, Agent, AgentResult
 from tests.support.recording import Recorder, recorder
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.sdk_features import PIXEL
-from tests.support.thorough import SESSIONS
+from tests.support.thorough import SESSIONS, some
 from tests.support.translating import SPECS
 
 CONFIG = """
@@ -122,7 +122,7 @@ def run(agent: Agent, running: Running, model: str, folder: Path) -> AgentResult
 
 @pytest.mark.parametrize(
     ("agent", "model", "target"),
-    [*TASKS, *(OTHER_TASKS if SESSIONS else ())],
+    some([*TASKS, *OTHER_TASKS], len(TASKS), SESSIONS),
     ids=lambda value: getattr(value, "program", value),
 )
 def test_an_agent_does_a_task_with_a_model_of_another_vendor(
@@ -139,11 +139,15 @@ def test_an_agent_does_a_task_with_a_model_of_another_vendor(
 
 @pytest.mark.parametrize(
     ("agent", "model", "tool", "argument"),
-    [
-        pytest.param(CLAUDE, "any-by-chat_completions", "Read", "file_path", id="claude"),
-        pytest.param(CODEX, "gpt-5.5", "view_image", "path", id="codex"),
-        pytest.param(GEMINI, "gemini-2.5-pro", "read_file", "file_path", id="gemini"),
-    ],
+    some(
+        [
+            pytest.param(CLAUDE, "any-by-chat_completions", "Read", "file_path", id="claude"),
+            pytest.param(CODEX, "gpt-5.5", "view_image", "path", id="codex"),
+            pytest.param(GEMINI, "gemini-2.5-pro", "read_file", "file_path", id="gemini"),
+        ],
+        2,
+        SESSIONS,
+    ),
 )
 def test_an_image_that_a_tool_reads_reaches_the_model(
     agent: Agent,

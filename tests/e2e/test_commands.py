@@ -39,6 +39,7 @@ from tests.support.running import (
     shipped,
     start,
 )
+from tests.support.thorough import some
 from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
@@ -491,16 +492,19 @@ def test_own_gunicorn_refuses_preload(copy: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "environ"),
-    [
-        ([], {}),
-        (["-k", "sync"], {}),
-        (["-k", "gthread"], {}),
-        (["--threads", "4"], {}),
-        (["-k", "asgi"], {}),
-        (["--worker-class=tests.support.own_worker.Unpatched"], {"PYTHONPATH": str(ROOT)}),
-        ([], {"GUNICORN_CMD_ARGS": "--threads 4"}),
-        (["-c", "workers.py"], {}),
-    ],
+    some(
+        [
+            ([], {}),
+            (["--worker-class=tests.support.own_worker.Unpatched"], {"PYTHONPATH": str(ROOT)}),
+            ([], {"GUNICORN_CMD_ARGS": "--threads 4"}),
+            (["-c", "workers.py"], {}),
+            (["-k", "sync"], {}),
+            (["-k", "gthread"], {}),
+            (["--threads", "4"], {}),
+            (["-k", "asgi"], {}),
+        ],
+        4,
+    ),
 )
 def test_own_gunicorn_refuses_a_worker_without_gevent(
     copy: Path, options: list[str], environ: dict[str, str]

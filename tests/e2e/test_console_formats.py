@@ -18,6 +18,7 @@ from tests.support.recording import Recorder
 from tests.support.running import Running
 from tests.support.scripted import Leaving
 from tests.support.scripted import script as steps
+from tests.support.thorough import diagonal
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -95,8 +96,11 @@ def give(page: Driver, how: str) -> None:
     page.until("document.querySelectorAll('#images img').length === 1")
 
 
-@pytest.mark.parametrize("how", ["paste", "drop"])
-@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    ("file", "how"),
+    diagonal(CASES, ["paste", "drop"]),
+    ids=lambda value: getattr(value, "stem", value),
+)
 def test_an_image_is_sent_in_the_form_of_the_format(
     page: Driver, scripted: tuple[Running, Recorder], file: Path, how: str
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.running import ALL, Platform
+from tests.support.thorough import some
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -111,7 +112,9 @@ def test_examples_have_no_placeholders(reference: Driver) -> None:
     assert "{{" not in text
 
 
-@pytest.mark.parametrize("operation", ["createMessage", "generateContent", "createResponse"])
+@pytest.mark.parametrize(
+    "operation", some(["generateContent", "createMessage", "createResponse"], 1)
+)
 def test_each_format_can_be_tried_out(reference: Driver, operation: str) -> None:
     """With a token in the place that the operation names, through the real gateway."""
     reference.click(".authorize")

@@ -23,6 +23,7 @@ from tests.support.recording import (
 )
 from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.small import COMPLETION, chat, project
+from tests.support.thorough import diagonal
 from tests.support.translating import SPECS
 from tests.support.vendors import Vendors, vendors
 from tests.support.waiting import until
@@ -147,17 +148,20 @@ class OneVendorIsSlow:
             self.closed.set()
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize(
-    ("model", "slow", "winner"),
-    [
-        ("claude-first", "/v1/messages", "gemini"),
-        ("gpt-first", "/v1/chat/completions", "anthropic"),
-    ],
+    ("order", "stream"),
+    diagonal(
+        [
+            ("claude-first", "/v1/messages", "gemini"),
+            ("gpt-first", "/v1/chat/completions", "anthropic"),
+        ],
+        [False, True],
+    ),
 )
 def test_of_two_targets_of_different_languages_the_first_that_answers_is_translated(
-    tmp_path: Path, model: str, slow: str, winner: str, stream: bool
+    tmp_path: Path, order: tuple[str, str, str], stream: bool
 ) -> None:
+    model, slow, winner = order
     with vendors() as servers:
         text = TRANSLATED.format(specs=SPECS, url=servers.upstream.url, tokens=TOKENS)
         servers.upstream.speak = speak = OneVendorIsSlow(servers, slow)

@@ -17,6 +17,7 @@ from tests.support.agents import FOLDER, PROGRAMS, missing_node
 from tests.support.mcp_programs import CASES, post, run, scrape
 from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
 from tests.support.running import ALL, LIMITED, TOKENS, Running, gateway
+from tests.support.thorough import some
 from tests.support.waiting import PATIENCE, until
 
 CONFIG = f"""version: 1
@@ -185,7 +186,7 @@ def test_typescripts_clients_list_call_and_cancel(front, shop, sdk, era, revisio
     assert messages(folder, f"{sdk}/")[count]["revision"] == revision
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
+@pytest.mark.parametrize("era", some(["modern", "legacy", "auto"], 2))
 def test_the_inspector_lists_and_calls(front, era):
     running, _, _ = front
     needs("inspector")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,21 @@ from typing import Any
 import pytest
 
 from tests.support.agent_model import AgentModel, tool_results
-from tests.support.agents import CLAUDE, CODEX, GEMINI, OPENCODE, TIMEOUT, Agent, end
+from tests.support.agents import (
+    CLAUDE,
+    CODEX,
+    GEMINI,
+    OPENCODE,
+    PYTHON,
+    TIMEOUT,
+    Agent,
+    end,
+    environment,
+)
 from tests.support.blocks import blocks_of
 from tests.support.paths import ROOT
 from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
-from tests.support.running import TOKENS, Running, gateway
+from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.translating import SPECS
 from tests.support.waiting import under_load
 
@@ -67,9 +78,11 @@ _TOOL = re.compile(r'"name":\s*"([^"]*shop[^"]*show)"')
 
 
 class Upstream:
-    """The shop and the model, which asks for the tool by the name under which it is declared."""
+    """The shop and the model, which asks for the tool by the name under which it is declared, as a
+    pattern finds it."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: re.Pattern[str] = _TOOL) -> None:
+        self.name = name
         self.paths: list[str] = []
         self.tools: list[str] = []
 
@@ -78,7 +91,7 @@ class Upstream:
             self.paths.append(received.target)
             answer(json.dumps(_ANSWER).encode())(received, sock)
             return
-        names = _TOOL.findall(received.body.decode())
+        names = self.name.findall(received.body.decode())
         self.tools += names
         steps = [[(names[0], {"id": "teapot"})]] if names else []
         AgentModel({0: steps})(received, sock)
@@ -169,3 +182,67 @@ def test_an_agent_calls_a_tool(
         for part in tool_results(json.loads(received.body))
     ]
     assert "4711" in json.dumps(results)
+
+
+OPENAI_AGENTS = """
+import asyncio, sys
+from agents import Agent, OpenAIProvider, RunConfig, Runner
+from agents.mcp import MCPServerStreamableHttp
+
+async def main(base, tools, token):
+    params = {"url": tools, "headers": {"Authorization": f"Bearer {token}"}}
+    provider = OpenAIProvider(base_url=base, api_key=token)
+    config = RunConfig(model_provider=provider, tracing_disabled=True)
+    async with MCPServerStreamableHttp(params=params) as server:
+        agent = Agent(name="a", model="claude-sonnet-4-5", mcp_servers=[server])
+        result = await Runner.run(agent, "What is the teapot's price?", run_config=config)
+    print(result.final_output)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+PYDANTIC_AI = """
+import asyncio, sys
+from pydantic_ai import Agent
+from pydantic_ai.mcp import MCPToolset
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+async def main(base, tools, token):
+    provider = OpenAIProvider(base_url=base, api_key=token)
+    model = OpenAIChatModel("gemini-2.5-pro", provider=provider)
+    toolset = MCPToolset(tools, headers={"Authorization": f"Bearer {token}"})
+    result = await Agent(model, toolsets=[toolset]).run("What is the teapot's price?")
+    print(result.output)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "program"),
+    [
+        pytest.param("agents", OPENAI_AGENTS, id="openai-agents"),
+        pytest.param("pydantic_ai", PYDANTIC_AI, id="pydantic-ai"),
+    ],
+)
+def test_a_framework_calls_a_tool(
+    front: tuple[Running, Recorder], tmp_path: Path, package: str, program: str
+) -> None:
+    if not list((PYTHON.parent / "lib").glob(f"python3*/site-packages/{package}")):
+        pytest.skip(f"no {package} in {PYTHON}; `tox -e agents` installs it")
+    running, listening = front
+    listening.reset()
+    listening.speak = upstream = Upstream(re.compile(r'"name":\s*"(show)"'))
+    (tmp_path / "program.py").write_text(program)
+    result = subprocess.run(
+        [PYTHON / "python", "program.py", f"{running.url}/v1", f"{running.url}/mcp/shop", ALL],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=under_load(TIMEOUT),
+        check=False,
+    )
+    assert (result.returncode, result.stdout) == (0, "Done 0.\n"), result.stderr
+    assert upstream.paths == ["/items/teapot"]
+    assert b"4711" in listening.last.body

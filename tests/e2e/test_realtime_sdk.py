@@ -19,6 +19,7 @@ from websockets.sync.client import connect
 
 from tests.support.realtime import valid
 from tests.support.running import ALL, CREDENTIAL, EXPIRED, LIMITED, PATIENCE, Platform
+from tests.support.waiting import until as until_true
 
 MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
 LONG = " ".join(f"word{number}" for number in range(400))
@@ -361,3 +362,42 @@ def test_the_mock_knows_its_credential(live: Platform) -> None:
     ):
         pass
     assert excinfo.value.response.status_code == 401
+
+
+# Other sessions
+
+
+def test_a_live_session_names_its_model_in_its_first_event(client: OpenAI, live: Platform) -> None:
+    with client.live.connect() as connection:
+        connection.send({"type": "session.start", "session": {"model": "gpt-live-1"}})
+        started = json.loads(connection.recv_bytes())
+        assert started["session"]["model"] == "gpt-live-1"
+        for _ in range(2):
+            connection.send({"type": "session.input_audio.mute"})
+            assert json.loads(connection.recv_bytes())["type"] == "session.usage.updated"
+        connection.send({"type": "session.close"})
+        assert json.loads(connection.recv_bytes())["usage"] == {"seconds": 4}
+    marks = ('"openai.connectLiveSession"', '"seconds":4.0')
+    until_true(lambda: any(all(m in line for m in marks) for line in lines_of(live)))
+
+
+def test_a_live_session_of_another_model_is_closed(live: Platform) -> None:
+    url = f"ws://127.0.0.1:{live.port}/v1/live/sessions"
+    headers = {"Authorization": f"Bearer {LIMITED}"}
+    with connect(url, additional_headers=headers) as session:
+        session.send('{"type": "session.start", "session": {"model": "gpt-live-1"}}')
+        error = json.loads(session.recv(timeout=PATIENCE))
+        assert (error["type"], error["error"]["code"]) == ("error", "model_not_allowed")
+        with pytest.raises(ConnectionClosed) as ending:
+            session.recv(timeout=PATIENCE)
+    assert ending.value.rcvd is not None
+    assert ending.value.rcvd.code == 1008
+
+
+def test_a_session_that_interprets_names_its_model_in_the_query(client: OpenAI) -> None:
+    with client.realtime.translations.connect(model="gpt-realtime") as connection:
+        assert json.loads(connection.recv_bytes())["type"] == "session.created"
+
+
+def lines_of(platform: Platform) -> list[str]:
+    return platform.gateway.output().splitlines()

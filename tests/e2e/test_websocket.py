@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import queue
 import re
@@ -77,9 +78,11 @@ paths:
 CONFIG = """
 version: 1
 server: {listen: "{listen}", workers: 1, grace: 4s, debug_headers: true}
+objects: {key: 0123456789abcdef0123456789abcdef}
 specs:
   live: {document: live.yaml}
   openai: {document: openapi/openai.yaml, dialect: openai}
+  media: {document: openapi/openai-media.yaml, dialect: openai}
 upstreams:
   nowhere: {url: "http://127.0.0.1:9", breaker: {failures: 1000000}, proxy: ""}
   live:
@@ -114,6 +117,7 @@ routes:
     websocket: {max_message: 1KB, idle: 1s, session: 20s}
   - operation: openai.connectRealtime
     model: {from: $request.query.model, default: gpt-realtime}
+  - {operations: [media.createRealtimeCall, media.attachToLiveSession], to: [{upstream: openai}]}
 """
 
 
@@ -187,7 +191,7 @@ def opened(
             data += piece
         head, _, rest = data.partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
-        assert first == "HTTP/1.1 101 Switching Protocols", data
+        assert first == "HTTP/1.1 101 Switching Protocols", first
         pairs = [line.partition(": ")[::2] for line in lines]
         headers = {name.lower(): value for name, value in pairs}
         assert len(headers) == len(pairs)
@@ -309,6 +313,30 @@ def test_a_token_in_a_subprotocol_goes_no_further(
     assert upstream.last.values("authorization") == [f"Bearer {CREDENTIAL}"]
     assert ALL not in str(upstream.last)
     assert ALL not in recorded.gateway.output()
+
+
+def test_a_call_is_joined_by_its_sealed_id(port: int, upstream: Recorder, live: Live) -> None:
+    def call(received: ReceivedRequest, sock: socket.socket) -> None:
+        head = "HTTP/1.1 201 Created\r\nLocation: /v1/realtime/calls/rtc_1\r\n"
+        sock.sendall(f"{head}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        raise ConnectionError("one answer")
+
+    upstream.speak = call
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    headers = {"Authorization": f"Bearer {ALL}", "Content-Type": "application/sdp"}
+    connection.request("POST", "/v1/realtime/calls", b"v=0", headers)
+    location = str(connection.getresponse().headers["location"])
+    connection.close()
+    sealed = location.removeprefix("/v1/realtime/calls/")
+    assert "rtc_1" not in sealed
+    upstream.speak = live
+    with opened(port, f"/v1/realtime?call_id={sealed}") as (caller, _):
+        caller.text("{}")
+        assert live.peer().next().data == b"{}"
+    assert "call_id=rtc_1" in upstream.last.line
+    for path in ("/v1/realtime?call_id=rtc_1", f"/v1/live/sessions/{sealed}/attach"):
+        with pytest.raises(AssertionError, match="404 Not Found"), opened(port, path):
+            pass
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

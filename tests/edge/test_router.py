@@ -144,3 +144,23 @@ def test_the_servers_own_refusals_are_responses_like_others_and_recorded() -> No
     failure = app.fail()
     assert (failure.status, len(recorded)) == (500, 1)
     assert b"internal_error" in bytes(failure.body)  # type: ignore[arg-type]
+
+
+def from_root() -> Router:
+    """A router with an operation from the root of the server, and one that is below a mount."""
+    routes = Router(lambda handler: lambda *_: None)
+    for mount, template in (("/", "/ws/{x}"), ("/v1", "/v1/a")):
+        responder: Any = mount
+        routes.add_route(template, Resource("GET", mount, (), partial(str, responder)))
+    return routes
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [("/ws/b", "/"), ("//ws/b", "/"), ("///ws/b", None), ("/v1/a", "/v1"), ("//v1/a", None)],
+)
+def test_a_path_from_the_root_may_have_a_second_slash(target: str, name: str | None) -> None:
+    match = name_and_variables(from_root(), target)
+    assert (match and match[0]) == name
+    if match is not None and name == "/":
+        assert match[1] == {"x": (4, 5)}

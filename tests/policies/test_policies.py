@@ -130,4 +130,4 @@ def test_those_are_all_policies_that_are_stages():
     stages = [
         name for name in policies.names() if isinstance(policies.KINDS.get(name), StagePolicy)
     ]
-    assert stages == ["allow_ips", "allow_models", "allow_operations", "deny", "max_body"]
+    assert stages == ["allow_ips", "allow_models", "allow_operations", "deny", "guard", "max_body"]

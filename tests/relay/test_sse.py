@@ -106,7 +106,9 @@ def test_cleaning_twice_changes_nothing(kind, stream):
 @each("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_long_event_is_cleaned_like_any_other(kind, stream):
     pieces = [*pieces_of(b'data: {"x":"' + b"y" * LONG_EVENT + b'"}\n\n'), stream]
-    assert through(kind, *pieces) == b"".join(pieces[:-1]) + through(kind, A + stream)[len(A) :]
+    expected = b"".join(pieces[:-1]) + through(kind, A + stream)[len(A) :]
+    assert through(kind, *pieces) == expected
+    assert through(kind, *pieces[:-2], pieces[-2] + stream) == expected  # in one read
     pieces = pieces_of(stream + b'data: {"x":"' + b"y" * LONG_EVENT + b'"}\n\n')
     assert through(kind, *pieces) == through(kind, b"".join(pieces))
 
@@ -115,9 +117,10 @@ def pieces_of(stream):
     return [stream[at : at + 65_536] for at in range(0, len(stream), 65_536)]
 
 
+@pytest.mark.parametrize("end", [b"", b"data: [DONE]\n\n"], ids=["alone", "before another"])
 @pytest.mark.parametrize("beginning", [b"data: ", b"event: response.completed\ndata: "])
-def test_a_long_event_is_not_copied(beginning):
-    *pieces, last = pieces_of(beginning + b'{"x":"' + b"y" * 4 * LONG_EVENT + b'"}\n\n')
+def test_a_long_event_is_not_copied(beginning, end):
+    *pieces, last = pieces_of(beginning + b'{"x":"' + b"y" * 4 * LONG_EVENT + b'"}\n\n' + end)
     given_to = cleaner("openai")
     tracemalloc.start()
     try:

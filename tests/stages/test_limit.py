@@ -304,3 +304,67 @@ def test_the_limits_of_a_token_hold_on_a_route_without_limits():
     run([], counters, exchange(caller=Caller("bob", limits=(RATE.quota,))))
     run([], counters)
     assert [[each.key for each in takes] for takes in counters.takes] == [["token/requests/60|bob"]]
+
+
+def test_a_response_says_what_is_left_of_money_in_units_of_the_currency():
+    response, _ = run([SPEND], Counters())
+    assert response.gateway_headers == {
+        "x-ratelimit-limit-budget": "1.00",
+        "x-ratelimit-remaining-budget": "0.000000007",
+        "x-ratelimit-reset-budget": "30.000s",
+    }
+
+
+class Left(Counters):
+    """Counters of which so much is left after a take."""
+
+    def __init__(self, left, **more):
+        super().__init__(**more)
+        self.left = left
+
+    def take(self, limits, costs):
+        return super().take(limits, costs)._replace(remaining=[self.left] * len(costs))
+
+
+WARNED = QuotaRule(replace(TOKENS.quota, warn_at=(50, 80, 100)), shared_by("token"), "tokens")
+
+
+def warned(counters, request=None):
+    """The shares and amounts of the warnings of a request, which uses 30 tokens."""
+    warnings = []
+    request = request or exchange()
+    request.record.estimate = Usage(input=300, output=100)
+    try:
+        run([WARNED], counters, request, warn=warnings.append)
+    except GatewayError:
+        pass
+    else:
+        request.record.usage = Usage(input=20, output=10)
+        request.end()
+    return [(warning.percent, warning.used) for warning in warnings]
+
+
+@pytest.mark.parametrize(
+    ("left", "expected"),
+    [
+        (600, []),  # 400 are reserved by this request, which uses 30
+        (130, [(50, 500)]),
+        (129, [(50, 501)]),
+        (0, [(50, 630)]),
+    ],
+)
+def test_a_request_warns_at_its_end_with_what_it_used(left, expected):
+    assert warned(Left(left)) == expected
+
+
+def test_a_refusal_is_all_that_is_left():
+    assert warned(Left(350, denied=0)) == [(50, 650), (100, 650)]
+
+
+def test_a_request_that_is_larger_than_the_limit_warns_of_nothing():
+    greedy = exchange()
+    greedy.record.estimate = Usage(input=3, output=5000)
+    warnings = []
+    with pytest.raises(GatewayError):
+        run([WARNED], Left(1000, denied=0), greedy, warn=warnings.append)
+    assert warnings == []

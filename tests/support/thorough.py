@@ -11,8 +11,8 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 THOROUGH = "MODELWAY_THOROUGH" in os.environ
-SESSIONS = THOROUGH or "MODELWAY_SESSIONS" in os.environ
-"""Whether agents do all that they can; `tox -e agents`."""
+SESSIONS = "MODELWAY_SESSIONS" in os.environ
+"""Whether agents do all that they can, as in `tox -e agents`."""
 
 _SHARE = 6
 
@@ -41,9 +41,14 @@ def share(values: Sequence[T], number: int) -> Sequence[T]:
     return values if THOROUGH else values[number % _SHARE :: _SHARE]
 
 
+def some(values: Sequence[T], gate: int, whole: bool = THOROUGH) -> Sequence[T]:
+    """The first `gate` values, all with `whole`: in a thorough run."""
+    return values if whole else values[:gate]
+
+
 def diagonal(rows: Sequence[T], columns: Sequence[S], whole: bool = THOROUGH) -> list[tuple[T, S]]:
-    """Pairs in which each row and each column is, the n-th row with the n-th column; with `whole`,
-    or in a thorough run, every pair."""
+    """Pairs in which each row and each column is, the n-th row with the n-th column; every
+    pair with `whole`: in a thorough run."""
     if whole:
         return [*product(rows, columns)]
     length = max(len(rows), len(columns))

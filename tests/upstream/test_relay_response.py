@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
+import gevent
 import pytest
 from gevent import GreenletExit
 
@@ -347,6 +349,37 @@ def test_the_server_sends_the_rest_of_an_event_to_a_slow_caller() -> None:
     sent_events, response = piped(FakeResponse(200, EVENTS, events), limit=2)
     assert list(response.body) == [events[0], b"", b"", events[5]]
     assert sent_events == events[1:5]
+
+
+def turns_beside(work: Callable[[], None]) -> int:
+    """How often another greenlet runs while this one works."""
+    turns = 0
+
+    def count() -> None:
+        nonlocal turns
+        while True:
+            gevent.sleep(0)
+            turns += 1
+
+    other = gevent.spawn(count)
+    gevent.sleep(0)
+    try:
+        work()
+    finally:
+        other.kill()
+    return turns
+
+
+def test_the_loop_turns_between_the_steps_over_a_long_event_and_not_for_a_short_one() -> None:
+    def relay_event(size: int) -> None:
+        event = b'data: {"choices":[{"delta":{"content":"%b"}}]}\n\n' % (b"x" * size)
+        sent = body_of(
+            relayed(OPENAI, FakeResponse(200, EVENTS, [event, event, b"data: [DONE]\n\n"]))
+        )
+        assert sent.count(b"x" * size) == 2
+
+    assert turns_beside(lambda: relay_event(LONG_EVENT)) >= 4
+    assert turns_beside(lambda: relay_event(1_000)) <= 1
 
 
 def test_the_server_sends_a_long_event_in_its_parts() -> None:

@@ -11,6 +11,7 @@ import click
 
 from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.output_format import format_option
+from engine.cli.usage.left import show_left
 from engine.cli.usage.report import UsageReport, print_csv, print_json, print_table
 from engine.config.config_files import ConfigFiles
 from engine.source.excerpt import printable
@@ -43,7 +44,8 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
     "--by", type=click.Choice(KINDS), default="token", show_default=True,
     help="Group by. `model` is the requested name, `served` the name sent to the upstream, `price` "
     "the source of the price, `client` the program of the caller, `session` what that calls its "
-    "session, `via` is mcp for tools that were called, and batch for requests of batches.",
+    "session, `via` is mcp for tools that were called, batch for requests of batches, mirror for "
+    "copies.",
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,
@@ -60,12 +62,18 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.option("--client", default="", metavar="NAME", help="Only this program.")
 @click.option("--session", default="", metavar="ID", help="Only this session.")
 @click.option(
-    "--via", type=click.Choice(["mcp", "batch"]), callback=lambda ctx, param, name: name or "",
-    help="Only calls of tools, or requests of batches.",
+    "--via", type=click.Choice(["mcp", "batch", "mirror"]),
+    callback=lambda ctx, param, name: name or "",
+    help="Only calls of tools, requests of batches, or copies.",
 )  # fmt: skip
 @click.option(
     "--most", type=click.IntRange(1, 100_000), default=MAX_GROUPS, show_default=True,
     help="List so many clients or sessions; `(others)` is the sum of all further ones.",
+)  # fmt: skip
+@click.option(
+    "--left", is_flag=True,
+    help="What is left of every limit now, those near their end first. Of the other options only "
+    "--token and --format apply.",
 )  # fmt: skip
 @format_option(("text", "json", "csv"), "text for people; json and csv for programs.")
 @database_options
@@ -75,6 +83,7 @@ def command(
     by: str,
     output_format: str,
     most: int,
+    left: bool,
     **options: Any,
 ) -> None:
     """Sum the ledger: requests, model tokens, money, and time to the first byte.
@@ -92,7 +101,11 @@ def command(
     Each of their sessions:  modelway usage --by session --token shop --since 24h
     One token, day by day:   modelway usage --by day --token shop --since 2027-01-01
     For a spreadsheet:       modelway usage --by model --since 90d --format csv
+    What is left of limits:  modelway usage --left
     """
+    if left:
+        show_left(config, database_url, options["token"], output_format)
+        return
     selection = _selection(time.time(), **options)
     location = location_of(config, database_url)
     time_zone = ZoneInfo(options["time_zone"])

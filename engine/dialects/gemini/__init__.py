@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from engine.dialects.gemini.batches import BATCHES
 from engine.dialects.gemini.errors import error_object, is_error, stream_error
+from engine.dialects.gemini.live import socket_usage
 from engine.dialects.gemini.usage import METER
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
@@ -153,6 +154,8 @@ DIALECT = Dialect(
     models=_models,
     model=_model,
     model_prefix=_MODELS,
+    socket_usage=socket_usage,
+    mock_live="gemini_live",
     has_content=_has_content,
     ends=_ends,
     wanted_framing=_wanted_framing,

@@ -78,8 +78,9 @@ class Dialect:
     is how a request asks for usage in its stream.
 
     WebSockets: `subprotocols` (wildcards) pass to an upstream; `socket_error` makes the message
-    that reports an error, `socket_usage` reads usage from a message; `mock_conversation` names the
-    module of `engine.mock.conversations` that plays the upstream, "" for an echo.
+    that reports an error, `socket_usage` reads usage from a message, and `socket_total` that of the
+    whole session so far; `mock_conversation` names the module of `engine.mock.conversations` that
+    plays the upstream, "" for an echo, and `mock_live` the one of sessions with a first message.
 
     Client secrets: `client_secrets` is how the API issues them, None for one that does not.
 
@@ -129,7 +130,9 @@ class Dialect:
     subprotocols: tuple[str, ...] = ("*",)
     socket_error: Callable[[GatewayError, str], bytes] | None = None
     socket_usage: Callable[[bytes | bytearray], Usage | None] | None = None
+    socket_total: Callable[[bytes | bytearray], Usage | None] | None = None
     mock_conversation: str = ""
+    mock_live: str = ""
     client_secrets: ClientSecretFormat | None = None
     batches: BatchFormat | None = None
     provider: str = ""

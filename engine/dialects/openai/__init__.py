@@ -24,6 +24,7 @@ from engine.dialects.openai.errors import (
     is_error_event,
     stream_error,
 )
+from engine.dialects.openai.live import socket_total
 from engine.dialects.openai.realtime import socket_error, socket_usage
 from engine.dialects.openai.usage import METER
 from engine.dialects.openai.usage_option import USAGE_OPTION
@@ -146,7 +147,9 @@ DIALECT = Dialect(
     subprotocols=("realtime", "openai-beta.*"),
     socket_error=socket_error,
     socket_usage=socket_usage,
+    socket_total=socket_total,
     mock_conversation="realtime",
+    mock_live="openai_live",
     client_secrets=CLIENT_SECRETS,
     batches=BATCHES,
     provider="openai",

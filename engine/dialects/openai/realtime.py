@@ -12,7 +12,11 @@ from engine.values.errors import GatewayError
 from engine.values.usage import Usage
 
 _USAGE_EVENTS = ("response.done", "conversation.item.input_audio_transcription.completed")
-_USAGE_EVENT = re.compile(rb'"(?:response\.done|[a-z._]+transcription\.completed)"')
+_NESTED = "response.event"
+"""An event of the Live API that has one of a model which does a task, with its usage at the end."""
+_USAGE_EVENT = re.compile(
+    rb'"(?:response\.(?:done|completed|incomplete|failed)|[a-z._]+transcription\.completed)"'
+)
 _MAX_EVENT = 1_000_000
 
 
@@ -30,5 +34,7 @@ def socket_usage(message: bytes | bytearray) -> Usage | None:
         event = orjson.loads(message)
     except orjson.JSONDecodeError:
         return None
+    if isinstance(event, dict) and event.get("type") == _NESTED:
+        return usage_of(event.get("event"))
     kind = event.get("type") if isinstance(event, dict) else None
     return usage_of(event) if kind in _USAGE_EVENTS else None

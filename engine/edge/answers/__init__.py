@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.edge.answers import client_secrets, models, responses
+from engine.edge.answers import client_secrets, models, responses, usage
 from engine.edge.answers.own_answer import OwnAnswer
 
-ANSWERS: tuple[OwnAnswer, ...] = (models.ANSWER, client_secrets.ANSWER, responses.ANSWER)
+ANSWERS: tuple[OwnAnswer, ...] = (
+    models.ANSWER,
+    client_secrets.ANSWER,
+    responses.ANSWER,
+    usage.ANSWER,
+)
 
 
 def names() -> list[str]:

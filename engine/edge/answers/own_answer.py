@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.dialects import Dialect
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Handler
 from engine.exchange.services import ClientSecretKeys
+from engine.values.caller import Caller
 
 
 class SessionRoute(NamedTuple):
@@ -21,6 +22,11 @@ class SessionRoute(NamedTuple):
     default_model: str
 
 
+UsageOf = Callable[[Caller, int, bool], Mapping[str, Any]]
+"""The usage of a caller within so many days, its own or that of its team, as JSON. Raises
+GatewayError."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerSources:
     """What the handler of an own answer is made from: the models of the worker's lists, the
@@ -29,7 +35,7 @@ class AnswerSources:
 
     `client_secrets` seals client secrets, None without keys in the config; they open the sessions
     of `session_routes`. `clock` gives Unix seconds. `socket` is the handler of a WebSocket whose
-    messages are requests, None for any other operation."""
+    messages are requests, None for any other operation. `usage` says what a caller has used."""
 
     visible_models: VisibleModels
     dialects: Sequence[Dialect]
@@ -38,6 +44,7 @@ class AnswerSources:
     clock: Callable[[], float] = time.time
     session_routes: Sequence[SessionRoute] = ()
     socket: Handler | None = None
+    usage: UsageOf | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class OwnAnswer:
     `in_every_dialect`: callers ask for it in each dialect, so operations of several documents may
     have one path. `has_slash_variables`: the variables of its paths may contain slashes.
     `is_websocket`: its operation is a WebSocket, whose messages are requests of the POST of the
-    same path.
+    same path. `is_free`: its requests take from no limit, and none refuses them.
     """
 
     name: str
@@ -59,3 +66,4 @@ class OwnAnswer:
     in_every_dialect: bool = False
     has_slash_variables: bool = False
     is_websocket: bool = False
+    is_free: bool = False

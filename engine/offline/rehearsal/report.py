@@ -203,6 +203,7 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
         "entry": entry.name,
         "operations": [operation.id for operation in plan.model_operations().of(entry.name)],
         "rule": _rule(exchange, entry, config),
+        "mirror": _mirror(entry, config),
         "place": str(place_of(config.source, entry.at, key=True)),
     }
 
@@ -213,6 +214,18 @@ def _rule(exchange: Exchange, entry: Model, config: Config) -> Report | None:
     if index is None:
         return None
     return {"number": index + 1, "place": str(place_of(config.source, entry.when[index].at))}
+
+
+def _mirror(entry: Model, config: Config) -> Report | None:
+    """Where copies of some requests for the model go; a rehearsal makes none."""
+    mirror = entry.mirror
+    if mirror is None:
+        return None
+    return {
+        "percent": mirror.percent,
+        "upstreams": [target.upstream for target in mirror.to],
+        "place": str(place_of(config.source, mirror.at, key=True)),
+    }
 
 
 def _document(body: bytes) -> object:

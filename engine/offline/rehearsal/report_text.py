@@ -144,6 +144,11 @@ def _model(report: Report | None) -> Iterator[str]:
         "default": "the route's default: the request names none",
     }[report["reason"]]
     yield _line("model", f"{report['name']}, {reason}; from {report['from']}", report["place"])
+    if mirror := report.get("mirror"):
+        words = (
+            f"{mirror['percent']:g}% of its requests are copied to {', '.join(mirror['upstreams'])}"
+        )
+        yield _line("mirror", words, mirror["place"])
     if rule := report.get("rule"):
         yield _line("rule", f"{rule['number']} of `when`: the first that holds", rule["place"])
 

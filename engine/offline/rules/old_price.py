@@ -14,7 +14,7 @@ def check(case: AuditCase) -> None:
         target.upstream
         for model in case.config.models.values()
         if prices.find(model.name.replace("*", "\0")) is None and case.limits_money_of(model)
-        for target in model.targets
+        for target in model.answering
     }
     for name in sorted(used):
         provider = priced_provider(case.config.upstreams[name].provider, case.config.currency)

@@ -42,7 +42,7 @@ def _free(
 ) -> str:
     """The sentence that says which names of a model count as free; "" if none do."""
     names: list[str] = []
-    for target in model.targets:
+    for target in model.answering:
         if f"{target.upstream}/{target.model or model.name}" in case.config.prices:
             continue
         provider = priced_provider(

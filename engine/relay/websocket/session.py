@@ -49,10 +49,10 @@ class SessionLimits(NamedTuple):
 class Session:
     """Two channels and the relay between them. `run` returns when both are closed.
 
-    `error` makes the message that reports an error to the caller, `usage` reads
-    usage from the upstream's messages, `redact` removes credentials from those that may report an
-    error. `traffic` counts what is relayed. `opening` is a text message of the gateway's own that
-    the upstream gets before those of the caller, b"" for none.
+    `error` makes the message that reports an error to the caller, `usage` reads usage from the
+    upstream's messages, `total` that of the session so far, `redact` removes credentials from those
+    that may report an error. `traffic` counts what is relayed. `opening` is a text message that the
+    upstream gets first, b"" for none.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class Session:
         *,
         error: Callable[[GatewayError], bytes] | None = None,
         usage: ReadUsage | None = None,
+        total: ReadUsage | None = None,
         redact: Callable[[bytes], bytes] | None = None,
         opening: bytes = b"",
     ) -> None:
@@ -73,6 +74,7 @@ class Session:
         self.traffic = traffic
         self._error = error
         self._usage = usage
+        self._total = total
         self._redact = redact
         self._opening = opening
         self._ending: Ending | None = None
@@ -83,7 +85,7 @@ class Session:
     def run(self) -> None:
         """Relay until one side ends the session, or `end` is called."""
         caller, upstream, traffic = self._caller, self._upstream, self.traffic
-        received = TrafficReader(traffic.received, self._usage)
+        received = TrafficReader(traffic.received, self._usage, self._total)
         if self._opening:
             upstream.send(TEXT, self._opening)
         upstream_relay = gevent.spawn(self._relay, upstream, caller, received)
@@ -166,7 +168,7 @@ class Session:
 
     def _redacted(self, frame: Frame, source: Channel) -> Any:
         """The data of a frame, without credentials if the upstream may report an error in it."""
-        if self._redact is None or source is not self._upstream or frame.opcode is not TEXT:
+        if self._redact is None or source is not self._upstream:
             return frame.data
         data = bytes(frame.data)
         return self._redact(data) if b"error" in data else data

@@ -58,8 +58,9 @@ QUARTER = 900
 @dataclass(frozen=True, slots=True)
 class UsageFilter:
     """Selects rows: from `since` until before `until` (Unix seconds), of one token, of one model
-    (requested or served), of one client, of one session, that came by one protocol; "" selects
-    all. The sums do not have the last three, so each row of the range is read for these."""
+    (requested or served), of one client, of one session, that came by one protocol, of one team; ""
+    selects all. The sums do not have `client`, `session` and `via`, so each row of the range is
+    read for these."""
 
     since: float
     until: float
@@ -68,6 +69,7 @@ class UsageFilter:
     client: str = ""
     session: str = ""
     via: str = ""
+    team: str = ""
 
     @property
     def needs_rows(self) -> bool:
@@ -116,7 +118,7 @@ def rows_by(
 
 def hours_of(connection: Connection, where: UsageFilter, longest: int = HOUR) -> Pieces:
     """A range divided into rows and hours; with `longest=DAY` and a token also days."""
-    return _pieces(connection, where, longest=longest if where.token else HOUR)
+    return _pieces(connection, where, longest=longest if where.token or where.team else HOUR)
 
 
 def sums_by_hour(
@@ -124,7 +126,7 @@ def sums_by_hour(
 ) -> Rows:
     """The start of an hour or day (Unix seconds), the currency and `SUMS`; `hours` are the `sums`
     of `hours_of`."""
-    table = ledger_totals if where.token else ledger_models
+    table = ledger_totals if where.token or where.team else ledger_models
     parts = Pieces(sums=[*hours])
     return connection.execute(_sum(_union(connection, parts, where, table, ""))).all()
 
@@ -230,6 +232,8 @@ def _conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[boo
     conditions: list[ColumnElement[bool]] = []
     if where.token:
         conditions.append(columns.token == where.token)
+    if where.team:
+        conditions.append(columns.team == where.team)
     names = ("client", "session", "via")
     conditions += [columns[name] == value for name in names if (value := getattr(where, name))]
     if where.model:

@@ -103,9 +103,8 @@ def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
 
 def _taken(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> ChatRequest:
     """The request without the parameters that the model does not take."""
-    if (
-        request.presence_penalty or request.frequency_penalty
-    ) and not openai_models.takes_penalties(model):
+    penalty = request.presence_penalty or request.frequency_penalty
+    if penalty and not openai_models.takes_penalties(model):
         openai_fields.lose_penalties(request, losses)
         request = replace(request, presence_penalty=None, frequency_penalty=None)
     if (request.logprobs or request.top_logprobs) and not openai_models.samples(model, effort):

@@ -106,9 +106,8 @@ class ParameterWriter(LimitedWriter[Model]):
             return False
         body.setdefault("additionalModelRequestFields", {}).update(members)
         if "budget_tokens" in config:
-            body.setdefault("inferenceConfig", {})["maxTokens"] = (
-                most  # which must be above the budget
-            )
+            # It must be above the budget.
+            body.setdefault("inferenceConfig", {})["maxTokens"] = most
         return bool(config["type"] != "disabled")
 
     def _write_effort(self, body: Json, thinking: Thinking) -> None:

@@ -100,12 +100,10 @@ class ContentReader:
             part = _PART.read(raw, where, self._unread)
             text = part.thought_signature
             if part.thought:
-                own = (
-                    None
-                    if text is None
-                    else Signature(part_fields.NAME, part_fields.THOUGHT + text)
-                )
-                blocks.append(Reasoning(text=part.text or "", signature=own, place=where))
+                thoughts = Reasoning(text=part.text or "", place=where)
+                if text is not None:
+                    thoughts.signature = Signature(part_fields.NAME, part_fields.THOUGHT + text)
+                blocks.append(thoughts)
                 continue
             if text is not None:
                 if (signature := part_fields.read_signature(text)) is not None:

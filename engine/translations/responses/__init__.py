@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.content import CACHE_MARKS
-from engine.translations.neutral.language import Language, StreamWriter, TokenCount
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.language import Language, TokenCount
 from engine.translations.responses.answer_reader import read_answer
-from engine.translations.responses.answer_writer import write_answer
-from engine.translations.responses.compaction import CompactionWriter, write_compaction
+from engine.translations.responses.compaction import write_answer, writer_for
 from engine.translations.responses.request_reader import read_request, without_seals
 from engine.translations.responses.request_shapes import FEATURES
 from engine.translations.responses.request_writer import write_request
 from engine.translations.responses.stream_reader import Reader
-from engine.translations.responses.stream_writer import Writer
 from engine.translations.vendors.openai_content import read_error
 from engine.translations.vendors.openai_models import most_tokens
 from engine.values.wildcard import Patterns
-
-
-def _write_answer(answer: Answer, request: ChatRequest) -> bytes:
-    write = write_answer if request.compaction is None else write_compaction
-    return write(answer, request)
-
-
-def _stream_writer(request: ChatRequest) -> StreamWriter:
-    return Writer(request) if request.compaction is None else CompactionWriter(request)
-
 
 LANGUAGE = Language(
     name="responses",
@@ -35,9 +21,9 @@ LANGUAGE = Language(
     read_request=read_request,
     write_request=write_request,
     read_answer=read_answer,
-    write_answer=_write_answer,
+    write_answer=write_answer,
     stream_reader=Reader,
-    stream_writer=_stream_writer,
+    stream_writer=writer_for,
     compact_suffix="/responses/compact",
     text_arguments="all",
     read_error=read_error,

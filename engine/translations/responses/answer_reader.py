@@ -100,10 +100,9 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
     """The events of a complete item; `name` is for a call without an id."""
     if kind == "message":
         content = fields.MESSAGE.read(raw, place).content or ()
-        parts = (
-            [fields.Part(text=content)] if isinstance(content, str) else content
-        )  # as in requests
-        return [event for part in parts for event in _read_part(part)]
+        if isinstance(content, str):  # as in requests
+            return whole_block(Text(), content)
+        return [event for part in content for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = fields.CALL.read(raw, place)
         return whole_block(read_call(call, name, place), unwrapped(call.arguments or ""))

@@ -23,6 +23,7 @@ from engine.translations.neutral.content import Block, Text
 from engine.translations.neutral.events import BrokenAnswer, End, Finish, Start
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
+from engine.translations.responses import answer_writer
 from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.answer_writer import ended, response_head
 from engine.translations.responses.stream_writer import Writer
@@ -78,6 +79,17 @@ def retained_items(items: str | Sequence[Raw] | None) -> list[Raw]:
 def _user_message(text: str, index: int) -> Json:
     content = [{"type": "input_text", "text": text}]
     return {"id": f"msg_{index}", "type": "message", "role": "user", "content": content}
+
+
+def write_answer(answer: Answer, request: ChatRequest) -> bytes:
+    """An answer in one piece, of which a compaction is one."""
+    write = answer_writer.write_answer if request.compaction is None else write_compaction
+    return write(answer, request)
+
+
+def writer_for(request: ChatRequest) -> Writer:
+    """The writer of a stream, of which that of a compaction is one."""
+    return Writer(request) if request.compaction is None else CompactionWriter(request)
 
 
 def write_compaction(answer: Answer, request: ChatRequest) -> bytes:

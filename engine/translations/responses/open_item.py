@@ -57,11 +57,9 @@ class OpenItem(Part):
             call = fields.CALL.read(raw, _ITEM)
             self._arguments = call.arguments or ""
             self._is_unnamed = not call.name
-            return (
-                ()
-                if self._is_unnamed
-                else self._open(answer_reader.read_call(call, self._name, _ITEM))
-            )
+            if self._is_unnamed:
+                return ()
+            return self._open(answer_reader.read_call(call, self._name, _ITEM))
         if kind == "reasoning":
             return self._open(Reasoning())
         return ()

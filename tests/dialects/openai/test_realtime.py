@@ -30,7 +30,8 @@ def test_the_error_event_of_a_session():
 @pytest.mark.parametrize("name", [n for n in dialects.names() if n != "openai"])
 def test_other_dialects_have_no_sessions(name):
     dialect = dialects.get(name)
-    assert (dialect.socket_error, dialect.socket_usage) == (None, None)
+    assert (dialect.socket_error, dialect.socket_total) == (None, None)
+    assert (dialect.socket_usage is None) == (name != "gemini")
     assert dialect.subprotocols == ("*",)
 
 

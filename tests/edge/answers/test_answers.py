@@ -57,7 +57,7 @@ def test_every_answer_is_in_the_manual(answer):
 
 def test_an_answer_that_is_not_in_the_table_is_one_error(tmp_path):
     assert errors(tmp_path, OWN) == [
-        ("MW104", "'answer' must be one of models, client_secrets, responses", "")
+        ("MW104", "'answer' must be one of models, client_secrets, responses, usage", "")
     ]
 
 
@@ -80,19 +80,20 @@ def test_the_schema_and_the_hints_have_a_second_answer(tmp_path):
         "models",
         "client_secrets",
         "responses",
+        "usage",
         "greeting",
     ]
     assert "`greeting`: with a greeting." in schema.reference()
     nowhere = OWN.replace(", answer: greeting", "")
     assert [hint for _, _, hint in errors(tmp_path, nowhere)] == [
         "model: for requests that name one; to: for a fixed upstream; "
-        "answer: models or client_secrets or responses or greeting; "
+        "answer: models or client_secrets or responses or usage or greeting; "
         "respond: for a fixed response"
     ]
     (near,) = errors(tmp_path, OWN.replace("answer: greeting", "answer: greting"))
     assert near == (
         "MW104",
-        "'answer' must be one of models, client_secrets, responses, greeting",
+        "'answer' must be one of models, client_secrets, responses, usage, greeting",
         "did you mean 'greeting'?",
     )
 

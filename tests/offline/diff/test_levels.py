@@ -326,6 +326,11 @@ CHANGES = [
     ("models.big.choose", "least_busy", "fastest"),
     ("models.big.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
     ("models.big.fallback", None, ["small"]),
+    (
+        "models.big.mirror",
+        None,
+        {"to": [{"upstream": "spare"}], "percent": 5, "operations": ["shop.chat"]},
+    ),
     ("models.big.when", None, [{"if": {"caller": "alice"}, "to": [{"upstream": "spare"}]}]),
     ("models.big.operations", None, ["shop.chat"]),
     ("models.big.translate", None, "off"),

@@ -27,7 +27,7 @@ def tally(*frames, usage=None):
 def test_messages_and_bytes_are_counted():
     passed, _, texts = tally((TEXT, b"ab"), (BINARY, b"cde", False), (CONT, b"f", True))
     assert passed == MessageCount(2, 6)
-    assert texts == [b"ab"]
+    assert texts == [b"ab", b"cdef"]
 
 
 def test_a_text_in_fragments_is_put_together():
@@ -46,3 +46,12 @@ def test_fragments_that_grow_too_long_are_not_kept():
 def test_reported_usage_is_summed():
     _, total, _ = tally((TEXT, b"a"), (TEXT, b"b"), usage=Usage(input=1, output=2))
     assert (total.input, total.output) == (2, 4)
+
+
+def test_a_total_replaces_the_one_before_and_is_added_to_the_sum():
+    usages = {b"a": Usage(input=1), b"b": Usage(input=2)}
+    totals = {b"x": Usage(seconds=2.0), b"y": Usage(seconds=5.0)}
+    reader = TrafficReader(MessageCount(), usages.get, totals.get)
+    for data in (b"a", b"x", b"b", b"y"):
+        reader.add(Frame(TEXT, data))
+    assert (reader.usage.input, reader.usage.seconds) == (3, 5.0)

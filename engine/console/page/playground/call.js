@@ -50,7 +50,7 @@ async function stream(wire, response, reply) {
 	}
 }
 
-function request(path, options) {
+export function request(path, options) {
 	const rules = { credentials: "omit", cache: "no-store", redirect: "error" };
 	const response = fetch(ROOT + path, { ...rules, ...options });
 	return orProblem(response, "The gateway cannot be reached.", { type: "network" });
@@ -59,7 +59,7 @@ function request(path, options) {
 const orCut = (promise, response) =>
 	orProblem(promise, "The response was cut.", { ...about(response), type: "cut" });
 
-const json = async (response) => parse(await orCut(response.text(), response), response);
+export const json = async (response) => parse(await orCut(response.text(), response), response);
 
 function parse(text, response) {
 	try {
@@ -70,7 +70,7 @@ function parse(text, response) {
 }
 
 /** The data. Throws Problem if they report an error. */
-function orError(data, response) {
+export function orError(data, response) {
 	const problem = problemIn(data, response);
 	if (problem) throw problem;
 	return data;

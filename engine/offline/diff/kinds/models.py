@@ -56,6 +56,8 @@ def _changes(
         texts, past = ("; ".join(map(rule_text, model.when)) or "none" for model in (now, was))
         other = " with other values" if texts == past else ""
         yield Effect.CHANGED, "model-rules", f"has the rules {texts}{other}, was {past}"
+    if (text := _mirror_text(now)) != (past := _mirror_text(was)):
+        yield Effect.CHANGED, "model-mirror", f"is copied to {text}, was {past}"
     if now.operations != was.operations:
         names, past = (", ".join(model.operations) or "all" for model in (now, was))
         yield callable_level, "model-operations", f"has the operations {names}, was {past}"
@@ -76,6 +78,15 @@ def _rules(model: Model) -> list[tuple[object, ...]]:
     return [
         (rule.conditions, shares(rule.to), rule.fallback, rule.choose.text) for rule in model.when
     ]
+
+
+def _mirror_text(model: Model) -> str:
+    mirror = model.mirror
+    if mirror is None:
+        return "nobody"
+    named = f", with {', '.join(mirror.operations)}" if mirror.operations else ""
+    bound = f", {mirror.max_in_flight} at one time"
+    return f"{shares(mirror.to)}: {mirror.percent:g}% of the requests{bound}{named}"
 
 
 def _drops_less(was: Model, now: Model) -> bool:

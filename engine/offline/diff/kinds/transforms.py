@@ -33,6 +33,8 @@ def _transforms(side: Side) -> dict[str, tuple[TransformConfig, ...]]:
     for name, model in config.models.items():
         by_subject[f"model {name}"] = model.transform
         by_subject |= _of_targets(f"model {name}", model.to)
+        if model.mirror is not None:
+            by_subject |= _of_targets(f"model {name}, mirror", model.mirror.to)
         for number, rule in enumerate(model.when, 1):
             by_subject |= _of_targets(f"model {name}, rule {number}", rule.to)
     for index, route in enumerate(config.routes):

@@ -1,0 +1,123 @@
+"""`GET /v1/usage`: callers see what is left of their limits, and nothing of others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from engine.values.caller import digest
+from tests.support.paths import ROOT
+from tests.support.recording import answer, ask, recorder, request
+from tests.support.running import Running, gateway
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
+
+SECRETS = {name: f"mw-{name}" + "0" * 61 for name in ("ann", "ben", "cid")}
+MORE = """
+prices: {one: {input: 1000, output: 1000}}  # a request costs 0.01
+teams:
+  company: {token_budget: 1000000/day}
+  search: {in: company, budget: 5 USD/month}
+stores: {records: "sqlite:///records.db"}
+"""
+POLICIES = (
+    "[rate_limit: {requests: 60, per: 1h, by: [token, model]}, "
+    "rate_limit: {requests: 9000, per: 1h, by: all}]"
+)
+TOKENS = f"""\
+  - {{name: ann, team: search, sha256: {digest(SECRETS["ann"])}, rate: 100/1h, concurrency: 5}}
+  - {{name: ben, team: search, sha256: {digest(SECRETS["ben"])}}}
+  - {{name: cid, sha256: {digest(SECRETS["cid"])}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("front")
+    with recorder() as upstream:
+        upstream.speak = answer(json.dumps(COMPLETION).encode())
+        text = project(folder, upstream.url, {"chat": POLICIES}, more=MORE, workers=1)
+        text = text.replace(
+            "\ntokens:\n",
+            f"\n  - {{operation: modelway.getUsage, answer: usage}}\ntokens:\n{TOKENS}",
+        )
+        text = text.replace(
+            "specs: {", f'specs: {{modelway: {{document: "{ROOT}/openapi/modelway.yaml"}}, '
+        )
+        with gateway(folder, text) as running:
+            for name, count in (("ann", 2), ("ben", 3), ("cid", 1)):
+                for _ in range(count):
+                    assert ask(running.port, chat("chat", token=SECRETS[name])).status == 200
+            until(lambda: _requests(running, "cid") == 1, "the rows of the ledger")
+            yield running
+
+
+def _requests(running: Running, name: str) -> int:
+    """The requests for a model that the ledger has."""
+    return sum(model["requests"] for model in usage(running, name)["usage"]["models"])
+
+
+def usage(running: Running, name: str, query: str = "") -> dict:
+    response = ask(running.port, request(f"/v1/usage{query}", token=SECRETS[name]))
+    assert response.status == 200, response.body
+    assert response.value("cache-control") == "no-store"
+    document = yaml.safe_load((Path(ROOT) / "openapi/modelway.yaml").read_text())
+    schema = {"$ref": "#/components/schemas/Usage", "components": document["components"]}
+    Draft202012Validator(schema).validate(response.json())
+    return response.json()
+
+
+def limits(answer: dict) -> dict:
+    """The amount and the rest of each limit, by its kind and holder."""
+    return {
+        (limit["kind"], *limit["by"].values()): (limit["amount"], limit["left"])
+        for limit in answer["limits"]
+    }
+
+
+def test_a_caller_sees_its_limits_and_those_of_its_teams(front: Running) -> None:
+    found = limits(usage(front, "ann"))
+    assert found["requests", "ann"] == (100, 98)
+    assert found["concurrency", "ann"] == (5, 5)
+    assert found["budget", "search"] == ("5.00", "4.95")
+    assert found["tokens", "company"] == (1_000_000, 999_950)
+    assert found["requests", "ann", "one"] == (60, 58)
+    assert len(found) == 5
+
+
+def test_a_caller_without_limits_of_its_own_sees_those_of_policies(front: Running) -> None:
+    answer = usage(front, "cid")
+    assert limits(answer) == {("requests", "cid", "one"): (60, 59)}
+    assert answer["team"] is None
+
+
+def test_sums_are_those_of_the_token_or_of_its_team(front: Running) -> None:
+    until(lambda: _requests(front, "ben") == 3, "the rows of the ledger")
+    own, team = usage(front, "ann")["usage"], usage(front, "ann", "?of=team")["usage"]
+    assert (own["of"], team["of"]) == ({"token": "ann"}, {"team": "search"})
+    assert [model["requests"] for model in own["models"] if model["model"] == "one"] == [2]
+    assert [model["cost"] for model in team["models"] if model["model"] == "one"] == [
+        {"USD": "0.05"}
+    ]
+    assert "cid" not in json.dumps(team)
+
+
+@pytest.mark.parametrize(
+    ("query", "token", "status"),
+    [
+        ("?days=0", "ann", 400),
+        ("?days=9999", "ann", 400),
+        ("?of=everybody", "ann", 400),
+        ("?of=team", "cid", 400),
+        ("", "", 401),
+    ],
+)
+def test_what_is_refused(front: Running, query: str, token: str, status: int) -> None:
+    response = ask(front.port, request(f"/v1/usage{query}", token=SECRETS.get(token, "mw-none")))
+    assert response.status == status
+    assert response.json()["error"]["message"]
