@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.dialects.interface.batches import BatchFormat
+from engine.exchange.body import FileView
 from engine.exchange.opened_ids import Batch
 from engine.objects.places import JsonName, find
 from engine.values.errors import GatewayError
@@ -29,6 +30,8 @@ MAX_PROBLEMS = 10
 """Problems of a batch that are found before it is refused, and those that a report names."""
 
 _CHUNK = 65_536
+_FORGET = 1_000_000
+"""Bytes of a file after which those before leave the memory of the process."""
 _KEY = re.compile(rb'"\s*:')
 
 
@@ -78,8 +81,11 @@ class BatchWriter:
         """The bytes of a body in which the file from `start` to `end` has the requests of the
         vendor. Raises GatewayError 400."""
         yield from _chunks(buffer, 0, start)
-        number, at = 0, start
+        number, at, read = 0, start, start
         while at < end:
+            if at - read > _FORGET and isinstance(buffer, FileView):
+                buffer.forget(read, at)
+                read = at
             stop = buffer.find(b"\n", at, end)
             stop = end if stop < 0 else stop
             number += 1

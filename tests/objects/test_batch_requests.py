@@ -8,6 +8,7 @@ import pytest
 from engine.dialects.anthropic.batches import BATCHES as IN_A_BODY
 from engine.dialects.gemini.batches import BATCHES as WITHOUT_NAMES
 from engine.dialects.openai.batches import BATCHES as IN_LINES
+from engine.exchange.body import spool
 from engine.exchange.opened_ids import Batch
 from engine.objects.batch_requests import MAX_PROBLEMS, BatchWriter, VendorRequest, refuse_repeats
 from engine.values.errors import GatewayError
@@ -148,3 +149,11 @@ def test_names_that_differ_are_no_repeats(text):
 def test_repeats_are_found(text):
     with pytest.raises(Ambiguous):
         refuse_repeats(text, orjson.loads(text))
+
+
+def test_a_file_on_disk_is_read_as_one_in_memory():
+    text = b"".join(orjson.dumps(line(f"r{n}", note="x" * 1000)) + b"\n" for n in range(3_000))
+    body = spool([b"head", text, b"tail"])
+    pieces = writer().lines(body.buffer, 4, 4 + len(text))
+    assert b"".join(pieces) == b"head" + text.replace(b'"m"', b'"vendor-m"') + b"tail"
+    body.close()
