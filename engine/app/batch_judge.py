@@ -115,7 +115,7 @@ class BatchJudge:
         if target.edits.transforms:
             edit_request(target, written, inner)
         batch.operation = batch.operation or inner.operation
-        batch.models.setdefault(target.model or inner.model.name, inner.model.name)
+        _keep_model(batch, target.model or inner.model.name, inner.model.name)
         body = written.body
         assert body is None or isinstance(body, bytes)  # those of requests in batches are in memory
         return VendorRequest(written.path, body or b"", fault)
@@ -142,6 +142,18 @@ class BatchJudge:
         name = inner.model.name[:200]
         message = f"The model '{name}' is not served at {places}, where this batch goes."
         raise GatewayError(400, "model_of_another_upstream", message, param="model")
+
+
+def _keep_model(batch: Batch, vendor_model: str, model: str) -> None:
+    """Note the callers' name of a model. Raises GatewayError 400 for a second name of it, because
+    results could not be told apart."""
+    first = batch.models.setdefault(vendor_model, model)
+    if first != model:
+        message = (
+            f"'{model[:200]}' is the model that this batch also calls '{first[:200]}'. Use one "
+        )
+        message += "name for it."
+        raise GatewayError(400, "invalid_value", message, param="model")
 
 
 def _keep_holder(inner: Exchange, batch: Batch) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 
 import orjson
 
@@ -43,6 +43,9 @@ class BatchRow:
     operation: str = ""
     models: Mapping[str, str] = field(default_factory=dict)
     has_results: bool = False
+
+
+_FIELDS = tuple(each.name for each in fields(BatchRow))
 
 
 class BatchRecords:
@@ -99,7 +102,10 @@ class BatchRecords:
 
     def _read(self, key: bytes) -> BatchRow | None:
         data = self.store.get(key)
-        return None if data is None else BatchRow(**orjson.loads(data))
+        if data is None:
+            return None
+        known = orjson.loads(data)  # a newer version may know more
+        return BatchRow(**{name: known[name] for name in _FIELDS if name in known})
 
     def _put(self, key: bytes, row: BatchRow, *, has_results: bool) -> None:
         if key not in self._noted:

@@ -27,6 +27,9 @@ from engine.values.usage import NO_USAGE, Usage
 VIA = "batch"
 """`via` of the ledger entries of results."""
 
+_ROWS = 500
+"""Rows of one transaction."""
+
 Charge = Callable[[str, str, Usage, int], None]
 """Counts usage and cost (nano-units) of an operation and a model against the limits of a caller."""
 
@@ -68,21 +71,23 @@ class ResultCounter:
     def flush(self) -> None:
         """Write the entries of all results since the last one, and count those that are new. Raises
         GatewayError 503 if that cannot be done."""
-        rows, self._rows = self._rows, []
-        if not rows:
-            return
-        try:
-            new = self.store.count(rows, secrets.token_bytes(16))
-        except DatabaseError as error:
-            raise unavailable(error) from error
+        rows, self._rows = [*dict(self._rows).items()], []
         sums: dict[tuple[str, str], tuple[Usage, int]] = {}
-        for key, entry in rows:
-            if key in new:
+        for start in range(0, len(rows), _ROWS):
+            for entry in self._new(rows[start : start + _ROWS]):
                 usage, cost = sums.get((entry.operation, entry.model_asked), (NO_USAGE, 0))
                 counted = Usage(input=entry.input, output=entry.output)
                 sums[entry.operation, entry.model_asked] = usage + counted, cost + entry.cost
         for (operation, model), (usage, cost) in sums.items():
             self.charge(operation, model, usage, cost)
+
+    def _new(self, rows: Sequence[tuple[bytes, Entry]]) -> list[Entry]:
+        """Write entries; returns those that are new."""
+        try:
+            new = self.store.count(rows, secrets.token_bytes(16))
+        except DatabaseError as error:
+            raise unavailable(error) from error
+        return [entry for key, entry in rows if key in new]
 
     def _entry(self, key: bytes, result: BatchResult, vendor_model: str, size: int) -> Entry:
         row, services, meter = self.row, self.services, self.dialect.meter

@@ -20,7 +20,7 @@ from engine.exchange.interfaces import Part
 from engine.exchange.opened_ids import Batch, OpenedIds
 from engine.objects.batch_requests import BatchRequest, BatchWriter, VendorRequest
 from engine.objects.owners import owner_of
-from engine.objects.places import JsonName
+from engine.objects.places import JsonName, find
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.values.errors import GatewayError
 from engine.values.media_types import essence
@@ -71,7 +71,7 @@ def judge_batch(
             reports=reports,
         )
         if form.requests:
-            _judge_body(exchange, form, batch, writer, judge)
+            _judge_body(exchange, form, batch, writer, judge, json_name)
         elif (part := _batch_file(exchange, form)) is not None:
             _judge_file(exchange, part, writer)
         else:
@@ -106,30 +106,23 @@ def _judge_body(
     batch: Batch,
     writer: BatchWriter,
     judge: JudgeRequest,
+    json_name: JsonName | None,
 ) -> None:
     """Judge the requests in a JSON body, or the model of one whose requests are in a file."""
     text, value = bytes(exchange.body.buffer), exchange.content.value
     if value is MISSING:
         raise GatewayError(415, "unsupported_media_type", "Send the batch as application/json.")
-    if _names_file(value):
-        judge(exchange, BatchRequest("", None), batch)
-    else:
+    if find(value, form.requests, json_name):
         new = writer.body(text, value)
         if new is not text:
             exchange.body = Body(new)
             exchange.content = exchange.content._replace(value=orjson.loads(new))
+    else:  # they are in a file, which the vendor has
+        judge(exchange, BatchRequest("", None), batch)
     if _MODEL in exchange.variables and batch.models:
         path, variables = exchange.path, exchange.variables
         exchange.on_end.append(partial(_restore, exchange, path, variables))
         exchange.replace_variable(_MODEL, quote(next(iter(batch.models)), safe=""))
-
-
-def _names_file(value: object) -> bool:
-    """Whether the requests of a batch are in a file, of which the vendor knows the content."""
-    for names in (("batch",), ("inputConfig", "input_config"), ("fileName", "file_name")):
-        found = [value[name] for name in names if isinstance(value, dict) and name in value]
-        value = found[0] if found else None
-    return isinstance(value, str)
 
 
 def _restore(exchange: Exchange, path: str, variables: Mapping[str, tuple[int, int]]) -> None:

@@ -35,6 +35,7 @@ models:
   m: {{to: [{{upstream: one, model: vendor-m}}]}}
   both: {{to: [{{upstream: two}}, {{upstream: one}}]}}
   only-two: {{to: [{{upstream: two}}]}}
+  same: {{to: [{{upstream: one, model: vendor-m}}]}}
   translated: {{to: [{{upstream: claude}}]}}
 routes:
   - operation: v.createChatCompletion
@@ -127,6 +128,11 @@ def test_the_first_request_chooses_the_upstream(judge):
 )
 def test_what_its_caller_may_not_ask_for_is_refused(judge, caller, options, code):
     assert refusal(judge, caller=caller, **options).code == code
+
+
+def test_two_names_of_one_model_could_not_be_told_apart_in_results(judge):
+    _, batch = judged(judge)
+    assert "also calls 'm'" in refusal(judge, model="same", batch=batch).message
 
 
 def test_a_request_that_breaks_the_document_has_a_fault(judge):

@@ -73,6 +73,15 @@ def test_what_was_counted_is_not_counted_again():
     assert len(store.entries) == 3
 
 
+def test_a_line_that_comes_twice_counts_once():
+    charges = []
+    counting = counter(charges=charges)
+    for _ in range(2):
+        counting.add(line("a"), 1)
+    counting.flush()
+    assert charges[0][2].input == 10
+
+
 def test_a_version_of_the_only_model_is_that_model():
     store = MemoryBatches()
     counting = counter(store)

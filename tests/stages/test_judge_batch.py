@@ -119,6 +119,14 @@ def test_the_path_names_the_vendor_s_model(config):
     assert exchange.path == path, "the log has the caller's"
 
 
+def test_requests_beside_a_file_are_judged_too():
+    requests = {"requests": [{"request": {"model": "w"}}]}
+    config = {"fileName": "files/a", "requests": requests}
+    path = "/models/m:batchGenerateContent"
+    with pytest.raises(GatewayError, match="It is wrong"):
+        run(with_json({"batch": {"inputConfig": config}}, path, model=(8, 9)), GEMINI)
+
+
 def test_pieces_of_batches_are_refused():
     stage = refuse_pieces(OPENAI)
     with pytest.raises(GatewayError, match="in parts"):
