@@ -22,8 +22,8 @@ class Entry(NamedTuple):
     `outcome` is one of `Outcome`, or CANCELLED for an attempt that is no request of its own;
     `source` is the counter of the tokens (see `values/usage.py`). `client` and `client_version` are
     the program that sent the request, `session` the session that it names. `tags` is a text of
-    `values/tags.py`. `via` is "mcp" for the
-    call of a tool, or another message to an MCP server.
+    `values/tags.py`. `via` is "mcp" for the call of a tool, or another message to an MCP server,
+    "batch" for a request of a batch, and "mirror" for a copy.
     Text is "" where there is none, and is cut after 256 characters.
 
     An entry that was read from a journal may hold values out of bounds, until it is `repaired`.

@@ -58,7 +58,8 @@ class _Grouping(click.Choice[str]):
     help="Group by, or by the name of a tag (`tags` of the config). `model` is the requested "
     "name, `served` the name sent to the upstream, `price` "
     "the source of the price, `client` the program of the caller, `session` what that calls its "
-    "session, `via` is mcp for tools that were called, mirror for copies.",
+    "session, `via` is mcp for tools that were called, batch for requests of batches, mirror for "
+    "copies.",
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,
@@ -75,8 +76,9 @@ class _Grouping(click.Choice[str]):
 @click.option("--client", default="", metavar="NAME", help="Only this program.")
 @click.option("--session", default="", metavar="ID", help="Only this session.")
 @click.option(
-    "--via", type=click.Choice(["mcp", "mirror"]), callback=lambda ctx, param, name: name or "",
-    help="Only calls of tools.",
+    "--via", type=click.Choice(["mcp", "batch", "mirror"]),
+    callback=lambda ctx, param, name: name or "",
+    help="Only calls of tools, requests of batches, or copies.",
 )  # fmt: skip
 @click.option(
     "--most", type=click.IntRange(1, 100_000), default=MAX_GROUPS, show_default=True,
