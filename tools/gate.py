@@ -27,7 +27,14 @@ PYTEST = (*_PYTHON, "pytest")
 FIRST = (*_PYTHON, "mypy")
 BESIDE = ((*_PYTHON, "benchmarks.counts"), (*_PYTHON, "tools.audit"))
 TESTS = Path("tests")
-WAITING = ("tests/e2e", "tests/deploy", "tests/docs", "tests/stores", "tests/trials")
+WAITING = (
+    "tests/e2e",
+    "tests/deploy",
+    "tests/docs",
+    "tests/examples",
+    "tests/stores",
+    "tests/trials",
+)
 """The folders whose tests wait more than they compute."""
 
 _STEAL = ("--dist", "worksteal")

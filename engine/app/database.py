@@ -13,6 +13,7 @@ from engine.app.telemetry import WorkerTelemetry
 from engine.callers.records import ping_within
 from engine.config.config import Config
 from engine.plan.route import CannotConnect
+from engine.stores.database.batches import BatchTable
 from engine.stores.database.caller_sums import CallerSums
 from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseError
@@ -48,6 +49,7 @@ class DatabaseRecords:
         self._database = open_database(url, busy=0.05)
         self.look_up = caller_lookup(self._database, config.currency)
         self.responses = ResponseTable(self._database)
+        self.batches = BatchTable(self._database)
         self.sums = CallerSums(self._database)
 
     def ping(self) -> str:

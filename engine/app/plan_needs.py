@@ -51,10 +51,12 @@ def is_bounded(plan: Plan) -> bool:
 
 
 def carried_claims(plan: Plan) -> set[str]:
-    """The places of the claims that are read of callers: by limits, and by rules of models."""
+    """The places of the claims that are read of callers: by limits, by rules of models, and as
+    tags."""
+    tags = {tag.place.name for tag in plan.config.tags if tag.place.kind == "claim"}
     rules = [rule for model in plan.config.models.values() for rule in model.when]
     by_rules = (claims_of(rule.conditions) for rule in rules)
-    return policies.claims_of(_policies(plan)).union(*by_rules)
+    return policies.claims_of(_policies(plan)).union(tags, *by_rules)
 
 
 def _policies(plan: Plan) -> Iterator[Policy]:

@@ -10,6 +10,7 @@ from engine.app.telemetry import WorkerTelemetry
 from engine.callers.cache import TokenCache
 from engine.callers.metrics import lookup_collector
 from engine.callers.records import Records
+from engine.callers.tags import tag_reader
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
 from engine.plan.route import CannotConnect
@@ -17,6 +18,7 @@ from engine.stores.ledger.journal import Journal, JournalError
 from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger_entry import cancelled_entries, entry_of
 from engine.telemetry.health import StoreCheck
+from engine.values.bounded_names import NameTables
 
 if TYPE_CHECKING:
     from engine.stores.ledger.shipper import Shipper  # it imports SQLAlchemy
@@ -58,9 +60,13 @@ def _ledger(config: Config, telemetry: WorkerTelemetry, shipper: Shipper | None)
     telemetry.closing.append(journal.close)
     telemetry.collectors.append(ledger_collector(journal, shipper))
 
+    tags = tag_reader({tag.name: tag.place for tag in config.tags}, NameTables())
+    has_tags = bool(config.tags)
+
     def write_entries(exchange: Exchange) -> None:
         if exchange.operation:
-            journal.append(entry_of(exchange, config.currency))
+            entry = entry_of(exchange, config.currency)
+            journal.append(entry._replace(tags=tags(exchange)) if has_tags else entry)
             if exchange.record.attempt_count > 1:
                 for entry in cancelled_entries(exchange, config.currency):
                     journal.append(entry)

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby
 
+from engine.app.batch_stages import batch_route, batch_stages
 from engine.app.caller_usage import usage_of
 from engine.app.object_stages import object_stages
 from engine.app.worker_parts import Parts
@@ -95,10 +96,11 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         *shared.policies(guards.models),
         *shared.validate_body(checks),
         *map(shared.in_parts, _written_stages(route, parts)),
+        *batch_stages(route, parts, partial(judging_stages, parts=parts)),
         *map(shared.in_parts, object_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
-        *([shared.limit(route, Part.BODY)] if guards.counts_by_body and not by_model else []),
+        *([shared.limit(route, Part.BODY)] if _takes_by_body(route) else []),
         *_mirror_stage(route, parts),
         *shared.end_turn(),
     ]
@@ -123,6 +125,11 @@ def head_stages(route: Route, parts: Parts) -> list[Stage]:
         *shared.policies(route.guards.early),
         *([shared.limit(route, Part.HEAD if by_model else Part.ALL)] if _takes(route) else []),
     ]
+
+
+def _takes_by_body(route: Route) -> bool:
+    """Whether requests take from limits by a member of the body, on a route without models."""
+    return route.guards.counts_by_body and route.model is None and _takes(route)
 
 
 def _takes(route: Route) -> bool:
@@ -205,6 +212,15 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
             )
             skip += len(run)
     return [*stages, *_transform_stage(route, parts, skip)]
+
+
+def judging_stages(route: Route, parts: Parts) -> tuple[list[Stage], list[Stage], list[Stage]]:
+    """The stages that judge a request of a batch, whose caller is known and which is sent nowhere
+    by itself: those before its schema, the schema, and those behind it."""
+    checks, shared, guards = _checks(route), parts.shared, route.guards
+    before = [*_receiving_stages(route, checks, parts), *shared.policies(guards.models)]
+    behind = [*_written_stages(route, parts), *object_stages(route, parts)]
+    return [*shared.policies(guards.early), *before], shared.validate_body(checks), behind
 
 
 def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
@@ -342,7 +358,10 @@ def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler
     make: Callable[..., Forward] = Forward
     if route.objects is not None and parts.opener is not None:
         config = parts.plan.config
-        objects = ObjectRoute(route.objects, parts.opener, config.objects.owner, config.server)
+        batches = batch_route(route, parts)
+        objects = ObjectRoute(
+            *(route.objects, parts.opener, config.objects.owner, config.server, batches)
+        )
         kind = ObjectForward if route.objects.lists is None else ListForward
         make = partial(kind, objects=objects)
         if route.objects.turns == "create" and parts.responses is not None:

@@ -3,7 +3,8 @@ caller of the message."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +22,14 @@ from engine.tools.invalid_arguments import InvalidArguments
 from engine.tools.models.model_tool import ModelTool
 from engine.tools.models.results import model_result
 from engine.tools.protocol.catalog import Catalog
+from engine.tools.protocol.messages import Id
+from engine.tools.protocol.progress import (
+    Steps,
+    finish,
+    progress_events,
+    progress_token,
+    receive,
+)
 from engine.tools.protocol.results import MAX_RESULT, Answer, result_of, text_result
 from engine.tools.protocol.revisions import Head
 from engine.tools.protocol.server import Refusal, Reply, Request, Server, ToolCall
@@ -29,7 +38,7 @@ from engine.tools.tool import Tool
 from engine.values.client_address import Network, caller_address
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
-_JSON = "application/json"
+_JSON, _EVENTS = "application/json", "text/event-stream"
 _TRACE = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE"))
 
 
@@ -101,16 +110,19 @@ class ToolCalls:
         """The last handler: the answer to the message."""
         prepared = exchange.content.value
         if isinstance(prepared, PreparedCall):
-            reply = self._call(exchange, prepared)
+            steps = self._call(exchange, prepared)
+            accept = exchange.environ.get("HTTP_ACCEPT", "")
+            token = progress_token(prepared.call.request, accept)
+            if token is not None:
+                return _with_progress(steps, token)
+            reply = finish(steps)
         elif isinstance(prepared, RemoteCall):
             reply = self._remote_call(exchange, prepared)
         else:
             assert isinstance(prepared, Reply)
             reply = prepared
             exchange.record.code = reply.code
-        if not reply.body:
-            return Response(reply.status, [])
-        return Response(reply.status, [("content-type", _JSON)], reply.body)
+        return _response(reply)
 
     def _prepare(self, exchange: Exchange, body: bytes, address: str) -> Reply | Prepared:
         head, record = _head(exchange.environ), exchange.record
@@ -178,8 +190,8 @@ class ToolCalls:
         if len(calls) == 1:
             self._lifecycle.cancel(calls[0])
 
-    def _call(self, exchange: Exchange, prepared: PreparedCall) -> Reply:
-        """The answer to a call. Raises AbortConnection if the caller has left."""
+    def _call(self, exchange: Exchange, prepared: PreparedCall) -> Steps:
+        """The steps of a call. Raises AbortConnection if the caller has left."""
         caller = InternalCaller(
             *(exchange.caller, exchange.token, exchange.connection.fileno()), mcp=prepared.message
         )
@@ -187,7 +199,7 @@ class ToolCalls:
         try:
             inner, response = prepared.operation.send(prepared.sent, caller, exchange.request_id)
             try:
-                answer = self._answer(exchange, prepared, response)
+                answer = yield from self._answer(exchange, prepared, response)
             finally:
                 inner.end()
         except AbortConnection as error:
@@ -218,14 +230,18 @@ class ToolCalls:
             result = replace(result, is_error=True)  # which clients refuse otherwise
         return self._server.reply(call.request, result)
 
-    def _answer(self, exchange: Exchange, prepared: PreparedCall, response: Response) -> Answer:
-        """The answer of an operation, of its body at most MAX_RESULT bytes, unless its tool has
-        another bound. What is larger is not received: its upstream is left."""
+    def _answer(
+        self, exchange: Exchange, prepared: PreparedCall, response: Response
+    ) -> Generator[int, None, Answer]:
+        """Receives the answer of an operation, of its body at most MAX_RESULT bytes, unless its
+        tool has another bound. What is larger is not received: its upstream is left. Yields the
+        number of events of a stream so far."""
         tool = prepared.tool
         most = tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
         body, broke_off = response.body, False
         if not isinstance(body, bytes):
-            body, broke_off = _receive(body, most)
+            is_stream = _header(response.headers, "content-type").startswith(_EVENTS)
+            body, broke_off = yield from receive(body, most, is_stream=is_stream)
         if len(body) <= most:
             return Answer(response.status, response.headers, body, broke_off=broke_off)
         sent, link = prepared.sent, ""
@@ -235,24 +251,21 @@ class ToolCalls:
         return Answer(response.status, response.headers, body, link, size, complete=False)
 
 
-def _receive(pieces: Iterable[bytes], most: int) -> tuple[bytes, bool]:
-    """The beginning of a body, a bit longer than `most` bytes if that is not all, and whether it
-    broke off. Raises AbortConnection if the caller has left."""
-    body = bytearray()
+def _response(reply: Reply) -> Response:
+    """The HTTP response to a message."""
+    if not reply.body:
+        return Response(reply.status, [])
+    return Response(reply.status, [("content-type", _JSON)], reply.body)
+
+
+def _with_progress(steps: Steps, token: Id) -> Response:
+    """The response to a client that asks for progress: events, if the call has some."""
     try:
-        for piece in pieces:
-            body += piece
-            if len(body) > most:
-                break
-    except AbortConnection as error:
-        if error.reason is AbortReason.CALLER_LEFT:
-            raise
-        return bytes(body), True
-    finally:
-        close = getattr(pieces, "close", None)  # WSGI: an iterable may have one
-        if close is not None:
-            close()
-    return bytes(body), False
+        progress = next(steps)
+    except StopIteration as end:
+        return _response(end.value)
+    headers = [("content-type", _EVENTS), ("cache-control", "no-store")]
+    return Response(200, headers, progress_events(steps, progress, token, time.monotonic))
 
 
 def _key(exchange: Exchange, address: str, message_id: object) -> object:
@@ -272,7 +285,12 @@ def _head(environ: Mapping[str, Any]) -> Head:
     )
 
 
+def _header(headers: Sequence[tuple[str, str]], name: str) -> str:
+    """The value of a header, "" without it."""
+    return next((value for key, value in headers if key.lower() == name), "")
+
+
 def _content_length(headers: Sequence[tuple[str, str]]) -> int | None:
     """The size of a body by its Content-Length."""
-    length = next((value for name, value in headers if name.lower() == "content-length"), "")
+    length = _header(headers, "content-length")
     return int(length) if length.isdecimal() and len(length) < 19 else None

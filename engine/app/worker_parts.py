@@ -23,6 +23,7 @@ from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
 from engine.exchange.services import NoGuardCalls, Services
 from engine.guardrails.metrics import verdict_collector
+from engine.objects.batch_records import BatchRecords
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
@@ -81,6 +82,7 @@ class Parts:
     endpoints: Endpoints
     opener: IdOpener | None
     responses: StoredResponses | None
+    batches: BatchRecords | None
     summaries: Summaries | None
 
 
@@ -154,6 +156,7 @@ def parts_of(
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
         opener=opener,
         responses=_stored_responses(config, services, opener),
+        batches=_batches(services, opener),
         summaries=None if opener is None else Summaries(opener.sealer, config.objects.owner),
     )
 
@@ -181,6 +184,12 @@ def _opener(config: Config) -> IdOpener | None:
     keeps = (RECORDS,) if objects.responses.store == "records" else ()
     sealer = Sealer(objects.ring, [*config.upstreams, *keeps])
     return IdOpener(sealer, everybody=objects.owner == "all", passes=objects.legacy == "pass")
+
+
+def _batches(services: Services, opener: IdOpener | None) -> BatchRecords | None:
+    """What the records know of batches; None without them."""
+    store = services.batches
+    return None if opener is None or store is None else BatchRecords(store)
 
 
 def _stored_responses(

@@ -18,6 +18,7 @@ from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
 from engine.exchange.services import (
+    BatchStore,
     ClientSecretKeys,
     Lookup,
     ResponseStore,
@@ -77,9 +78,10 @@ def services_of(
     tokens: Lookup = config.tokens
     cache: TokenCache | None = None
     responses: ResponseStore | None = None
+    batches: BatchStore | None = None
     usage_sums: UsageSums | None = None
     if config.stores.records is not None:
-        cache, responses, usage_sums = _open_records(
+        cache, responses, batches, usage_sums = _open_records(
             config, config.stores.records, telemetry, recorder
         )
         tokens = cache
@@ -103,6 +105,7 @@ def services_of(
         client_secrets=client_secrets,
         signed_tokens=_signed_tokens(plan),
         responses=responses,
+        batches=batches,
         usage_sums=usage_sums,
         counters=counters,
         warn=_warn(config, counters, telemetry, recorder),
@@ -154,8 +157,8 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
 
 def _open_records(
     config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
-) -> tuple[TokenCache, ResponseStore, UsageSums]:
-    """The lookup of tokens, stored responses, and sums; `telemetry` gets the ledger. Without a
+) -> tuple[TokenCache, ResponseStore, BatchStore, UsageSums]:
+    """The lookup of tokens, stored responses, batches, sums; `telemetry` gets the ledger. Without a
     recorder, as in a trial and under another server, this process uses the database itself."""
     from engine.app import records
 
@@ -164,13 +167,13 @@ def _open_records(
 
         remote = RemoteRecords(recorder)
         cache = records.open_records(config, telemetry, remote)
-        return cache, remote.responses, remote.sums
+        return cache, remote.responses, remote.batches, remote.sums
     from engine.app import database
 
     shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
     local = database.DatabaseRecords(config, url)
     cache = records.open_records(config, telemetry, local, shipper)
-    return cache, local.responses, local.sums
+    return cache, local.responses, local.batches, local.sums
 
 
 def _signed_tokens(plan: Plan) -> SignedTokens | None:

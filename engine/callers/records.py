@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from engine.callers.batch_lookup import Batches
 from engine.callers.time_limit import within
-from engine.exchange.services import ResponseStore, UsageSums
+from engine.exchange.services import BatchStore, ResponseStore, UsageSums
 from engine.process.channel import Channel, Stream
 from engine.process.messages import receive_message, send_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError
@@ -36,10 +36,10 @@ PING_SECONDS = 1.0
 PING_MARGIN = 0.5
 """Seconds that a worker waits longer for the answer to a ping than the recorder for the ping."""
 _PING: tuple[str, ...] = ()
-_RESPONSES, _SUMS = "responses", "sums"
-"""The first words of questions about stored responses, which a name of ResponseStore and its
-arguments follow, and about the sums of the ledger, which their arguments follow."""
-"""The question whether the database answers; any other consists of digests."""
+"""The question whether the database answers; any other consists of digests, or of the name of a
+store, that of its method, and arguments."""
+_STORES = {"responses": LOOKUP_SECONDS, "batches": LOOKUP_SECONDS, "sums": SUMS_SECONDS}
+"""The stores with the timeouts of their queries, in seconds."""
 
 
 class Records(Protocol):
@@ -48,6 +48,8 @@ class Records(Protocol):
 
     @property
     def responses(self) -> ResponseStore: ...
+    @property
+    def batches(self) -> BatchStore: ...
     @property
     def sums(self) -> UsageSums: ...
     def look_up(self, digests: Sequence[str]) -> Callers: ...
@@ -64,11 +66,15 @@ class RemoteRecords:
 
     @property
     def responses(self) -> ResponseStore:
-        return _RemoteResponses(lambda *words: self._ask((_RESPONSES, *words)))
+        return _RemoteResponses(lambda *words: self._ask(("responses", *words)))
+
+    @property
+    def batches(self) -> BatchStore:
+        return _RemoteBatches(lambda *words: self._ask(("batches", *words)))
 
     @property
     def sums(self) -> UsageSums:
-        return _RemoteSums(lambda *words: self._ask((_SUMS, *words)))
+        return _RemoteSums(lambda *words: self._ask(("sums", *words)))
 
     def look_up(self, digests: Sequence[str]) -> Callers:
         """Wait for the recorder's answer. Raises DatabaseError."""
@@ -137,6 +143,24 @@ class _RemoteResponses:
         self._ask("remove", key)
 
 
+class _RemoteBatches:
+    """Batches as a worker reaches them."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def put(self, key: bytes, data: bytes) -> None:
+        self._ask("put", key, data)
+
+    def get(self, key: bytes) -> bytes | None:
+        data: bytes | None = self._ask("get", key)
+        return data
+
+    def count(self, rows: Sequence[tuple[bytes, Any]], claim: bytes) -> set[bytes]:
+        counted: set[bytes] = self._ask("count", [(k, tuple(entry)) for k, entry in rows], claim)
+        return counted
+
+
 class _RemoteSums:
     """The sums of the ledger as a worker reaches them."""
 
@@ -144,7 +168,7 @@ class _RemoteSums:
         self._ask = ask
 
     def sums(self, token: str, team: str, since: float, until: float) -> dict[str, Any]:
-        sums: dict[str, Any] = self._ask(token, team, since, until)
+        sums: dict[str, Any] = self._ask("sums", token, team, since, until)
         return sums
 
 
@@ -154,8 +178,7 @@ class RecordService:
 
     def __init__(self, records: Records) -> None:
         look_up: Callable[[Sequence[str]], Callers] = records.look_up
-        self._ping, self._responses = records.ping, records.responses
-        self._sums = records.sums
+        self._ping, self._records = records.ping, records
         self._batches: Batches[Caller | ValueError] = Batches(
             lambda digests: within(LOOKUP_SECONDS, partial(look_up, digests))
         )
@@ -171,11 +194,10 @@ class RecordService:
 
     def _answer(self, question: tuple[Any, ...]) -> object:
         try:
-            if question[:1] == (_RESPONSES,):
-                _, name, *arguments = question
-                return within(LOOKUP_SECONDS, partial(getattr(self._responses, name), *arguments))
-            if question[:1] == (_SUMS,):
-                return within(SUMS_SECONDS, partial(self._sums.sums, *question[1:]))
+            if question and question[0] in _STORES:
+                store, name, *arguments = question
+                method = getattr(getattr(self._records, store), name)
+                return within(_STORES[store], partial(method, *arguments))
             return self._look_up(question) if question != _PING else self._ping()
         except DatabaseError as error:
             return error

@@ -47,15 +47,22 @@ def team_name(caller: Caller | None, rules: Sequence[QuotaRule]) -> str:
     return NOBODY
 
 
-def _reader(sharer: Sharer, rules: Sequence[QuotaRule], tables: NameTables) -> ReadName:
+def read_place(sharer: Sharer) -> ReadName:
+    """A function that gives the text of a place, "" if a request has none that is believed."""
     read, believes = _READERS[sharer.kind](sharer.name), _believes(sharer)
+    if believes is None:
+        return read
+    return lambda exchange: read(exchange) if believes(exchange.caller) else ""
+
+
+def _reader(sharer: Sharer, rules: Sequence[QuotaRule], tables: NameTables) -> ReadName:
+    read = read_place(sharer)
     refuses = any(rule.by.refuses_missing for rule in rules)
     age = max(window_seconds(rule.quota.window) for rule in rules)
     admit = tables.of((sharer.kind, sharer.name), age).admit
 
     def name(exchange: Exchange) -> str:
-        text = read(exchange) if believes is None or believes(exchange.caller) else ""
-        if text:
+        if text := read(exchange):
             return admit(bounded(text))
         if refuses:
             raise _missing(place_text(sharer), sharer.name)

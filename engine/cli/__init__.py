@@ -18,22 +18,14 @@ from typing import Any, NoReturn
 import click
 
 from engine.cli.command_group import CommandGroup
-from engine.process.import_ahead import import_ahead
 from engine.process.runtime_dir import NoWritableFolder
 
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of the device that the output is written to."""
-_LAST_OF_SERVE = ("engine.server.master", "engine.server.reload", "engine.translations.responses")
-"""Modules that `serve` gets to late, with hundreds that each of them imports."""
 
 
 class _Modelway(CommandGroup):
     """The edge of the program: what it writes and how it ends."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == "serve":
-            import_ahead(_LAST_OF_SERVE)
-        return super().get_command(ctx, cmd_name)
 
     def main(self, *arguments: Any, **more: Any) -> Any:
         for stream in (sys.stdout, sys.stderr):

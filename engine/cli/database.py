@@ -30,7 +30,8 @@ from engine.values.caller import Caller
 class DatabaseLocation:
     """The URL of the database, and the settings of gateway.yaml that the commands need: the
     currency of budgets, the tokens in it, the seconds for which workers cache tokens, the folder
-    of the journal, and what the names of other issuers' callers begin with."""
+    of the journal, what the names of other issuers' callers begin with, and the names of `tags`;
+    None without a config."""
 
     url: str
     currency: str = "USD"
@@ -38,6 +39,7 @@ class DatabaseLocation:
     ttl: float = 10.0
     journal: Path | None = None
     prefixes: tuple[str, ...] = ()
+    tags: tuple[str, ...] | None = None
 
     def name_problem(self, name: str) -> str:
         """Why a token cannot have a name, "" if it can: names are unique among the tokens of the
@@ -80,7 +82,13 @@ def location_of(config: ConfigFiles, database_url: str | None) -> DatabaseLocati
         )
     prefixes = tuple(issuer.rights.name for issuer in settings.jwt)
     return DatabaseLocation(
-        url, settings.currency, settings.tokens, stores.token_ttl, stores.journal, prefixes
+        url,
+        settings.currency,
+        settings.tokens,
+        stores.token_ttl,
+        stores.journal,
+        prefixes,
+        tuple(tag.name for tag in settings.tags),
     )
 
 

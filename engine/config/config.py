@@ -22,6 +22,7 @@ from engine.config.routes import Policy, RouteConfig
 from engine.config.server import Server
 from engine.config.specs import Spec
 from engine.config.stores import Stores
+from engine.config.tags import Tag
 from engine.config.telemetry import Telemetry
 from engine.config.upstreams import UpstreamConfig
 from engine.config.webhooks import Webhook
@@ -80,6 +81,7 @@ class Config:
     overlays: tuple[FilePath, ...] = ()
     objects: Objects = field(default_factory=Objects)
     webhooks: Mapping[str, Webhook] = field(default_factory=dict)
+    tags: tuple[Tag, ...] = ()
 
     def callers(self) -> Iterator[tuple[Caller, Path]]:
         """The callers of tokens, and for each issuer of others what its bearers may do, with the

@@ -32,4 +32,4 @@ def _prices(name: str) -> Mapping[str, Price]:
     provider = providers.read(name)
     source = f"{name} {provider.date}"
     prices = {n: model.price for n, model in provider.models.items() if model.price is not None}
-    return {name: price_of(price, source) for name, price in prices.items()}
+    return {name: price_of(price, source, provider.batch) for name, price in prices.items()}

@@ -31,6 +31,7 @@ from engine.config.routes import read_policies, read_route
 from engine.config.server import read_server
 from engine.config.specs import read_spec
 from engine.config.stores import read_stores
+from engine.config.tags import read_tags
 from engine.config.teams import TeamReader
 from engine.config.telemetry import check_listen, read_telemetry
 from engine.config.tokens import TokenReader
@@ -252,5 +253,6 @@ def _config(
         ),
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
+        tags=read_tags(values.get("tags", {}), source, findings),
         webhooks={n: read_webhook(n, v) for n, v in values.get("webhooks", {}).items()},
     )

@@ -25,6 +25,15 @@ class ResponseStorage:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchRules:
+    """What happens to batches with invalid requests: refuse or report."""
+
+    invalid_requests: str = field(
+        default=default("objects.batches.invalid"), metadata={"key": "invalid"}
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Objects:
     """The ring of keys, the newest first, without which ids pass as they are. `owner` is token,
     team or all; `legacy` says what happens to ids that are not sealed: refuse or pass."""
@@ -33,6 +42,7 @@ class Objects:
     owner: str = default("objects.owner")
     legacy: str = default("objects.legacy")
     responses: ResponseStorage = field(default_factory=ResponseStorage)
+    batches: BatchRules = field(default_factory=BatchRules)
 
 
 def read_objects(
@@ -57,7 +67,9 @@ def read_objects(
         at = ("objects", "responses", "store")
         hint = "write stores: {records: sqlite:///var/modelway.db}, or another database"
         findings.error(source, at, "MW104", "there are no records to keep responses in", hint)
-    return Objects(ring, values["owner"], values["legacy"], responses)
+    batches = values.get("batches", {})
+    rules = BatchRules(batches["invalid"]) if "invalid" in batches else BatchRules()
+    return Objects(ring, values["owner"], values["legacy"], responses, rules)
 
 
 def check_tags(

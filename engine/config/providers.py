@@ -20,7 +20,7 @@ from engine.values.trees import Json, Section
 from engine.values.wildcard import matches
 
 CHAT = ("chat",)
-MAX_AGE = 90
+MAX_AGE = 120
 """Days after which the prices and models of a provider are old."""
 _SUFFIX = ".yaml"
 _HOST = re.compile(r"^  url: \"?https?://([^/\":]+)", re.MULTILINE)
@@ -102,7 +102,8 @@ class Provider:
 
     `credential` is as in a config, with the name of an environment variable in place of each
     secret; None: it needs none. `date` is that of the models and prices, `currency` that of the
-    prices. With `own_names`, operators name the models themselves; `models` has facts about some.
+    prices, `batch` the share of them that a request in a batch costs. With `own_names`, operators
+    name the models themselves; `models` has facts about some.
     `choices` are what a caller can choose besides the model.
     """
 
@@ -121,6 +122,7 @@ class Provider:
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
     choices: tuple[CallerChoice, ...] = ()
+    batch: float = 1.0
 
 
 @cache
@@ -153,6 +155,7 @@ def read(name: str) -> Provider:
         credential=value.get("credential"),
         variables=variables,
         own_names=value.get("own_names", False),
+        batch=value.get("batch", {}).get("share", 1.0),
         choices=tuple(CallerChoice(**choice) for choice in value.get("choices", ())),
         models={name: _model(name, values) for name, values in value.get("models", {}).items()},
         **lists,

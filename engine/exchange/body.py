@@ -39,6 +39,11 @@ class FileView(mmap):
             at = window + _WINDOW
         return -1
 
+    def forget(self, start: int, end: int) -> None:
+        """Let go of the pages between two positions, which were read and are not needed again."""
+        first = start - start % _WINDOW
+        self.madvise(MADV_DONTNEED, first, min(end, len(self)) - first)
+
 
 class Body:
     """The bytes of a body: pieces of memory and of a file, in order, readable more than once."""

@@ -162,6 +162,19 @@ class Exchange:
         start, end = self.variables[name]
         return self.path[start:end]
 
+    def replace_variable(self, name: str, text: str) -> None:
+        """Write another raw text in the place of a path template's variable."""
+        start, end = self.variables[name]
+        growth = len(text) - (end - start)
+        self.path = self.path[:start] + text + self.path[end:]
+        self.variables = {
+            each: (
+                first + growth if first >= end else first,
+                last + growth if last >= end else last,
+            )
+            for each, (first, last) in self.variables.items()
+        }
+
     def rewrite_query(self) -> None:
         """Write the exchange's query to the environ, from which the server logs it."""
         environ = self.environ

@@ -24,11 +24,31 @@ class Turn:
 
 
 @dataclass(slots=True)
+class Batch:
+    """A batch whose requests are judged one by one. `upstreams` are the names of those that may get
+    it: after its first request the one that does. `models` has the name that callers have for each
+    of its models by that of the vendor. `holder` is where the objects that its requests name live,
+    and `kind` that of the first of them; `operation` is that of its first request. `size` is the
+    number of its requests, `reports` says what is wrong with some that pass nevertheless, and
+    `report_count` counts those."""
+
+    upstreams: tuple[str, ...]
+    models: dict[str, str] = field(default_factory=dict)
+    holder: Holder | None = None
+    kind: str = ""
+    operation: str = ""
+    size: int = 0
+    reports: list[str] = field(default_factory=list)
+    report_count: int = 0
+
+
+@dataclass(slots=True)
 class OpenedIds:
     """The ids of one request. `owner` is that of the caller; `holder` is where its objects live,
     None if it names none, and `kind` is that of the first of them. `names` has the sealed id of
     each vendor's id; `credentials` the credential of each attempt, by its number; `sealer` seals
-    what the last response of a list has."""
+    what the last response of a list has. `batch` are the requests that it brings for later, None
+    if it is no batch. `creates`: its response may have ids to seal."""
 
     owner: bytes
     holder: Holder | None = None
@@ -36,3 +56,5 @@ class OpenedIds:
     names: dict[str, str] = field(default_factory=dict)
     credentials: dict[int, Any] = field(default_factory=dict)
     sealer: Any = None
+    batch: Batch | None = None
+    creates: bool = True

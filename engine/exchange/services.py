@@ -82,6 +82,23 @@ class ResponseStore(Protocol):
         ...
 
 
+class BatchStore(Protocol):
+    """What is known of batches, and which of their results were counted
+    (`stores.database.batches`, in the recorder). All raise DatabaseError."""
+
+    def put(self, key: bytes, data: bytes, /) -> None:
+        """Keep what is known of a batch or a file, unless something is."""
+        ...
+
+    def get(self, key: bytes, /) -> bytes | None:
+        """What is known by a key, None for nothing."""
+        ...
+
+    def count(self, rows: Sequence[tuple[bytes, Any]], claim: bytes, /) -> set[bytes]:
+        """Write the ledger entries of results whose keys were never counted; returns these."""
+        ...
+
+
 class UsageSums(Protocol):
     """The sums of the ledger (`stores.database.caller_sums`, in the recorder)."""
 
@@ -181,7 +198,8 @@ class Services:
     `client_secrets` seals and opens client secrets, None without keys. `guard_calls` asks the
     webhooks of guards.
 
-    `responses` keeps stored responses, and `usage_sums` reads the ledger, None without a database.
+    `responses` keeps stored responses, `batches` what is known of batches, and `usage_sums` reads
+    the ledger, None without a database.
 
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
@@ -202,6 +220,7 @@ class Services:
     monotonic: Callable[[], float] = time.monotonic
     dice: Callable[[], float] = random.random
     responses: ResponseStore | None = None
+    batches: BatchStore | None = None
     usage_sums: UsageSums | None = None
     counters: Counters | None = None
     warn: Warn = field(default=lambda warning: None)

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import OutputMembers
 from engine.guardrails.texts import answer_texts
 from engine.values.json_document import JsonDocument
@@ -33,10 +34,12 @@ _Channel = tuple[object, ...]
 
 @dataclass(slots=True)
 class _Event:
-    """An event: its bytes, its JSON, None for none, and its texts by their paths."""
+    """An event: its bytes, its JSON, None for none, and its texts by their paths. `is_unread`: it
+    has data that is no JSON."""
 
     raw: bytes
     document: JsonDocument | None = None
+    is_unread: bool = False
     texts: dict[JsonPath, str] = field(default_factory=dict)
 
     def set(self, path: JsonPath, text: str) -> None:
@@ -61,9 +64,10 @@ class _Text:
 
 
 class HeldEvents:
-    """The events that wait for a verdict. `output` are the members of output of their dialect."""
+    """The events that wait for a verdict. `output` are the members of output of their dialect, None
+    if it counts none."""
 
-    def __init__(self, output: OutputMembers) -> None:
+    def __init__(self, output: OutputMembers | None) -> None:
         self._output = output
         self._events: list[_Event] = []
         self._size = 0
@@ -75,6 +79,11 @@ class HeldEvents:
         return self._characters
 
     @property
+    def is_unread(self) -> bool:
+        """Whether an event is held that cannot be judged."""
+        return any(event.is_unread for event in self._events)
+
+    @property
     def is_full(self) -> bool:
         """Whether no more should be held."""
         return self._size > MAX_HELD
@@ -84,7 +93,7 @@ class HeldEvents:
         passed = []
         for match in _EVENT.finditer(data):
             event = self._read(match[0])
-            if not self._events and not event.texts:
+            if not (self._events or event.texts or event.is_unread):
                 passed.append(event.raw)
                 continue
             self._events.append(event)
@@ -132,8 +141,8 @@ class HeldEvents:
         try:
             document = JsonDocument.parse(text)
         except orjson.JSONDecodeError:
-            return _Event(raw)
-        return _Event(raw, document, answer_texts(document.value, self._output))
+            return _Event(raw, is_unread=text.strip() not in (b"", END_MARKER))
+        return _Event(raw, document, texts=answer_texts(document.value, self._output))
 
     def _joined(self) -> Iterable[_Text]:
         """The texts of the window, with the pieces of each."""

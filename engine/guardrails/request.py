@@ -13,7 +13,7 @@ from engine.guardrails.settings import REQUEST
 from engine.guardrails.texts import request_texts
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import Edit, JsonPath, edits
+from engine.values.json_edit import Ambiguous, Edit, JsonPath, edits, refuse_repeated_names
 from engine.values.json_pointer import pointer
 from engine.values.media_types import is_json
 
@@ -26,12 +26,24 @@ def judge_request(guard: Guard, exchange: Exchange) -> None:
             message = "The request body cannot be read, and a rule of this gateway depends on it."
             raise GatewayError(400, "unreadable_body", message)
         return
+    if is_json(exchange.content.media_type) and not guard.settings.reports:
+        _refuse_repeats(exchange)
     texts = request_texts(exchange)
     paths = {pointer(map(str, path)): path for path in texts}
     by_pointer = {place: texts[path] for place, path in paths.items()}
     replaced = guard.judge(exchange, REQUEST, by_pointer)
     if replaced:
         _replace(guard, exchange, {paths[place]: text for place, text in replaced.items()})
+
+
+def _refuse_repeats(exchange: Exchange) -> None:
+    """Refuse a body that repeats a name: a server may read another of the values than was judged.
+    Raises GatewayError 400."""
+    try:
+        refuse_repeated_names(bytes(exchange.body.buffer))
+    except Ambiguous as error:
+        message = f"The request body cannot be judged: it {error}."
+        raise GatewayError(400, "invalid_value", message) from error
 
 
 def _replace(guard: Guard, exchange: Exchange, texts: Mapping[JsonPath, str]) -> None:

@@ -31,8 +31,9 @@ MAX_ANSWER = 32_000_000
 """Bytes of an answer in one piece that can be judged."""
 
 _EVENTS = "text/event-stream"
-_TEXTS = OutputMembers(("text", "content", "output"))
-"""The output of dialects that report no usage."""
+_PARTIAL = 206
+_WITHOUT_TEXTS = ("audio/", "image/", "video/", "application/octet-stream", "application/pdf")
+"""The beginnings of the types of answers that have no texts."""
 
 
 def judge_response(guard: Guard, exchange: Exchange, response: Response) -> Response:
@@ -40,13 +41,18 @@ def judge_response(guard: Guard, exchange: Exchange, response: Response) -> Resp
     403 and 503."""
     headers = dict(response.headers)
     kind, encoding = headers.get("content-type", ""), headers.get("content-encoding", "")
-    if not has_whole_body(exchange.method, response.status):
+    media_type = essence(kind)
+    if not has_whole_body(exchange.method, response.status) and response.status != _PARTIAL:
         return response
-    if is_json(kind) or essence(kind) == "text/plain":
+    if media_type.startswith(_WITHOUT_TEXTS) or response.body == b"":
+        return response
+    if response.status == _PARTIAL:
+        guard.fail(exchange, RESPONSE, "a part of an answer cannot be judged")
+        return response
+    if media_type != _EVENTS and (is_json(kind) or media_type.startswith("text/")):
         return _whole(guard, exchange, response, encoding)
-    if essence(kind) != _EVENTS:
-        if essence(kind) in _UNREADABLE:
-            guard.fail(exchange, RESPONSE, f"{essence(kind)} cannot be read")
+    if media_type != _EVENTS:
+        guard.fail(exchange, RESPONSE, f"'{media_type}' cannot be read")
         return response
     if encoding not in ("", "identity"):
         guard.fail(exchange, RESPONSE, "the stream is encoded")
@@ -58,17 +64,13 @@ def judge_response(guard: Guard, exchange: Exchange, response: Response) -> Resp
     return response
 
 
-_UNREADABLE = frozenset({"application/vnd.amazon.eventstream", "text/html", "application/x-ndjson"})
-"""Types of answers with texts that are not read."""
-
-
 def _dialect(exchange: Exchange) -> Dialect:
     return dialects.get(exchange.dialect.name)
 
 
-def _output(exchange: Exchange) -> OutputMembers:
+def _output(exchange: Exchange) -> OutputMembers | None:
     meter = _dialect(exchange).meter
-    return _TEXTS if meter is None else meter.output
+    return None if meter is None else meter.output
 
 
 def _whole(guard: Guard, exchange: Exchange, response: Response, encoding: str) -> Response:
@@ -142,7 +144,7 @@ def _observed(
 class _Windows:
     """The events of one stream, judged in windows."""
 
-    def __init__(self, guard: Guard, exchange: Exchange, output: OutputMembers) -> None:
+    def __init__(self, guard: Guard, exchange: Exchange, output: OutputMembers | None) -> None:
         self._guard = guard
         self._exchange = exchange
         self._held = HeldEvents(output)
@@ -188,12 +190,15 @@ class _Windows:
         if piece.startswith(b":") or piece == self._heartbeat:
             return piece  # it says nothing, and shows that the connection lives
         passed = self._held.add(piece)
-        if self._held.characters >= self._guard.settings.window or self._held.is_full:
+        held = self._held
+        if held.characters >= self._guard.settings.window or held.is_full or held.is_unread:
             return passed + self._judged(last=False)
         return passed
 
     def _judged(self, *, last: bool) -> bytes:
         """The events of a window after the guard. Raises GatewayError."""
+        if self._held.is_unread:
+            self._guard.fail(self._exchange, RESPONSE, "an event of the stream is not JSON")
         texts: Mapping[str, str] = self._held.texts()
         overlap = 0 if last or self._held.is_full else self._guard.settings.overlap
         if texts:

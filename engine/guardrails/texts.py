@@ -1,8 +1,9 @@
 """The texts of JSON bodies that people or models have written, each with its place.
 
-The law: of a request every string in the members that hold its prompt is a text, but for members
-that never have one (`_NO_TEXTS`); of an answer, every string that its dialect counts as output. A
-new member of an API is so judged before anybody has heard of it.
+The law: of a request every string is a text, but for members that never have one (`_NO_TEXTS`): a
+new member of an API is so judged before anybody has heard of it. What a program fills as it likes,
+as the arguments of a tool, is judged whole. Of an answer, a text is every string that its dialect
+counts as output; where a dialect counts none, every string as in a request.
 """
 
 from __future__ import annotations
@@ -17,9 +18,6 @@ from engine.values.json_edit import JsonPath
 MAX_DEPTH = 100
 """Levels of JSON below which no text is looked for: nothing else reads what is nested deeper."""
 
-_PROMPTS = ("query", "documents", "suffix", "text", "negative_prompt", "contents", "inputs")
-"""Members with a prompt besides those of chats: of reranking, completions and images."""
-
 _NO_TEXTS = frozenset(
     {
         *("type", "role", "id", "object", "model", "status", "format", "detail", "encoding"),
@@ -29,38 +27,45 @@ _NO_TEXTS = frozenset(
         *("cache_control", "cachePoint", "redactedContent", "index"),
     }
 )
-"""Members of requests whose strings are names, ids or encoded bytes."""
+"""Members whose strings are names, ids or encoded bytes."""
+
+_FREE = frozenset({"input", "args", "arguments", "response", "output", "json", "parameters"})
+"""Members whose objects have names that a program or a model has chosen."""
 
 _DATA_URL = "data:"
 
 
 def request_texts(exchange: Exchange) -> dict[JsonPath, str]:
     """The texts of a request whose body was parsed, by their paths; a form has those of its
-    fields."""
+    fields. Those of the prompt come first."""
     body = exchange.content.value
-    if not isinstance(body, dict):
-        return {(): body} if isinstance(body, str) else {}
-    members = dict.fromkeys((*exchange.dialect.prompt_members, *_PROMPTS))
     texts: dict[JsonPath, str] = {}
-    for member in members:
-        if member in body:
-            texts |= _strings(body[member], (member,), 0)
-    return texts
+    if isinstance(body, dict):
+        for member in exchange.dialect.prompt_members:
+            if member in body:
+                texts |= _strings(body[member], (member,), 0)
+    return {**texts, **dict(_strings(body, (), 0))}
 
 
-def _strings(value: Any, path: JsonPath, depth: int) -> Iterator[tuple[JsonPath, str]]:
-    """The strings of a request below a value."""
+def _strings(
+    value: Any, path: JsonPath, depth: int, *, is_free: bool = False
+) -> Iterator[tuple[JsonPath, str]]:
+    """The strings below a value; all of them where it `is_free`."""
     if isinstance(value, str):
         if value and not value.startswith(_DATA_URL):
             yield path, value
     elif depth < MAX_DEPTH:
         for step, below in _entries(value):
-            if step not in _NO_TEXTS:
-                yield from _strings(below, (*path, step), depth + 1)
+            if is_free or step not in _NO_TEXTS:
+                free = is_free or (step in _FREE and isinstance(below, dict))
+                yield from _strings(below, (*path, step), depth + 1, is_free=free)
 
 
-def answer_texts(document: Any, output: OutputMembers) -> dict[JsonPath, str]:
-    """The texts of the JSON of an answer, or of an event, by their paths."""
+def answer_texts(document: Any, output: OutputMembers | None) -> dict[JsonPath, str]:
+    """The texts of the JSON of an answer, or of an event, by their paths. `output` are the members
+    of output of its dialect, None if it counts none."""
+    if output is None:
+        return dict(_strings(document, (), 0))
     return dict(_outputs(document, (), 0, output, is_output=False))
 
 

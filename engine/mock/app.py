@@ -26,6 +26,7 @@ from engine.edge.router import Application, application
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, compose
 from engine.exchange.services import Services
 from engine.mock import faults
+from engine.mock.batches import Batches
 from engine.mock.examples import (
     ExampleResponse,
     choose,
@@ -64,13 +65,14 @@ _MAX_REQUEST = 1_000_000_000
 @dataclass(frozen=True, slots=True)
 class Style:
     """How the mock answers: its dialect, the seconds between two pieces of a stream, and the
-    objects of the dialect with the shapes of their paths."""
+    objects of the dialect with the shapes of their paths, and its batches."""
 
     dialect: Dialect
     delay: float
     store: ObjectStore
     uploads: Uploads
     shapes: Mapping[str, str]
+    batches: Batches | None
 
 
 def build(
@@ -96,7 +98,7 @@ def build(
     documents = list(documents)
     styles: dict[str, Style] = {}
     for specification, dialect in documents:
-        style = styles.get(dialect.name) or _style(dialect, delay, documents)
+        style = styles.get(dialect.name) or _style(dialect, delay, documents, inside)
         styles[dialect.name] = style
         for number, operation in enumerate(specification.operations.values()):
             alternative = _alternative(operation, specification, style, services, sockets)
@@ -117,7 +119,10 @@ def build(
 
 
 def _style(
-    dialect: Dialect, delay: float, documents: Iterable[tuple[Specification, Dialect]]
+    dialect: Dialect,
+    delay: float,
+    documents: Iterable[tuple[Specification, Dialect]],
+    inside: InsideCalls,
 ) -> Style:
     specifications = [specification for specification, each in documents if each is dialect]
     operations = [op for spec in specifications for op in spec.operations.values()]
@@ -125,7 +130,9 @@ def _style(
         spec.node(op).has(FACTS) for spec in specifications for op in spec.operations.values()
     )
     store = ObjectStore(is_strict=any(has_facts))
-    return Style(dialect, delay, store, Uploads(store), item_shapes(operations))
+    form = dialect.batches
+    batches = None if form is None else Batches(dialect.name, form, store, inside)
+    return Style(dialect, delay, store, Uploads(store), item_shapes(operations), batches)
 
 
 def _alternative(
@@ -194,6 +201,8 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
         objects = ObjectRequest(style.store, role, path, query, request, host)
         entry = objects.check()
         answer = objects.answer(entry, value, _uploaded(exchange))
+        if role.batch and style.batches is not None:
+            style.batches.answer(path, prefix, request if isinstance(request, dict) else {}, answer)
         if example is whole and isinstance(answer, dict):
             body = orjson.dumps(answer)
             return Response(example.status, [("content-type", example.media_type)], body)

@@ -14,12 +14,14 @@ MAX_OBJECTS = 10_000
 
 @dataclass(slots=True)
 class MockObject:
-    """An object, the bytes that came with it, and the number of stages that it has gone through."""
+    """An object, the bytes that came with it, the number of stages that it has gone through, and
+    the changes behind the last one."""
 
     value: Json
     content: bytes = b""
     stage: int = 0
     events: Sequence[bytes] = ()
+    last: Json = field(default_factory=dict)
 
 
 @dataclass(slots=True)

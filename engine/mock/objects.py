@@ -10,6 +10,7 @@ collection creates one. `x-modelway-mock` of an operation says what the paths do
     store: optional                                        # only if it has `store: true`
     posted: items                                          # the member of a request for several
     refers: {conversation: /conversations}                 # members that name objects elsewhere
+    batch: true                                            # it creates batches (`batches.py`)
 
 An answer in events is kept with the object that it creates, and a read in events gets them again.
 
@@ -61,6 +62,7 @@ class Role:
     store: str
     posted: str
     refers: Mapping[str, str]
+    batch: bool = False
 
 
 def item_shapes(operations: Iterable[Operation]) -> dict[str, str]:
@@ -110,6 +112,7 @@ def role_of(operation: Operation, node: Node, shapes: Mapping[str, str]) -> Role
         facts.text("store"),
         facts.text("posted"),
         facts.get("refers").value or {},
+        facts.get("batch").value is True,
     )
 
 
@@ -281,6 +284,8 @@ class ObjectRequest:
             values = {"origin": f"http://{self._host}", "object": self._segments[-1]}
             entry.value = merge(entry.value, fill(self._role.stages[entry.stage], values))
             entry.stage += 1
+            if entry.stage == len(self._role.stages):
+                entry.value = merge(entry.value, entry.last)
         return value
 
     def _change(self, entry: MockObject, example: Json) -> Json:

@@ -5,6 +5,8 @@
     lists:    {kind: file, forward: after, ...}     the operation is a list of one kind
     marks:    [{kind: file, form: map, at: body#/metadata, shown: body#/metadata}]
     turns:    create                                what it does with stored responses
+    batch:    [requests, state]                     what it has of batches
+    when:     body#/store                           it makes an object only if this is true
 
 `docs/reference/objects.md` describes every key.
 """
@@ -24,12 +26,16 @@ EXTENSION = "x-modelway-objects"
 """The key of an operation in a document."""
 
 TURNS = ("create", "continue", "retrieve", "delete", "cancel", "items")
+BATCH = ("requests", "pieces", "state", "results")
+"""What an operation has of batches: their requests, pieces of a file with such (which cannot be
+judged), an object that shows where results are, or results."""
+
 FORMS = ("map", "text", "filename")
 MEMBER = "modelway_owner"
 """The member of a map that has the mark of the owner."""
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_KEYS = ("names", "creates", "lists", "marks", "turns")
+_KEYS = ("names", "creates", "lists", "marks", "turns", "batch", "when")
 _LIST_TEXTS = ("limit", "forward", "backward")
 _LIST_POINTERS = ("items", "next", "more", "first", "last")
 _LIST_KEYS = ("kind", "id", "default", "max", "cursor", *_LIST_TEXTS, *_LIST_POINTERS)
@@ -70,20 +76,23 @@ class MarkFacts:
 @dataclass(frozen=True, slots=True)
 class ObjectFacts:
     """The facts of an operation. `turns` is a word of TURNS, "" if it has nothing to do with stored
-    responses."""
+    responses; `batch` are words of BATCH. With `when` only requests make objects whose JSON has
+    true at this path."""
 
     names: tuple[IdPlace, ...] = ()
     creates: tuple[IdPlace, ...] = ()
     lists: ListFacts | None = None
     marks: tuple[MarkFacts, ...] = ()
     turns: str = ""
+    batch: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
 
     @property
     def needs_body(self) -> bool:
         """Whether the parsed body of requests is needed."""
-        return any(place.location == "body" for place in self.names) or any(
-            mark.at is not None for mark in self.marks
-        )
+        in_body = any(place.location == "body" for place in self.names)
+        makes = any(mark.at is not None for mark in self.marks)
+        return in_body or makes or not {"requests", "pieces"}.isdisjoint(self.batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +125,8 @@ class _Reader:
             self._list(value["lists"]) if "lists" in value else None,
             self._marks(value.get("marks", [])),
             self._turns(value.get("turns", "")),
+            self._batch(value.get("batch", [])),
+            self._pointer(value["when"], "body#", ("when",)) if "when" in value else (),
         )
 
     def _places(self, value: object, locations: tuple[str, ...], at: Path) -> tuple[IdPlace, ...]:
@@ -199,6 +210,13 @@ class _Reader:
             return str(value)
         self._add(("turns",), f"this is one of {', '.join(TURNS)}")
         return ""
+
+    def _batch(self, value: object) -> tuple[str, ...]:
+        words = value if isinstance(value, list) else [value]
+        if all(word in BATCH for word in words):
+            return tuple(words)
+        self._add(("batch",), f"this is one of {', '.join(BATCH)}, or a list of these")
+        return ()
 
     def _pointer(self, value: object, start: str, at: Path) -> tuple[str, ...]:
         if not isinstance(value, str) or not value.startswith(f"{start}/") or "*" in value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import orjson
 
@@ -41,8 +42,8 @@ class IdOpener:
             opened.owner = identity.owner
         if opened.holder is None:
             opened.holder, opened.kind = identity.holder, kind
-        elif opened.holder != identity.holder:
-            raise _two_holders(opened, kind, identity.holder)
+        else:
+            check_holder(opened, identity.holder, kind)
         opened.names[identity.vendor_id] = sealed
         if not identity.vendor_id.startswith(prefix):
             raise not_found()
@@ -64,16 +65,25 @@ class IdOpener:
         return identity
 
 
-def _two_holders(opened: OpenedIds, kind: str, other: Holder) -> GatewayError:
-    assert opened.holder is not None
-    first, second = holder_name(opened.holder), holder_name(other)
-    if opened.holder.upstream == other.upstream:
-        first, second = (holder_name(each, account=True) for each in (opened.holder, other))
+class Objects(Protocol):
+    """Objects of one request: where they live, and the kind of the first of them."""
+
+    holder: Holder | None
+    kind: str
+
+
+def check_holder(objects: Objects, other: Holder, kind: str) -> None:
+    """Raises GatewayError 400 if an object of a kind lives elsewhere than those of its request."""
+    if objects.holder is None or objects.holder == other:
+        return
+    first, second = holder_name(objects.holder), holder_name(other)
+    if objects.holder.upstream == other.upstream:
+        first, second = (holder_name(each, account=True) for each in (objects.holder, other))
     message = (
-        f"This request names objects of two places: a {opened.kind} at {first}, and a {kind} at "
+        f"This request names objects of two places: a {objects.kind} at {first}, and a {kind} at "
         f"{second}. Use objects of one of them."
     )
-    return GatewayError(400, "objects_of_two_upstreams", message)
+    raise GatewayError(400, "objects_of_two_upstreams", message)
 
 
 def holder_name(holder: Holder, *, account: bool = False) -> str:

@@ -27,7 +27,7 @@ _TEXT = re.compile(
     rf"(?P<pointer>body|event|lines)#(?P<steps>(?:/[^/]*)+)|(?P<location>path|query)\.(?P<name>.+)"
     rf"|header\.(?P<header>{HEADER_NAME})"
 )
-_KEYS = {"at", "prefix", "after", "address", "bearer", "pass", "hosts"}
+_KEYS = {"at", "prefix", "after", "address", "bearer", "pass", "hosts", "starts"}
 _WORD = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
@@ -47,7 +47,7 @@ class IdPlace:
     With `after` the value is a URL, and the id is the segment behind the last of that text; on
     other `hosts` it is none, if any are given. `address`: the URL comes back through the gateway.
     `bearer`: on a route without authentication the request is its owner's, whoever sends it.
-    `words` are values that are no ids.
+    `words` are values that are no ids, and so are those that do not begin with `starts`.
     """
 
     text: str
@@ -60,11 +60,12 @@ class IdPlace:
     bearer: bool = False
     words: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
+    starts: str = ""
 
     def split(self, value: str) -> tuple[str, str, str] | None:
         """What stands before the id in a value, the id without the prefix, and what stands behind
         it; None for a value without an id."""
-        if not value or value in self.words:
+        if not value or value in self.words or not value.startswith(self.starts):
             return None
         if not self.after:
             return "", value, ""
@@ -115,6 +116,7 @@ def read_place(kind: str, value: object, locations: Sequence[str]) -> IdPlace:
         *(text, kind, location, steps, prefix, after, address, bearer),
         words=frozenset(_texts_of(options, "pass")),
         hosts=frozenset(_texts_of(options, "hosts")),
+        starts=_text_of(options, "starts"),
     )
 
 

@@ -15,6 +15,7 @@ from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.marks import Marker
+from engine.objects.pages import at
 from engine.objects.places import IdPlace, JsonName, find, names_in
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
@@ -53,12 +54,14 @@ class RequestIds:
         self._body = self._of["body"]
         self._names = names_in(self._body, json_name)
         self._marker = Marker(facts.marks, opener.sealer)
+        self._when = facts.when
         self._parse = parse
         self._json_name = json_name
 
     def open(self, exchange: Exchange, opened: OpenedIds) -> bool:
         """Open the ids of a request, and mark what it makes. Returns whether the body has changed.
         Raises GatewayError 400 and 404."""
+        opened.creates = not self._when or at(exchange.content.value, self._when) is True
         for place in self._of["path"]:
             self._open_path(exchange, place, opened)
         if self._of["query"] and exchange.query:
@@ -90,16 +93,7 @@ class RequestIds:
         value = self._vendor_value(unquote(raw), place, exchange, opened)
         if value is None:
             return
-        coded = quote(value, safe="/" if "/" in raw else "")
-        growth = len(coded) - (end - start)
-        exchange.path = exchange.path[:start] + coded + exchange.path[end:]
-        exchange.variables = {
-            each: (
-                first + growth if first >= end else first,
-                last + growth if last >= end else last,
-            )
-            for each, (first, last) in exchange.variables.items()
-        }
+        exchange.replace_variable(name, quote(value, safe="/" if "/" in raw else ""))
 
     def _open_query(self, exchange: Exchange, opened: OpenedIds) -> None:
         segments = []
@@ -144,7 +138,7 @@ class RequestIds:
 
     def _open_json(self, exchange: Exchange, opened: OpenedIds) -> bool:
         text = bytes(exchange.body.buffer)
-        marked = self._marker.of_json(opened.owner)
+        marked = self._marker.of_json(opened.owner) if opened.creates else []
         if not text:
             if not marked:
                 return False

@@ -28,6 +28,9 @@ _INDENT = 64
 _BYTES = ("application/octet-stream", "binary/octet-stream", "text/plain")
 
 
+Look = Callable[[Any], Changes]
+
+
 class SealedPlaces:
     """The places of an operation's responses that have ids, and those that have marks."""
 
@@ -68,8 +71,10 @@ class ResponseSealer:
         holder: Holder,
         address: Callable[[str], str | None],
         variable: Callable[[str], str],
+        look: Look | None = None,
     ) -> None:
         self._places = places
+        self._look = look
         self._sealer = sealer
         self._owner = owner
         self.holder = holder
@@ -112,6 +117,10 @@ class ResponseSealer:
         self._form = "event"
         return essence(content_type) == "text/event-stream" and bool(places.by_form["event"])
 
+    def line(self, line: bytes) -> bytes:
+        """A line with sealed ids."""
+        return self.json_of(line, "lines")
+
     def edits_lines(self, content_type: str) -> bool:
         """Whether the body of a response is JSON Lines with ids. Vendors send such files as bytes
         of no type, too."""
@@ -137,6 +146,8 @@ class ResponseSealer:
     def changes(self, value: Any, form: str) -> Changes:
         """The changes of a JSON value that seal its ids and take its marks away."""
         places, changes = self._places, Changes()
+        if form == "body" and self._look is not None:
+            changes |= self._look(value)
         if form == "body":
             for mark in places.marks:
                 changes |= unmarked(value, mark, places.json_name)
@@ -169,8 +180,9 @@ class SealedLines(Filter):
     """JSON Lines with sealed ids, whose bytes arrive in any pieces. Lines that are no JSON objects,
     such as those of a file of any other format, pass without being collected."""
 
-    def __init__(self, sealer: ResponseSealer) -> None:
-        self._sealer = sealer
+    def __init__(self, edit: Callable[[bytes], bytes]) -> None:
+        """`edit` gives a line, which may be an object, as its caller gets it."""
+        self._edit = edit
         self._rest = bytearray()  # the beginning of a line that may be an object
         self._passes = False  # whether bytes are those of another line
 
@@ -203,7 +215,7 @@ class SealedLines(Filter):
         return self._line(rest)
 
     def _line(self, line: bytes) -> bytes:
-        return self._sealer.json_of(line, "lines") if _may_be_object(line) else line
+        return self._edit(line) if _may_be_object(line) else line
 
 
 def _may_be_object(line: bytes | bytearray) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from engine import dialects
 from engine.config.config import Config
 from engine.config.objects import check_tags
 from engine.config.specs import Spec
+from engine.dialects.interface.batches import BatchFormat
 from engine.objects.facts import EXTENSION, ObjectFacts, read_facts
 from engine.objects.places import IdPlace
 from engine.objects.sealed_ids import tag
@@ -64,8 +66,15 @@ def object_facts(
         findings.error(source, (*at, *fault.at), CODE, f"{operation.id}: {fault.message}")
     if facts is None:
         return None
+    if facts.batch and (spec.dialect not in dialects.names() or not _batches(spec)):
+        message = f"{operation.id}: dialect '{spec.dialect}' has no batches"
+        findings.error(source, (*at, "batch"), CODE, message)
     _check_places(facts, operation, node, source, at, findings)
     return facts if config.objects.ring else None
+
+
+def _batches(spec: Spec) -> BatchFormat | None:
+    return dialects.get(spec.dialect).batches
 
 
 def _check_places(

@@ -14,7 +14,7 @@ class Role(NamedTuple):
     """What a new process does. A worker accepts connections, and passes requests with a body of
     more than `above` bytes to the `channel`, if there is one. A heavy worker (`is_heavy`) serves
     those. `workers` is the number of workers, `recorder` the channel to the recorder, if the config
-    has a database."""
+    needs one."""
 
     is_heavy: bool = False
     workers: int = 1
@@ -29,7 +29,7 @@ ALONE = Role()
 
 class Crew:
     """The processes that serve one config: those started after the one of the age `after` (gunicorn
-    numbers them), and the `recorder`, if the config has a database."""
+    numbers them), and the `recorder`, if the config needs one."""
 
     def __init__(self, server: Server, after: int, recorder: RecorderProcess | None = None) -> None:
         self.server = server

@@ -19,7 +19,8 @@ def open_ids(ids: RequestIds, owner: str, locations: ModelLocations | None) -> S
     Raises GatewayError 404 for an id that is not the caller's, 400 for objects of two upstreams."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        opened = exchange.objects = OpenedIds(owner_of(exchange.caller, owner))
+        opened = exchange.objects or OpenedIds(owner_of(exchange.caller, owner))
+        exchange.objects = opened  # the stage of batches may have made it
         path, query, variables = exchange.path, exchange.query, exchange.variables
         changed = ids.open(exchange, opened)
         if exchange.path != path or exchange.query != query:

@@ -21,8 +21,9 @@ class Entry(NamedTuple):
     `cost` is in nano-units of `currency`, at the price from `price` (see `values/price.py`).
     `outcome` is one of `Outcome`, or CANCELLED for an attempt that is no request of its own;
     `source` is the counter of the tokens (see `values/usage.py`). `client` and `client_version` are
-    the program that sent the request, `session` the session that it names. `via` is "mcp" for the
-    call of a tool, or another message to an MCP server.
+    the program that sent the request, `session` the session that it names. `tags` is a text of
+    `values/tags.py`. `via` is "mcp" for the call of a tool, or another message to an MCP server,
+    "batch" for a request of a batch, and "mirror" for a copy.
     Text is "" where there is none, and is cut after 256 characters.
 
     An entry that was read from a journal may hold values out of bounds, until it is `repaired`.
@@ -67,6 +68,7 @@ class Entry(NamedTuple):
     client_version: str = ""
     session: str = ""
     via: str = ""
+    tags: str = ""
 
 
 TYPES = get_type_hints(Entry)
@@ -116,6 +118,7 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             *client_of(exchange)[:2],
             session_of(exchange),
             record.via,
+            "",
         )
     )
 

@@ -15,6 +15,8 @@ from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.requested_model import RequestedModel
+from engine.objects.batch_results import ResultCounter, ResultLines
+from engine.objects.batch_route import BatchRoute
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener, holder_name, not_found, vendor_ids
 from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names
@@ -27,18 +29,21 @@ from engine.upstream.forward import Forward
 from engine.upstream.location_headers import UpstreamUrl
 from engine.upstream.target import Target, Upstream
 from engine.upstream.translations import TranslatedRequests
-from engine.values.errors import GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from engine.values.media_types import is_json
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectRoute:
     """What a route with objects needs: the facts of its operation, what opens ids, whose objects
-    are (`objects.owner`), and the server whose addresses responses have."""
+    are (`objects.owner`), the server whose addresses responses have, and what it does with batches,
+    None for nothing."""
 
     facts: ObjectFacts
     opener: IdOpener
     owner: str
     server: Server
+    batches: BatchRoute | None = None
 
 
 class ObjectForward(Forward):
@@ -55,6 +60,11 @@ class ObjectForward(Forward):
         opened = exchange.objects
         if opened is not None and opened.holder is not None:
             set_targets(exchange, self.targets_at(opened.holder, opened.kind, exchange))
+        elif opened is not None and opened.batch is not None:
+            names = opened.batch.upstreams
+            set_targets(
+                exchange, [t for t in self.all_targets(exchange) if t.upstream.name in names]
+            )
         return super().__call__(exchange)
 
     def all_targets(self, exchange: Exchange) -> Sequence[Target]:
@@ -93,7 +103,7 @@ class ObjectForward(Forward):
             raise
         if response.status >= 400:
             _hide_vendor_ids(response, opened)
-        else:
+        elif opened.creates:
             self.seal(response, exchange, self.response_sealer(last, exchange, opened))
         return response
 
@@ -102,6 +112,7 @@ class ObjectForward(Forward):
     ) -> ResponseSealer:
         """What seals the ids of a response for the caller of its request."""
         upstream, holder = result.target.upstream, self.holder_of(result, opened, exchange)
+        batches = self.objects.batches
         return ResponseSealer(
             self._places,
             self.objects.opener.sealer,
@@ -109,6 +120,7 @@ class ObjectForward(Forward):
             holder,
             partial(_gateway_address, upstream.url, result.path, exchange, self.objects.server),
             exchange.variable,
+            None if batches is None else batches.look(exchange, opened, holder),
         )
 
     def holder_of(self, result: AttemptResult, opened: OpenedIds, exchange: Exchange) -> Holder:
@@ -119,13 +131,28 @@ class ObjectForward(Forward):
     def seal(self, response: Response, exchange: Exchange, sealer: ResponseSealer) -> None:
         """Seal the ids of a response, whatever form its body has."""
         kind = next((value for name, value in response.headers if name == "content-type"), "")
-        if exchange.method != "HEAD" and response.status == 200 and sealer.edits_lines(kind):
-            response.headers = sealer.headers(_without_length(response.headers))
-            lines = SealedLines(sealer)
-            pieces = [response.body] if isinstance(response.body, bytes) else response.body
-            response.body = _pieces(pieces, lines)
-            return
+        if exchange.method != "HEAD" and response.status == 200:
+            counter = self._counter(exchange, sealer.holder, kind)
+            if counter is not None or sealer.edits_lines(kind):
+                if counter is not None:
+                    _refuse_coding(response)
+                response.headers = sealer.headers(_without_length(response.headers))
+                edit = sealer.line if counter is None else ResultLines(sealer, counter)
+                pieces = [response.body] if isinstance(response.body, bytes) else response.body
+                response.body = _begun(_pieces(pieces, SealedLines(edit), counter))
+                return
         edit_response(exchange, response, sealer)
+
+    def _counter(self, exchange: Exchange, holder: Holder, kind: str) -> ResultCounter | None:
+        """What counts the results of batches in a response of this Content-Type, None if it has
+        none."""
+        opened, batches = exchange.objects, self.objects.batches
+        if opened is None or batches is None:
+            return None
+        if batches.is_in_body(opened) and not is_json(kind):
+            message = "The upstream's results cannot be read: they are not the JSON of a batch."
+            raise GatewayError(502, "upstream_error", message)
+        return batches.line_counter(exchange, opened, holder)
 
 
 def set_targets(exchange: Exchange, targets: Sequence[Target]) -> None:
@@ -185,10 +212,40 @@ def _without_length(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [pair for pair in headers if pair[0] not in STALE_HEADERS - {"content-encoding"}]
 
 
-def _pieces(pieces: Any, lines: SealedLines) -> Iterator[bytes]:
+def _refuse_coding(response: Response) -> None:
+    """Raises GatewayError 502 for results in a coding for which the gateway has not asked."""
+    coding = next((value for name, value in response.headers if name == "content-encoding"), "")
+    if coding not in ("", "identity"):
+        message = "The upstream's results cannot be read: their Content-Encoding was not asked for."
+        raise GatewayError(502, "upstream_error", message)
+
+
+def _pieces(pieces: Any, lines: SealedLines, counter: ResultCounter | None) -> Iterator[bytes]:
+    """The edited pieces of a body. Results are counted before they are passed on."""
     feed: Callable[[bytes], bytes] = lines.feed
     for piece in pieces:
-        if data := feed(piece):
+        data = feed(piece)
+        if counter is not None:
+            counter.flush()
+        if data:
             yield data
-    if data := lines.finish():
+    data = lines.finish()
+    if counter is not None:
+        counter.flush()
+    if data:
         yield data
+
+
+def _begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces, of which the first is made now, so that its error is a response. A later one cuts
+    the connection."""
+    first = next(pieces, b"")
+
+    def rest() -> Iterator[bytes]:
+        yield first
+        try:
+            yield from pieces
+        except GatewayError as error:
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, error.message) from error
+
+    return rest()

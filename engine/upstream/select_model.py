@@ -68,10 +68,11 @@ class SelectModel:
         exchange.record.requested_entry = served.name
         if served.count_tokens is not None:
             model.count_tokens = served.count_tokens
-        if served.mirror is not None:
-            model.mirror = served.mirror
+        mirror = served.mirror
         if served.rules:
             served = self._by_rule(served, exchange)
+        if mirror is not None and model.rule is None:  # a rule has all targets of its requests
+            model.mirror = mirror
         if served.choices and served.may_choose(exchange):
             check_choices(exchange, served, self._catalog)
         if self._locations.copies:

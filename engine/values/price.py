@@ -31,7 +31,8 @@ def _token(fallback: str = "") -> int:
 @dataclass(frozen=True, slots=True)
 class Price:
     """The price of one unit of each kind, in atto-units. `tiers` are the prices of requests with
-    more input, the largest first. `source` says where the price is from: CONFIG, or a provider's
+    more input, the largest first, `batch` is the share of them that a request in a batch costs.
+    `source` says where the price is from: CONFIG, or a provider's
     name and the date of its prices, `groq 2026-07-02`."""
 
     input: int = _token()
@@ -50,6 +51,7 @@ class Price:
     second: int = 0
     character: int = 0
     tiers: tuple[PriceTier, ...] = ()
+    batch: float = 1.0
     source: str = field(default="", compare=False)
     _differences: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
     _of_pieces: bool = field(init=False, repr=False, compare=False)
@@ -81,6 +83,11 @@ class Price:
             total += self.image * usage.images + self.character * usage.characters
             total += int(self.second * Decimal(str(usage.seconds)))
         return max(total + _HALF, 0) // _ATTOS_IN_A_NANO
+
+    def batch_cost(self, usage: Usage) -> int:
+        """Nano-units for the usage of a request in a batch, rounded half up."""
+        cost = Decimal(self.cost(usage)) * Decimal(str(self.batch))
+        return int(cost.to_integral_value(ROUND_HALF_UP))
 
 
 TOKENS: Mapping[str, str] = {
@@ -132,15 +139,18 @@ CONFIG = "config"
 """The source of prices in the config."""
 
 
-def price_of(prices: Mapping[str, Any], source: str = "") -> Price:
+def price_of(prices: Mapping[str, Any], source: str = "", batch: float = 1.0) -> Price:
     """The price of a model from gateway.yaml: tokens per million, other kinds per piece, and
-    `tiers`, which name only the prices that differ."""
+    `tiers`, which name only the prices that differ. `batch` is the share of it that a request in a
+    batch costs, unless it is given there."""
     tiers = sorted(prices.get("tiers", ()), key=lambda tier: -int(tier["above"]))
     base = {key: value for key, value in prices.items() if key != "tiers"}
+    amounts: dict[str, Any] = {key: _token_price(base, key) for key in TOKENS}
+    amounts |= {key: _atto(base.get(key, 0), 1) for key in PIECES}
     return Price(
-        **{key: _token_price(base, key) for key in TOKENS},
-        **{key: _atto(base.get(key, 0), 1) for key in PIECES},
+        **amounts,
         tiers=tuple(PriceTier(int(tier["above"]), price_of({**base, **tier})) for tier in tiers),
+        batch=float(prices.get("batch", batch)),
         source=source,
     )
 

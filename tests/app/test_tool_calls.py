@@ -1,12 +1,16 @@
 """Calls of tools in an application: whole answers, and what arrives at the upstream."""
 
 import json
+import socket
+import threading
 
+from engine.app.internal_call import send
+from engine.exchange.request import Request
 from engine.tools.protocol.results import MAX_RESULT
 from tests.support.each import each
-from tests.support.mcp_messages import call, head_of, modern
+from tests.support.mcp_messages import META, call, head_of, modern
 from tests.support.mcp_shop import ALICE, BOB, ERIN
-from tests.support.recording import answer
+from tests.support.recording import PATIENCE, answer
 
 
 def test_a_call_arrives_as_the_request_that_it_means(shop, shop_upstream):
@@ -221,3 +225,33 @@ def test_deep_json_is_refused(shop, document):
 def test_notifications_are_accepted_without_a_body(shop):
     document = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert shop.post(document, token=ALICE) == (202, None)
+
+
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+
+
+def test_a_stream_has_progress_for_a_client_that_asks(shop, shop_upstream):
+    goes_on = threading.Event()
+
+    def speak(received, sock):
+        sock.sendall(STREAM + b"data: one\n\n")
+        assert goes_on.wait(PATIENCE)
+        sock.sendall(b"data: two\n\ndata: [DONE]\n\n")
+        sock.shutdown(socket.SHUT_RDWR)
+
+    shop_upstream.speak = speak
+    document = call("find")
+    document["params"]["_meta"] = {**META, "progressToken": "t"}
+    headers = [*head_of(document), ("accept", "application/json, text/event-stream")]
+    headers += [("content-type", "application/json"), ("authorization", f"Bearer {ALICE}")]
+    response = send(shop.app, Request("POST", "/mcp", headers, json.dumps(document).encode()))
+    assert dict(response.headers)["content-type"] == "text/event-stream"
+    pieces = iter(response)
+    first = json.loads(next(pieces).partition(b"data: ")[2])
+    assert first["params"] == {"progressToken": "t", "progress": 1}
+    goes_on.set()
+    last = json.loads(b"".join(pieces).rpartition(b"event: message\ndata: ")[2])
+    assert "two" in last["result"]["content"][0]["text"]
+    (record,) = [each.record for each in shop.ended]
+    assert (record.status, record.outcome) == (200, "complete")
+    assert "two" in shop.text("find", token=ALICE), "any other client gets one document"

@@ -8,10 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import pytest
-
 from tests.support.paths import ROOT
-from tests.support.site import build
 
 PAGES = sorted(page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md"))
 
@@ -45,11 +42,6 @@ def broken(site: Path) -> Iterator[str]:
             ids = pages[target].ids if target in pages else {parts.fragment}
             if not target.exists() or (parts.fragment and parts.fragment not in ids):
                 yield f"{file.relative_to(site)}: {link}"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("site"))
 
 
 def test_every_page_is_built_and_no_link_is_broken(site):

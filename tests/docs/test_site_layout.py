@@ -12,7 +12,7 @@ from tests.support.browser import CHROMIUM, browser
 from tests.support.driver import Driver
 from tests.support.each import each
 from tests.support.paths import ROOT
-from tests.support.site import Article, build, expected
+from tests.support.site import Article, expected
 from tests.support.thorough import THOROUGH
 
 PAGES = sorted(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))
@@ -24,11 +24,6 @@ _WIDER = """
   .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
   .slice(0, 3).map((element) => element.outerHTML.slice(0, 120))
 """
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("site"))
 
 
 @each("page", PAGES)

@@ -59,9 +59,15 @@ def respond(
 
 def test_an_sdk_reads_the_error_of_a_closed_host(port: int, upstream: Recorder) -> None:
     headers = {"Host": "eu.closed.test:443"}
-    with OpenAI(
-        base_url=f"http://127.0.0.1:{port}/v1", api_key=ALL, default_headers=headers, max_retries=2
-    ) as client, pytest.raises(openai.InternalServerError) as raised:
+    with (
+        OpenAI(
+            base_url=f"http://127.0.0.1:{port}/v1",
+            api_key=ALL,
+            default_headers=headers,
+            max_retries=2,
+        ) as client,
+        pytest.raises(openai.InternalServerError) as raised,
+    ):
         client.chat.completions.create(
             model="gpt-4o", messages=[{"role": "user", "content": "Hello"}]
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -51,6 +52,7 @@ paths:
         content: {application/json: {schema: {type: object, required: [name]}}}
       responses: {"200": {description: ok}}
   /slow: {get: {operationId: slow, responses: {"200": {description: ok}}}}
+  /stream: {get: {operationId: stream, responses: {"200": {description: ok}}}}
 components: {securitySchemes: {bearer: {type: http, scheme: bearer}}}
 """
 SUITE = {
@@ -90,21 +92,33 @@ def suite_document() -> str:
     return json.dumps({"openapi": "3.1.0", "info": info, "paths": paths})
 
 
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+
+
 class Shop:
-    """The upstream: `left` are the slow requests that were left."""
+    """The upstream: `left` are the slow requests that were left; a stream `goes_on` when an item is
+    asked for that is called `go`."""
 
     def __init__(self) -> None:
         self.left = 0
+        self.goes_on = threading.Event()
 
     def __call__(self, received: ReceivedRequest, sock: Any) -> None:
         name = received.target.rpartition("/")[2]
         if name in SUITE:
             body, media_type, status = SUITE[name]
             answer(body, [f"Content-Type: {media_type}"], status)(received, sock)
+        elif name == "stream":
+            sock.sendall(STREAM + b"data: one\n\n")
+            assert self.goes_on.wait(PATIENCE)
+            sock.sendall(b"data: two\n\ndata: [DONE]\n\n")
+            sock.shutdown(socket.SHUT_RDWR)
         elif name == "slow":
             sock.settimeout(PATIENCE)
             self.left += not sock.recv(1)
         else:
+            if name == "go":
+                self.goes_on.set()
             size = len(received.body)
             answer(json.dumps({"target": received.target, "size": size}).encode())(received, sock)
 
@@ -152,12 +166,21 @@ def messages(folder: Path, client: str) -> list[dict[str, str]]:
 
 def check(output: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(output.splitlines()[-1])
-    assert found["tools"] == ["create", "show", "slow"]
+    assert found["tools"] == ["create", "show", "slow", "stream"]
     assert found["structured"] == {"target": "/items/7", "size": 0}
     assert found["refused"][0] is True
     assert found["refused"][1].startswith("id: ")
     assert "Unknown tool: nothing" in found["unknown"]
     return found
+
+
+def test_pythons_client_is_told_the_progress_of_a_stream(front):
+    running, _, _ = front
+    progress, *text = run(
+        sys.executable, CASES / "progress.py", f"{running.url}/mcp/shop", ALL
+    ).split()
+    assert progress == "1"
+    assert "two" in text
 
 
 @pytest.mark.parametrize(

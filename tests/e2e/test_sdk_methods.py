@@ -18,6 +18,7 @@ from openai import OpenAI
 
 from engine.values.caller import digest
 from tests.support.genai_methods import calls
+from tests.support.recording import HttpAnswer, ask, request
 from tests.support.running import ALL, Running, gateway, mock, patient, pointed_at, shipped
 from tests.support.sdk_methods import FILE, Calls
 from tools.sdk_operations import SdkOperation, generated
@@ -214,6 +215,54 @@ def test_a_file_that_google_uploads_in_pieces_is_its_callers(sealed: Running) ->
         other.models.generate_content(model="gemini-2.5-flash", contents=[file, "hi"])
     with pytest.raises(errors.ClientError, match="no such object"):
         other.files.get(name=str(file.name))
+
+
+def test_a_file_goes_into_a_store_of_its_caller_only(sealed: Running) -> None:
+    client, other = google(sealed), google(sealed, OTHER)
+    stores = client.file_search_stores
+    store = str(stores.create(config={"display_name": "d"}).name)
+    options: Any = {"mime_type": "text/plain"}
+    operation = stores.upload_to_file_search_store(
+        file_search_store_name=store, file=io.BytesIO(b"hi"), config=options
+    )
+    assert "/mw" in str(operation.name)
+    with pytest.raises(errors.ClientError, match="no such object"):
+        other.file_search_stores.upload_to_file_search_store(
+            file_search_store_name=store, file=io.BytesIO(b"hi"), config=options
+        )
+
+
+@pytest.mark.parametrize("kind", ["fileSearchStores", "environments"])
+def test_the_address_of_an_upload_leads_through_the_gateway_and_cannot_be_changed(
+    sealed: Running, kind: str
+) -> None:
+    begin = ("X-Goog-Upload-Protocol: resumable", "X-Goog-Upload-Command: start")
+    end = ("X-Goog-Upload-Command: upload, finalize", "X-Goog-Upload-Offset: 0")
+    is_store = kind == "fileSearchStores"
+    method = "POST" if is_store else "PUT"
+
+    def send(target: str, body: bytes = b"", *headers: str, token: str = "") -> HttpAnswer:
+        key = [f"x-goog-api-key: {token}"] if token else []
+        raw = request(target, body, method=method, headers=[*headers, *key], media_type="")
+        return ask(sealed.port, raw)
+
+    made = ask(
+        sealed.port,
+        request(f"/v1beta/{kind}", b"{}", headers=[f"x-goog-api-key: {ALL}"]),
+    ).json()
+    id_ = made["name"].partition("/")[2] if is_store else made["id"]
+    rest = ":uploadToFileSearchStore" if is_store else "/files/a.txt"
+    path = f"/upload/v1beta/{kind}/{id_}{rest}"
+    assert send(path, b"", *begin, token=OTHER).status == 404
+    started = send(path, b"", *begin, token=ALL)
+    assert started.status == 200, started.body
+    address = started.value("x-goog-upload-url").partition("gateway")[2]
+    assert address.startswith(f"{path}?upload_id=mw")
+    for changed in (address.replace("_id=mw", "_id=mwA"), address.replace(id_, "x")):
+        assert send(changed, b"hi", *end).status == 404
+    last = send(address, b"hi", *end)
+    assert last.status == 200, last.body
+    assert last.value("x-goog-upload-status") == "final"
 
 
 def test_a_chat_names_files_of_its_caller_only(sealed: Running) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from openai import BadRequestError, NotFoundError, OpenAI
@@ -49,6 +50,28 @@ def test_a_stored_response_is_continued_read_and_deleted(client: OpenAI) -> None
     with pytest.raises(NotFoundError) as gone:
         client.responses.retrieve(first.id)
     assert first.id in str(gone.value), "an error of the vendor has the caller's id"
+
+
+def test_a_stored_chat_completion_is_its_caller_s(front: Running, client: OpenAI) -> None:
+    turns: Any = [{"role": "user", "content": "hi"}]
+    ask: Any = {"model": "gpt-4o", "messages": turns}
+    chat = client.chat.completions.create(**ask, store=True, metadata={"topic": "a"})
+    assert chat.id.startswith("chatcmpl-mw")
+    stored = client.chat.completions.retrieve(chat.id)
+    assert (stored.id, stored.metadata) == (chat.id, {"topic": "a"})
+    assert [each.id for each in client.chat.completions.list()] == [chat.id]
+    with OpenAI(base_url=f"{front.url}/v1", api_key=LIMITED, max_retries=0) as other:
+        assert [*other.chat.completions.list()] == []
+        with pytest.raises(NotFoundError):
+            other.chat.completions.retrieve(chat.id)
+    (streamed,) = {
+        each.id for each in client.chat.completions.create(**ask, store=True, stream=True)
+    }
+    assert streamed.startswith("chatcmpl-mw")
+    assert "-mw" not in client.chat.completions.create(**ask).id
+    client.chat.completions.delete(chat.id)
+    with pytest.raises(NotFoundError):
+        client.chat.completions.retrieve(chat.id)
 
 
 def test_a_conversation_holds_responses_until_it_is_deleted(client: OpenAI) -> None:

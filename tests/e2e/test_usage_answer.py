@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from engine.values.caller import digest
 from tests.support.paths import ROOT
 from tests.support.recording import answer, ask, recorder, request
-from tests.support.running import Running, gateway
+from tests.support.running import Running, gateway, modelway
 from tests.support.small import COMPLETION, chat, project
 from tests.support.waiting import until
 
@@ -23,6 +23,9 @@ prices: {one: {input: 1000, output: 1000}}  # a request costs 0.01
 teams:
   company: {token_budget: 1000000/day}
   search: {in: company, budget: 5 USD/month}
+tags:
+  customer: {header: x-customer, trusted: [ann]}
+  project: $request.body#/metadata/project
 stores: {records: "sqlite:///records.db"}
 """
 POLICIES = (
@@ -121,3 +124,22 @@ def test_what_is_refused(front: Running, query: str, token: str, status: int) ->
     response = ask(front.port, request(f"/v1/usage{query}", token=SECRETS.get(token, "mw-none")))
     assert response.status == status
     assert response.json()["error"]["message"]
+
+
+def test_tags_are_in_the_ledger(front: Running) -> None:
+    for name in ("ann", "ben"):
+        body = {"model": "one", "messages": [], "metadata": {"project": "p-1"}}
+        sent = request(
+            "/v1/chat/chat/completions",
+            json.dumps(body).encode(),
+            token=SECRETS[name],
+            headers=["x-customer: acme"],
+        )
+        assert ask(front.port, sent).status == 200
+
+    def rows(by: str) -> dict[str, int]:
+        result = modelway("usage", "--by", by, "--format", "json", cwd=front.log.parent)
+        return {row[by]: row["requests"] for row in json.loads(result.stdout)["totals"]}
+
+    until(lambda: rows("project").get("p-1") == 2, "the rows of the ledger")
+    assert rows("customer")["acme"] == 1

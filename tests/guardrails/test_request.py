@@ -59,3 +59,10 @@ def test_a_body_that_was_not_read_is_refused_unless_the_guard_only_reports():
         judge_request(guard({"action": "pass"}), exchange)
     assert (excinfo.value.status, excinfo.value.code) == (400, "unreadable_body")
     judge_request(guard({"action": "pass"}, mode="report"), exchange)
+
+
+def test_a_name_that_is_given_twice_is_refused_since_it_could_be_read_in_two_ways():
+    exchange = exchange_of(b'{"messages": [{"content": "Ada"}], "messages": []}')
+    with pytest.raises(GatewayError) as excinfo:
+        judge_request(guard({"action": "pass"}), exchange)
+    assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")

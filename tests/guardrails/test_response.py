@@ -82,6 +82,8 @@ def test_what_has_no_texts_of_a_model_is_not_judged(status, headers, body):
     "headers",
     [
         [("content-type", "application/vnd.amazon.eventstream")],
+        [("content-type", "application/x-ndjson")],
+        [],
         [*EVENTS, ("content-encoding", "br")],
         [*JSON, ("content-encoding", "unknown")],
     ],
@@ -126,6 +128,19 @@ def test_nothing_is_sent_before_its_verdict_but_comments():
     response, *_ = judged([PASS, PASS], source(), EVENTS)
     released.extend(response.body)
     assert texts_in(b"".join(released)) == ["a" * 12, "b" * 12]
+
+
+def test_an_event_that_is_no_json_cannot_be_judged():
+    stream, exchange, _ = stream_of([], b"data: plain words\n\n")
+    assert b"guard_unavailable" in next(stream)
+    assert exchange.record.verdicts == ("response:failed",)
+    stream, *_ = stream_of([], b"data: plain words\n\n", on_failure="pass")
+    assert b"".join(stream) == b"data: plain words\n\n"
+
+
+def test_a_part_of_an_answer_cannot_be_judged():
+    with pytest.raises(GatewayError):
+        judged([], completion("hi"), status=206)
 
 
 def test_a_blocked_window_ends_the_stream_with_the_error_event():

@@ -31,6 +31,7 @@ CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{
                 "messages/2/tool_calls/0/function/name": "f",
                 "messages/2/tool_calls/0/function/arguments": '{"a": "b"}',
                 "messages/3/content": "sunny",
+                "user": "u",
             },
         ),
         (
@@ -43,8 +44,14 @@ CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{
             {"contents": [{"parts": [{"text": "Hi"}, {"inlineData": {"data": "AA"}}]}]},
             {"contents/0/parts/0/text": "Hi"},
         ),
+        (
+            "anthropic",
+            {"messages": [{"content": [{"type": "tool_use", "id": "t", "input": {"id": "Ada"}}]}]},
+            {"messages/0/content/0/input/id": "Ada"},
+        ),
+        ("openai", [{"text": "a list"}], {"0/text": "a list"}),
         ("openai", {"input": ["a", "b"]}, {"input/0": "a", "input/1": "b"}),
-        ("openai", {"prompt": "a cat", "size": "1024x1024"}, {"prompt": "a cat"}),
+        ("openai", {"prompt": "a cat", "Prompt": "a dog"}, {"prompt": "a cat", "Prompt": "a dog"}),
         (
             "plain",
             {"query": "q", "documents": [{"text": "d"}]},
@@ -93,3 +100,7 @@ def test_what_is_nested_too_deeply_has_no_texts():
     for _ in range(500):
         value = [value]
     assert request_texts(new_exchange(value={"input": value})) == {}
+
+
+def test_every_string_of_an_answer_is_a_text_where_a_dialect_counts_no_output():
+    assert answer_texts({"id": "x", "result": {"words": "Hi"}}, None) == {("result", "words"): "Hi"}

@@ -197,3 +197,12 @@ def test_a_slash_of_an_id_that_was_coded_stays_coded():
     exchange = new_exchange(path=f"/v1/{coded}", variables={"f": (4, 4 + len(coded))})
     opened({"names": {"file": "path.f"}}, exchange)
     assert exchange.path == "/v1/files%2Fabc"
+
+
+def test_an_object_is_made_only_where_the_request_says_so():
+    mark = {"kind": "file", "form": "map", "at": "body#/metadata"}
+    facts = {"when": "body#/store", "creates": {"file": "body#/id"}, "marks": [mark]}
+    for value, creates in (({"store": True}, True), ({"store": "yes"}, False), ({}, False)):
+        exchange = with_json(value)
+        assert opened(facts, exchange).creates is creates
+        assert (b"modelway_owner" in exchange.body.buffer) is creates

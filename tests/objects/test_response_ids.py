@@ -122,13 +122,13 @@ def test_lines_arrive_in_any_pieces():
     assert response.edits_lines("application/octet-stream")
     assert not response.edits_lines("application/json")
     for size in (1, 3, 16, 100):
-        lines = SealedLines(response)
+        lines = SealedLines(response.line)
         pieces = [lines.feed(text[at : at + size]) for at in range(0, len(text), size)]
         assert b"".join([*pieces, lines.finish()]) == expected
 
 
 def test_a_file_that_is_no_lines_of_objects_passes_without_being_collected():
-    lines = SealedLines(sealer({"creates": {"file": "lines#/id"}}))
+    lines = SealedLines(sealer({"creates": {"file": "lines#/id"}}).line)
     data = b"\0" * 1_000
     assert [lines.feed(data) for _ in range(3)] == [data] * 3
     assert lines.feed(b'\0\n{"id":') == b"\0\n"
@@ -138,7 +138,7 @@ def test_a_file_that_is_no_lines_of_objects_passes_without_being_collected():
 
 def test_a_line_of_an_object_is_bounded(monkeypatch):
     monkeypatch.setattr(response_ids, "MAX_LINE", 100)
-    lines = SealedLines(sealer({"creates": {"file": "lines#/id"}}))
+    lines = SealedLines(sealer({"creates": {"file": "lines#/id"}}).line)
     assert lines.feed(b'{"id":' + b" " * 90) == b""
     with pytest.raises(EventTooLarge):
         lines.feed(b" " * 10)

@@ -199,14 +199,14 @@ def test_of_very_many_models_without_a_price_the_first_are_named_and_the_rest_co
     assert messages[-1].endswith("so do 80 more")
 
 
-@pytest.mark.parametrize(("days", "warns"), [(0, False), (90, False), (91, True)])
-def test_prices_of_a_provider_are_old_after_90_days(days, warns):
+@pytest.mark.parametrize(("days", "warns"), [(0, False), (120, False), (121, True)])
+def test_prices_of_a_provider_are_old_after_120_days(days, warns):
     file = Path("spending-by-old-prices-of-a-provider.yaml")
     planned = make_plan(file, {"KEY": "x"})
     date_of_prices = providers.read("groq").date
     audit.audit(planned, {}, date_of_prices + timedelta(days=days))
     messages = [problem.message for problem in planned.problems if problem.code == "MW417"]
-    words = f"spending is limited by prices of provider 'groq' of {date_of_prices}, 91 days ago"
+    words = f"spending is limited by prices of provider 'groq' of {date_of_prices}, 121 days ago"
     assert messages == ([words] if warns else [])
 
 

@@ -88,7 +88,7 @@ def test_an_old_file_is_noted(monkeypatch):
     monkeypatch.setattr(provider_checks, "today", lambda: DATE + timedelta(days=MAX_AGE + 1))
     (note,) = notes("{'*': {to: [{upstream: groq}]}}")
     assert note[:2] == ("MW355", 5)
-    assert note[3] == "the models and prices of provider 'groq' are 91 days old"
+    assert note[3] == "the models and prices of provider 'groq' are 121 days old"
 
 
 def test_today_is_a_date():

@@ -11,6 +11,7 @@ from engine.stores.database.schema import metadata
 TABLES = {
     *("alembic_version", "schema_version", "tokens", "usage"),
     *("ledger_totals", "ledger_models", "ledger_state", "stored_responses"),
+    *("batches", "batch_results"),
 }
 """The tables of both; PostgreSQL has `ledger` and its months as well, SQLite `ledger_unsummed`."""
 _OF_ONE_KIND = re.compile(r"ledger(_\d{4}_\d\d|_unsummed)?")

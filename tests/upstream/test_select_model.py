@@ -8,7 +8,7 @@ import pytest
 
 from engine import dialects
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.config.models import Choice, Model, RuleConfig, TargetConfig
+from engine.config.models import Choice, MirrorConfig, Model, RuleConfig, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.spec import expression
@@ -49,6 +49,7 @@ MODELS = {
         entry("narrow", "a", fallback=("other",), operations=("openai.embed",)),
         replace(
             entry("ruled", "a"),
+            mirror=MirrorConfig((TargetConfig("g", "", 1.0),), 5.0, 1, (), ()),
             when=(
                 RuleConfig(
                     {"body": {"user": "x"}}, (TargetConfig("b", "", 1.0),), (), Choice(), ()
@@ -271,3 +272,9 @@ def test_a_rule_decides_before_the_region_does():
     with pytest.raises(GatewayError) as raised:
         stage(exchange, lambda exchange: Response(200, []))
     assert raised.value.code == "region_not_allowed"
+
+
+@pytest.mark.parametrize(("user", "copied"), [("x", False), ("z", True)])
+def test_a_request_that_meets_a_rule_is_not_copied(user, copied):
+    body = json.dumps({"model": "ruled", "user": user}).encode()
+    assert (call("ruled", text=body).model.mirror is not None) is copied

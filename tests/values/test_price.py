@@ -225,3 +225,13 @@ def test_a_target_has_a_price_of_its_own_under_its_name():
     assert prices.find("model", "up", "there") is one
     assert prices.find("model", "up", "elsewhere") is other
     assert Prices({"up/there": one}, {"up": {"x": default}}).find("model", "up", "x") is default
+
+
+def test_a_request_in_a_batch_costs_a_share():
+    usage = Usage(input=1_000_000, output=3)
+    tiers = [{"above": 100, "input": 4}]
+    price = price_of({"input": 2, "output": 3, "tiers": tiers, "batch": 0.5})
+    assert price.batch_cost(usage) * 2 == price.cost(usage)
+    assert price_of({"input": 2}).batch_cost(usage) == price_of({"input": 2}).cost(usage)
+    assert price_of({"input": 2}, "vendor", 0.25).batch_cost(usage) == 500_000_000
+    assert price_of({"input": 2, "batch": 1}, "vendor", 0.25).batch_cost(usage) == 2_000_000_000

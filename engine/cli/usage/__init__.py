@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ import click
 
 from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.output_format import format_option
+from engine.cli.usage.focus import print_focus
 from engine.cli.usage.left import show_left
 from engine.cli.usage.report import UsageReport, print_csv, print_json, print_table
 from engine.config.config_files import ConfigFiles
@@ -21,6 +23,8 @@ from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import (
     KINDS,
     MAX_GROUPS,
+    TAG,
+    charges,
     deleted_before,
     distinct_values,
     existing_ids,
@@ -39,12 +43,23 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
         raise click.BadParameter(str(error), ctx, param) from error
 
 
+class _Grouping(click.Choice[str]):
+    """One of some words, or the name of a tag, which becomes `tag:NAME`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in self.choices or not re.fullmatch("[a-z][a-z0-9_]{0,31}", str(value)):
+            return super().convert(value, param, ctx)
+        return f"{TAG}{value}"
+
+
 @click.command()
 @click.option(
-    "--by", type=click.Choice(KINDS), default="token", show_default=True,
-    help="Group by. `model` is the requested name, `served` the name sent to the upstream, `price` "
+    "--by", type=_Grouping(KINDS), default="token", show_default=True,
+    help="Group by, or by the name of a tag (`tags` of the config). `model` is the requested "
+    "name, `served` the name sent to the upstream, `price` "
     "the source of the price, `client` the program of the caller, `session` what that calls its "
-    "session, `via` is mcp for tools that were called, mirror for copies.",
+    "session, `via` is mcp for tools that were called, batch for requests of batches, mirror for "
+    "copies.",
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,
@@ -61,8 +76,9 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.option("--client", default="", metavar="NAME", help="Only this program.")
 @click.option("--session", default="", metavar="ID", help="Only this session.")
 @click.option(
-    "--via", type=click.Choice(["mcp", "mirror"]), callback=lambda ctx, param, name: name or "",
-    help="Only calls of tools.",
+    "--via", type=click.Choice(["mcp", "batch", "mirror"]),
+    callback=lambda ctx, param, name: name or "",
+    help="Only calls of tools, requests of batches, or copies.",
 )  # fmt: skip
 @click.option(
     "--most", type=click.IntRange(1, 100_000), default=MAX_GROUPS, show_default=True,
@@ -73,7 +89,11 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
     help="What is left of every limit now, those near their end first. Of the other options only "
     "--token and --format apply.",
 )  # fmt: skip
-@format_option(("text", "json", "csv"), "text for people; json and csv for programs.")
+@format_option(
+    ("text", "json", "csv", "focus"),
+    "text for people; json and csv for programs; focus is CSV with the columns of FOCUS 1.2, for "
+    "each day, token, model and upstream.",
+)
 @database_options
 def command(
     config: ConfigFiles,
@@ -101,15 +121,24 @@ def command(
     For a spreadsheet:       modelway usage --by model --since 90d --format csv
     What is left of limits:  modelway usage --left
     """
+    if left and output_format == "focus":
+        raise click.UsageError("--left is no report of costs: use another --format")
     if left:
         show_left(config, database_url, options["token"], output_format)
         return
     selection = _selection(time.time(), **options)
     location = location_of(config, database_url)
+    _check_tag(by, location)
     time_zone = ZoneInfo(options["time_zone"])
+    if output_format == "focus":
+        with database_at(location) as database:
+            print_focus(charges(database, selection))
+        return
     with database_at(location) as database:
         rows = totals(database, by, selection, time_zone, most)
-        report = UsageReport(by, selection, rows, _unshipped(database, location), time_zone)
+        report = UsageReport(
+            by.removeprefix(TAG), selection, rows, _unshipped(database, location), time_zone
+        )
         if (deleted := deleted_before(database)) > max(selection.since, 0.0):
             deleted_text = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
             click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
@@ -119,6 +148,15 @@ def command(
     if report.unshipped:
         count = format_count(report.unshipped, "row")
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
+
+
+def _check_tag(by: str, location: DatabaseLocation) -> None:
+    """Refuse a grouping that is neither a word of the command nor a tag of the config."""
+    name = by.removeprefix(TAG)
+    if by != name and location.tags is not None and name not in location.tags:
+        hint = did_you_mean(name, [*KINDS, *location.tags])
+        message = f"'{name}' is neither a grouping nor one of `tags`: {hint}"
+        raise click.BadParameter(message, param_hint="--by")
 
 
 def _selection(

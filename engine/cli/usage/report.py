@@ -168,8 +168,8 @@ def print_csv(report: UsageReport) -> None:
         numbers = [counts[name] for name in names]
         byte = "" if total.first_byte is None else f"{total.first_byte:.6f}"
         rare = [counts[name] for name in _RARE]
-        details = [_cell(value) for value in _details(by, total).values()]
-        key = _cell(total.key)
+        details = [spreadsheet_cell(value) for value in _details(by, total).values()]
+        key = spreadsheet_cell(total.key)
         writer.writerow([key, *numbers, format_nano(first[1]), first[0], byte, *rare, *details])
         for currency, nanos in other_currencies:
             zeros, rares = [0] * len(numbers), [0] * len(rare)
@@ -177,7 +177,7 @@ def print_csv(report: UsageReport) -> None:
             writer.writerow([key, *zeros, amount, currency, "", *rares, *details])
 
 
-def _cell(value: str | float | None) -> str:
+def spreadsheet_cell(value: str | float | None) -> str:
     """A cell that a spreadsheet does not compute: callers choose names, and `=...` is a formula."""
     if isinstance(value, str):
         return f"'{value}" if value.startswith(_FORMULA) else value

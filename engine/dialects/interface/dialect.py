@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.dialects.interface.batches import BatchFormat
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.dialects.interface.error_forms import reports_error
@@ -83,6 +84,8 @@ class Dialect:
 
     Client secrets: `client_secrets` is how the API issues them, None for one that does not.
 
+    Batches: `batches` is how the API writes them, None for one without.
+
     Telemetry: `provider` is `gen_ai.provider.name` ("": the name of the upstream), and
     `operation_names` are `gen_ai.operation.name` by operationId.
 
@@ -131,6 +134,7 @@ class Dialect:
     mock_conversation: str = ""
     mock_live: str = ""
     client_secrets: ClientSecretFormat | None = None
+    batches: BatchFormat | None = None
     provider: str = ""
     operation_names: Mapping[str, str] = field(default_factory=dict)
     chat_formats: tuple[ChatFormat, ...] = ()

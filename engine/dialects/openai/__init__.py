@@ -14,6 +14,7 @@ from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duratio
 from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.answer_as_stream import events_of
+from engine.dialects.openai.batches import BATCHES
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.client_secrets import CLIENT_SECRETS
 from engine.dialects.openai.errors import (
@@ -150,6 +151,7 @@ DIALECT = Dialect(
     mock_conversation="realtime",
     mock_live="openai_live",
     client_secrets=CLIENT_SECRETS,
+    batches=BATCHES,
     provider="openai",
     operation_names={
         "createChatCompletion": "chat",

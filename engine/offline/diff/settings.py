@@ -89,6 +89,8 @@ def _comparable(value: object, pattern: str, side: Side) -> object:
     """
     if dataclasses.is_dataclass(value) or pattern == "upstreams.*.timeouts":
         return "on"
+    if pattern == "tags" and isinstance(value, tuple):
+        return tuple(map(str, value))
     if pattern == "telemetry.access_log.fields":
         return value or _USUAL_FIELDS
     if isinstance(value, FilePath):

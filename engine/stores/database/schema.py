@@ -167,6 +167,24 @@ stored_responses = Table(
 """Stored responses with the conversation before them, encrypted; `key` is a hash of whose and which
 one it is."""
 
+batches = Table(
+    "batches",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+"""Who made a batch and what its models are called, by a hash of which one it is or of a file of
+it."""
+
+batch_results = Table(
+    "batch_results",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("claim", LargeBinary, nullable=False),
+)
+"""The results of batches that are in the ledger, by a hash of the batch and the name of the
+request; `claim` is that of the reading that has counted it."""
+
 ledger_state = Table(
     "ledger_state",
     metadata,

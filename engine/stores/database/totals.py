@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, select
@@ -26,6 +26,7 @@ from engine.stores.database.sums import (
     sums_by_quarter,
     values_of,
 )
+from engine.values.tags import tag_in
 from engine.values.usage import NO_USAGE, Usage
 
 _TIMEOUT = 120
@@ -48,6 +49,13 @@ ROW_KINDS = {
 }
 """The groupings that the sums do not have, most because callers choose the names, and the columns
 of the rows by which they group. Two tokens that name the same session have two sessions."""
+
+TAG = "tag:"
+"""What the grouping by a tag begins with; its name follows."""
+_MAX_COMBINATIONS = 100_000
+"""The combinations of tags that are read; the others are summed."""
+
+_CHARGED = ("token", "team", "model_served", "upstream", "tags")
 
 MAX_GROUPS = 1000
 """Totals by one of `ROW_KINDS` that are listed; the others are summed."""
@@ -102,6 +110,20 @@ class Total:
         )
 
 
+class Charge(NamedTuple):
+    """The `total` of a day, which begins at `day` (Unix seconds), of one token of a team, for one
+    model as its upstream names it, with the same `tags`, in one `currency`."""
+
+    day: int
+    token: str
+    team: str
+    model: str
+    upstream: str
+    tags: str
+    currency: str
+    total: Total
+
+
 def totals(
     database: Database,
     by: str,
@@ -109,12 +131,14 @@ def totals(
     time_zone: tzinfo = UTC,
     most: int = MAX_GROUPS,
 ) -> list[Total]:
-    """One total for each value of `by` (one of KINDS): days in order, others by the number of
-    requests. Days are those of `time_zone`. Of `ROW_KINDS`, the `most` with the most requests and
-    the total of all `OTHERS`, which is the last. Raises DatabaseError.
+    """One total for each value of `by` (one of KINDS, or TAG and a name): days in order, others by
+    the number of requests. Days are those of `time_zone`. Of `ROW_KINDS`, the `most` with the most
+    requests and the total of all `OTHERS`, which is the last. Raises DatabaseError.
     """
     if by == "day":
         read = partial(_by_day, where=where, time_zone=time_zone)
+    elif by.startswith(TAG):
+        read = partial(_by_tag, name=by.removeprefix(TAG), where=where)
     elif by in ROW_KINDS:
         read = partial(_by_rows, by=by, where=where, most=most)
     else:
@@ -127,6 +151,23 @@ def totals(
     if by == "day":
         return sorted(used, key=lambda total: total.key)
     return sorted(used, key=lambda t: (t.key == OTHERS, -t.requests, t.key, t.token, t.client))
+
+
+def charges(database: Database, where: UsageFilter) -> Iterator[Charge]:
+    """What each token used of each model at each upstream, by days of UTC. Every row of the range
+    is read, a day at a time. Raises DatabaseError."""
+    day = int(where.since) // DAY * DAY
+    while day < where.until:
+        part = replace(where, since=max(where.since, day), until=min(where.until, day + DAY))
+        read = partial(rows_by, columns=_CHARGED, where=part, most=_MAX_COMBINATIONS)
+        rows, remainder = database.read_consistently(read, timeout=_TIMEOUT)
+        for row in rows:
+            names, currency, sums = row[: len(_CHARGED)], row[len(_CHARGED)], row[8:]
+            yield Charge._make((day, *names, currency, _total("", currency, sums)))
+        for row in remainder:
+            names = (OTHERS, OTHERS, OTHERS, OTHERS, "")
+            yield Charge._make((day, *names, row[0], _total(OTHERS, row[0], row[1:])))
+        day += DAY
 
 
 def distinct_values(database: Database, by: str, where: UsageFilter) -> list[str]:
@@ -160,6 +201,16 @@ def _by_rows(connection: Connection, by: str, where: UsageFilter, most: int) -> 
     rows, remainder = rows_by(connection, columns, where, most)
     return [
         *(_of_group(by, row[: len(columns)], row[len(columns) :]) for row in rows),
+        *(_total(OTHERS, row[0], row[1:]) for row in remainder),
+    ]
+
+
+def _by_tag(connection: Connection, name: str, where: UsageFilter) -> list[Total]:
+    """A total for each combination of tags, with the value of one of them as its key: those with
+    the same are added. Every row of the range is read."""
+    rows, remainder = rows_by(connection, ("tags",), where, _MAX_COMBINATIONS)
+    return [
+        *(_total(tag_in(row[0], name), row[1], row[4:]) for row in rows),
         *(_total(OTHERS, row[0], row[1:]) for row in remainder),
     ]
 

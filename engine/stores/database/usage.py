@@ -100,6 +100,26 @@ class UsageTable:
                 raise
             raise RowsRefused(f"{self.database.display_url} refuses a row of the ledger") from error
 
+    def insert_chosen(
+        self, choose: Callable[[Connection], Sequence[Entry]], entries: Sequence[Entry]
+    ) -> None:
+        """Insert those of the entries that `choose` returns, in the same transaction. Raises
+        DatabaseError."""
+
+        def change(connection: Connection) -> None:
+            if chosen := choose(connection):
+                write = _sqlite_insert if self.blocks else _postgresql_insert
+                write(chosen)(connection)
+
+        try:
+            self.database.write(change)
+        except DatabaseError as error:
+            if _sqlstate(error) != _NO_PARTITION:
+                raise
+            times = {entry.time for entry in entries}
+            self.database.write(lambda connection: create_months(connection, times))
+            self.database.write(change)
+
     def _insert_into_months(self, entries: Sequence[Entry]) -> int:
         """Insert the entries; if the partition of one is missing, make the partitions and retry."""
         insert = _postgresql_insert(entries)

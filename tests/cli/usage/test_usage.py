@@ -253,7 +253,7 @@ BAD = [
     (["--time-zone", "Europe/Wien"], "'Europe/Wien' is not a time zone like Europe/Vienna"),
     (["--since", "1d", "--until", "2d"], "'1d' is not before 2d"),
     (["--since", "9999-01-01"], "'9999-01-01' is not before now"),
-    (["--by", "week"], "'week' is not one of"),
+    (["--by", "week"], "'week' is neither a grouping nor one of"),
     (["--format", "xml"], "'xml' is not one of"),
 ]
 
@@ -283,3 +283,24 @@ def test_a_database_alone_needs_no_config(folder):
     (folder / "gateway.yaml").unlink()
     result = run("--database", f"sqlite:///{folder}/usage.db", "--by", "token", "--format", "json")
     assert [total["token"] for total in json.loads(result.stdout)["totals"]] == ["lab", "shop"]
+
+
+def test_tags_of_the_config_are_groupings(folder):
+    (folder / "gateway.yaml").write_text(
+        CONFIG + "tags: {customer: '$request.body#/metadata/customer'}\n"
+    )
+    now = time.time()
+    rows = [('{"customer":"acme"}', 2), ('{"customer":"acme","project":"x"}', 3), ("", 4)]
+    insert(
+        folder,
+        *(
+            Entry(f"t{at}", now - 60, "tagged", status=200, input=count, tags=tags)
+            for at, (tags, count) in enumerate(rows)
+        ),
+    )
+    result = run("--by", "customer", "--since", "1h", "--token", "tagged", "--format", "json")
+    totals = {row["customer"]: row["input"] for row in json.loads(result.stdout)["totals"]}
+    assert totals == {"acme": 5, "": 4}
+    wrong = run("--by", "custmer")
+    assert wrong.exit_code == 2
+    assert "did you mean 'customer'?" in wrong.output

@@ -156,6 +156,7 @@ GUARDS = [
     ("objects.legacy", None, "pass"),
     ("objects.responses.store", None, "records"),
     ("objects.responses.retention", "1d", "90d"),
+    ("objects.batches.invalid", None, "report"),
     ("stores.records", "sqlite:///a.db", None),
     ("stores.counters", "redis://host:6379/0", None),
     ("stores.on_store_failure", "deny", "allow"),
@@ -203,6 +204,7 @@ GUARDS = [
     ("prices.big.image_output", 3, 1),
     ("prices.big.tiers", [{"above": 9, "input": 3}], None),
     ("prices.big.image", 2, None),
+    ("prices.big.batch", 1, 0.5),
     ("prices.big.second", 2, 1),
     ("prices.big.character", 2, 1),
     ("prices.big", {"input": 1}, None),
@@ -348,6 +350,8 @@ CHANGES = [
     ("tokens.0.warn_at", None, ["80%"]),
     ("webhooks.x.secret", "whsec_" + "b2xk" * 8, ["whsec_" + "bmV3" * 8]),
     ("webhooks.x.timeout", None, "5s"),
+    ("tags", None, {"project": "$request.body#/metadata/project"}),
+    ("tags", {"a": {"header": "x", "trusted": ["b"]}}, {"a": {"header": "x", "trusted": ["*"]}}),
     ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""

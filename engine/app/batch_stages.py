@@ -1,0 +1,56 @@
+"""What a route does with batches: their requests are judged when they come in, and their results
+counted when they are read."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.app.batch_charges import BatchCharges
+from engine.app.batch_judge import BatchJudge, StagesOfRoute
+from engine.app.worker_parts import Parts
+from engine.exchange.exchange import Exchange, Stage
+from engine.objects.batch_route import BatchRoute
+from engine.plan.route import Route
+from engine.stages.judge_batch import judge_batch, refuse_pieces
+from engine.upstream.target import Target
+
+
+def batch_stages(route: Route, parts: Parts, judging: StagesOfRoute) -> list[Stage]:
+    """Judges the requests of batches, on routes that get them. `judging` gives the stages of a
+    route that judge one."""
+    dialect, config, facts = route.dialects[-1], parts.plan.config.objects, route.objects
+    form = dialect.batches
+    if form is None or facts is None or parts.opener is None:
+        return []
+    if "pieces" in facts.batch:
+        return [parts.shared.once("pieces", dialect.name, partial(refuse_pieces, form))]
+    if "requests" not in facts.batch:
+        return []
+    upstreams = tuple(dict.fromkeys(to.upstream for to in route.to))
+    judge = partial(BatchJudge, dialect, parts, form.path, judging)
+    build = partial(
+        judge_batch,
+        form,
+        parts.shared.once("batch judge", dialect.name, judge),
+        config.owner,
+        upstreams,
+        dialect.json_name,
+        reports=config.batches.invalid_requests == "report",
+    )
+    return [parts.shared.once("batch", (dialect.name, upstreams), build)]
+
+
+def batch_route(route: Route, parts: Parts) -> BatchRoute | None:
+    """What notes batches and counts results of a route, where the records know of them."""
+    facts, form, records = route.objects, route.dialects[-1].batches, parts.batches
+    if facts is None or form is None or records is None or not facts.batch:
+        return None
+
+    def targets(of: Route, model: str, exchange: Exchange) -> list[Target]:
+        entry = parts.catalog.find(model)
+        served = None if entry is None else parts.models.of(of.by_model).find(entry)
+        return [] if served is None else [*served.order(exchange)]
+
+    make = partial(BatchCharges, parts.plan.routes, parts.services, targets)
+    charge = parts.shared.once("batch charges", (), make)
+    return BatchRoute(facts, route.dialects[-1], form, records, parts.services, charge)

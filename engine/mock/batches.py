@@ -1,0 +1,121 @@
+"""Batches of the mock: it makes their results at once, by its own operations, and shows them when
+the batch has gone through its stages.
+
+`x-modelway-mock: {batch: true}` of an operation says that it creates batches.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from engine.dialects.interface.batches import BatchFormat
+from engine.edge.inside_call import InsideCalls
+from engine.exchange.caller_connection import InternalCaller
+from engine.exchange.request import Request, environ_of
+from engine.mock.object_store import MockObject, ObjectStore
+from engine.values.caller import Caller
+from engine.values.trees import Json
+
+_FILES = "/files"
+_CALLER = InternalCaller(Caller("gateway"))
+
+
+class Batches:
+    """Makes the results of the batches of one dialect."""
+
+    def __init__(
+        self, dialect: str, form: BatchFormat, store: ObjectStore, inside: InsideCalls
+    ) -> None:
+        self._write = _WRITERS[dialect]
+        self._form, self._store, self._inside = form, store, inside
+
+    def answer(self, path: str, mount: str, request: Json, batch: Json) -> None:
+        """Keep the results of a `batch` that was created with a `request` at a path below the
+        mount."""
+        entry = self._entry(path, batch)
+        if entry is None:
+            return
+        results = [self._result(each, path, mount) for each in self._requests(request)]
+        lines = b"".join(orjson.dumps(line) + b"\n" for line in results)
+        if self._form.url:
+            name = f"file-out-{batch['id']}"
+            file = {"id": name, "object": "file", "purpose": "batch_output", "bytes": len(lines)}
+            file |= {"filename": "results.jsonl", "created_at": 0, "status": "processed"}
+            self._store.keep(_FILES, name, file, lines)
+        elif self._form.lists:
+            steps = self._form.lists[-2]
+            value: Any = results
+            for step in reversed(steps):
+                value = {step: value}
+            entry.last = value
+        else:
+            entry.content = lines
+
+    def _entry(self, path: str, batch: Json) -> MockObject | None:
+        collection, id_ = path, str(batch.get(self._form.id, ""))
+        if "/" in id_:
+            name, id_ = id_.split("/", 1)
+            collection = f"/{name}"
+        return self._store.collections.get(collection, {}).get(id_)
+
+    def _requests(self, request: Json) -> Iterator[Json]:
+        """The requests of a batch, in its body or in a file."""
+        node: Any = request
+        for step in self._form.requests:
+            node = node.get(step) if isinstance(node, dict) else None
+        if self._form.url:
+            name = str(request.get("input_file_id"))
+            entry = self._store.collections.get(_FILES, {}).get(name)
+            content = b"" if entry is None else entry.content
+            node = [orjson.loads(line) for line in content.splitlines() if line.strip()]
+        yield from (each for each in node or () if isinstance(each, dict))
+
+    def _result(self, entry: Json, path: str, mount: str) -> Json:
+        form = self._form
+        target = entry.get(form.url) if form.url else mount + form.path(path)
+        status, answer = self._ask(str(target), entry.get(form.body[0]))
+        return self._write(entry, status, answer)
+
+    def _ask(self, target: str, body: Any) -> tuple[int, Any]:
+        """The status and the answer of an operation of the mock."""
+        data = orjson.dumps(body)
+        headers = [("content-type", "application/json"), ("anthropic-version", "2023-06-01")]
+        environ = environ_of(Request("POST", target, headers, data))
+        pieces: list[bytes] = []
+
+        def keep(piece: bytes) -> bool:
+            pieces.append(piece)
+            return True
+
+        response = self._inside(environ, data, _CALLER, keep)
+        text = b"".join([*pieces, response.read()])
+        return response.status, orjson.loads(text)
+
+
+def _openai(entry: Json, status: int, answer: Any) -> Json:
+    response = {"status_code": status, "request_id": secrets.token_hex(8), "body": answer}
+    line = {"id": f"batch_req_{secrets.token_hex(8)}", "custom_id": entry.get("custom_id")}
+    return {**line, "response": response, "error": None}
+
+
+def _anthropic(entry: Json, status: int, answer: Any) -> Json:
+    is_message = {"type": "succeeded", "message": answer}
+    result = is_message if status == 200 else {"type": "errored", "error": answer}
+    return {"custom_id": entry.get("custom_id"), "result": result}
+
+
+def _gemini(entry: Json, status: int, answer: Any) -> Json:
+    outcome = {"response": answer} if status == 200 else {"error": {"code": 3}}
+    return {**outcome, "metadata": entry.get("metadata", {})}
+
+
+_WRITERS: Mapping[str, Callable[[Json, int, Any], Json]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+}
+"""How each dialect writes a result."""

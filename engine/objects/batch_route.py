@@ -1,0 +1,107 @@
+"""What a route does with the batches and results in its responses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from engine.dialects import Dialect
+from engine.dialects.interface.batches import BatchFormat
+from engine.exchange.exchange import Exchange
+from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.exchange.services import Services
+from engine.objects.batch_records import BatchRecords, row_of, vendor_id_of
+from engine.objects.batch_results import ResultCounter, count_lists
+from engine.objects.facts import ObjectFacts
+from engine.objects.marks import Changes
+from engine.objects.pages import at
+from engine.objects.response_ids import Look
+from engine.values.usage import Usage
+
+_FILE = "file"
+"""The kind of files: one has results if a batch said so."""
+
+ChargeCaller = Callable[[Exchange, str, str, Usage, int], None]
+
+
+class BatchRoute:
+    """Notes batches that responses show, and counts results. `facts` are those of the operation,
+    `charge` counts against the limits of an exchange's caller."""
+
+    def __init__(
+        self,
+        facts: ObjectFacts,
+        dialect: Dialect,
+        form: BatchFormat,
+        records: BatchRecords,
+        services: Services,
+        charge: ChargeCaller,
+    ) -> None:
+        self._facts, self._dialect, self._form = facts, dialect, form
+        self._records, self._services, self._charge = records, services, charge
+
+    def look(self, exchange: Exchange, opened: OpenedIds, holder: Holder) -> Look:
+        """What looks at the JSON of a response: it notes batches, and counts results."""
+
+        def look(value: Any) -> Changes:
+            if "state" in self._facts.batch:
+                is_own = self._facts.lists is None
+                for each in self._objects(value):
+                    self._records.note(self._form, each, holder, exchange, is_own=is_own)
+            if self._facts.lists is not None:
+                return self._without_results(value, self._facts.lists.items)
+            if not self.is_in_body(opened):
+                return Changes()
+            counter = self._counter(exchange, opened, holder)
+            return Changes() if counter is None else count_lists(value, self._form.lists, counter)
+
+        return look
+
+    def is_in_body(self, opened: OpenedIds) -> bool:
+        """Whether the results of the object that a request names are in its JSON."""
+        has_results = "results" in self._facts.batch and bool(self._form.lists)
+        return has_results and opened.kind != _FILE
+
+    def line_counter(
+        self, exchange: Exchange, opened: OpenedIds, holder: Holder
+    ) -> ResultCounter | None:
+        """What counts the results in the lines of a response; None if it has none. Raises
+        GatewayError 503 if the records cannot be asked."""
+        return None if self.is_in_body(opened) else self._counter(exchange, opened, holder)
+
+    def _counter(
+        self, exchange: Exchange, opened: OpenedIds, holder: Holder
+    ) -> ResultCounter | None:
+        vendor_id = vendor_id_of(opened)
+        if "results" not in self._facts.batch or opened.holder is None or not vendor_id:
+            return None
+        row = self._records.find(holder, vendor_id)
+        if opened.kind == _FILE and (row is None or not row.has_results):
+            return None
+        if row is None or not row.token:
+            known = row
+            row = row_of(exchange)
+            if known is not None:
+                row = replace(row, operation=known.operation, models=known.models)
+        return ResultCounter(
+            *(self._dialect, self._form, row, holder, vendor_id, self._services),
+            self._records.store,
+            partial(self._charge, exchange),
+        )
+
+    def _without_results(self, value: Any, items: tuple[str, ...]) -> Changes:
+        """The changes that leave results out of a list, whose rows may be those of others."""
+        changes = Changes()
+        for index, row in enumerate(at(value, items) or []):
+            for steps in self._form.lists:
+                if at(row, steps):
+                    changes[(*items, index, *steps)] = b"[]"
+        return changes
+
+    def _objects(self, value: Any) -> Iterator[dict[str, Any]]:
+        """The objects that a response shows."""
+        lists = self._facts.lists
+        rows = [value] if lists is None else at(value, lists.items) or []
+        yield from (row for row in rows if isinstance(row, dict))

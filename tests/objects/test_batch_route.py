@@ -1,0 +1,79 @@
+"""What a route does with the batches and results in its responses."""
+
+from engine import dialects
+from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.exchange.services import Services
+from engine.objects.batch_records import BatchRecords, BatchRow, object_key
+from engine.objects.batch_route import BatchRoute
+from engine.objects.facts import read_facts
+from engine.values.caller import Caller
+from tests.support.batch_store import MemoryBatches
+from tests.support.exchanges import new_exchange
+
+AT = Holder("alpha")
+LIST = {"kind": "batch", "items": "body#/operations"}
+
+
+def route(dialect, store, **facts):
+    dialect = dialects.get(dialect)
+    read, faults = read_facts(facts)
+    assert not faults
+    records = BatchRecords(store)
+    return BatchRoute(read, dialect, dialect.batches, records, Services(), lambda *charge: None)
+
+
+def opened(vendor_id, kind):
+    return OpenedIds(b"owner---", AT, kind, {vendor_id: "sealed"})
+
+
+EXCHANGE = new_exchange(caller=Caller("bob"))
+
+
+def test_a_file_has_results_only_if_a_batch_said_so():
+    store = MemoryBatches()
+    results = route("openai", store, batch="results")
+    ids = opened("file-1", "file")
+    assert results.line_counter(EXCHANGE, ids, AT) is None
+    state = route("openai", store, batch="state")
+    state.look(EXCHANGE, ids, AT)({"id": "batch_1", "output_file_id": "file-1"})
+    counter = results.line_counter(EXCHANGE, ids, AT)
+    assert counter.row.token == "bob"
+    assert results.line_counter(EXCHANGE, OpenedIds(b"owner---"), AT) is None
+    assert state.line_counter(EXCHANGE, ids, AT) is None
+
+
+def test_results_of_an_unknown_batch_are_those_of_their_reader():
+    results = route("anthropic", MemoryBatches(), batch="results")
+    counter = results.line_counter(EXCHANGE, opened("msgbatch_1", "message_batch"), AT)
+    assert counter.row.token == "bob"
+
+
+def test_results_in_a_batch_are_counted_and_a_list_shows_none():
+    store = MemoryBatches()
+    lists = {"inlinedResponses": {"inlinedResponses": [{"response": {"modelVersion": "x"}}]}}
+    value = {"name": "batches/1", "response": lists, "metadata": {"output": lists}}
+    one = route("gemini", store, batch=["state", "results"])
+    ids = opened("batches/1", "batch")
+    assert one.is_in_body(ids)
+    assert one.line_counter(EXCHANGE, ids, AT) is None
+    assert one.look(EXCHANGE, ids, AT)(value) == {}
+    assert len(store.entries) == 1
+    listing = route("gemini", store, batch="state", lists=LIST)
+    changes = listing.look(EXCHANGE, OpenedIds(b"owner---"), AT)({"operations": [value, {}]})
+    assert [*changes.values()] == [b"[]", b"[]"]
+    assert len(store.entries) == 1
+
+
+def test_a_file_of_results_is_read_by_its_lines():
+    store = MemoryBatches()
+    results = route("gemini", store, batch="results")
+    ids = opened("files/r", "file")
+    assert not results.is_in_body(ids)
+    records = BatchRecords(store)
+    assert records.find(AT, "files/r") is None
+    route("gemini", store, batch="state").look(EXCHANGE, ids, AT)(
+        {"name": "batches/1", "response": {"responsesFile": "files/r"}}
+    )
+    assert isinstance(records.find(AT, "files/r"), BatchRow)
+    assert store.get(object_key(AT, "files/r")) is not None
+    assert results.line_counter(EXCHANGE, ids, AT) is not None
