@@ -150,6 +150,7 @@ GUARDS = [
     ("server.trusted_proxies", ["10.0.0.0/8"], ["10.0.0.0/8", "::/0"]),
     ("console.enabled", False, None),
     ("console.playground", False, None),
+    ("console.tools", False, None),
     ("console.docs", False, None),
     ("objects.owner", None, "team"),
     ("objects.owner", "team", "all"),
