@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 import orjson
 from gevent import GreenletExit
@@ -30,8 +32,10 @@ from engine.values.media_types import essence, is_json
 MAX_ANSWER = 32_000_000
 """Bytes of an answer in one piece that can be judged."""
 
+_TOO_LARGE = f"the answer has over {MAX_ANSWER} bytes"
 _EVENTS = "text/event-stream"
 _PARTIAL = 206
+_COMMENTS = re.compile(rb"(?::[^\n]*\n+)+")
 _WITHOUT_TEXTS = ("audio/", "image/", "video/", "application/octet-stream", "application/pdf")
 """The beginnings of the types of answers that have no texts."""
 
@@ -78,7 +82,15 @@ def _whole(guard: Guard, exchange: Exchange, response: Response, encoding: str) 
     if guard.settings.reports and not isinstance(response.body, bytes):
         response.body = _observed(guard, exchange, response.body, encoding)
         return response
-    body = response.body if isinstance(response.body, bytes) else _collected(response.body)
+    if isinstance(response.body, bytes):
+        body = response.body
+    else:
+        pieces = iter(response.body)
+        body = _collected(pieces)
+        if len(body) > MAX_ANSWER:
+            guard.fail(exchange, RESPONSE, _TOO_LARGE)
+            response.body = chain([body], pieces)
+            return response
     response.body = body
     judged = _judged(guard, exchange, body, encoding)
     if judged is not None:
@@ -90,7 +102,7 @@ def _whole(guard: Guard, exchange: Exchange, response: Response, encoding: str) 
 def _judged(guard: Guard, exchange: Exchange, body: bytes, encoding: str) -> bytes | None:
     """An answer after the guard, None for no change."""
     if len(body) > MAX_ANSWER:
-        guard.fail(exchange, RESPONSE, f"the answer has over {MAX_ANSWER} bytes")
+        guard.fail(exchange, RESPONSE, _TOO_LARGE)
         return None
     text = decode_body(encoding, body)
     if text is None:
@@ -117,14 +129,14 @@ def _judged_json(guard: Guard, exchange: Exchange, document: JsonDocument) -> by
     return document.text if replaced else None
 
 
-def _collected(pieces: Iterable[bytes]) -> bytes:
+def _collected(pieces: Iterator[bytes]) -> bytes:
     """A body that arrives in pieces, up to MAX_ANSWER and the piece behind it."""
-    received = []
-    size = 0
+    received = bytearray()
     for piece in pieces:
-        received.append(piece)
-        size += len(piece)
-    return b"".join(received)
+        received += piece
+        if len(received) > MAX_ANSWER:
+            break
+    return bytes(received)
 
 
 def _observed(
@@ -187,7 +199,7 @@ class _Windows:
             raise broke_off
 
     def _fed(self, piece: bytes) -> bytes:
-        if piece.startswith(b":") or piece == self._heartbeat:
+        if piece == self._heartbeat or _COMMENTS.fullmatch(piece) is not None:
             return piece  # it says nothing, and shows that the connection lives
         passed = self._held.add(piece)
         held = self._held

@@ -8,6 +8,7 @@ counts as output; where a dialect counts none, every string as in a request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,7 +33,8 @@ _NO_TEXTS = frozenset(
 _FREE = frozenset({"input", "args", "arguments", "response", "output", "json", "parameters"})
 """Members whose objects have names that a program or a model has chosen."""
 
-_DATA_URL = "data:"
+_DATA_URL = re.compile(r"data:[\w.+/;=-]*;base64,[A-Za-z0-9+/=_-]*+")
+"""The URL of an image or another file (RFC 2397); what is not all of it base64 is a text."""
 
 
 def request_texts(exchange: Exchange) -> dict[JsonPath, str]:
@@ -52,13 +54,19 @@ def _strings(
 ) -> Iterator[tuple[JsonPath, str]]:
     """The strings below a value; all of them where it `is_free`."""
     if isinstance(value, str):
-        if value and not value.startswith(_DATA_URL):
+        if value and _DATA_URL.fullmatch(value) is None:
             yield path, value
     elif depth < MAX_DEPTH:
         for step, below in _entries(value):
-            if is_free or step not in _NO_TEXTS:
+            if is_free or step not in _NO_TEXTS or _is_plain(value, step):
                 free = is_free or (step in _FREE and isinstance(below, dict))
                 yield from _strings(below, (*path, step), depth + 1, is_free=free)
+
+
+def _is_plain(value: Any, step: str | int) -> bool:
+    """Whether the `data` of a document is its text as it is (`source: {type: text}` of Anthropic),
+    and not in base64."""
+    return step == "data" and isinstance(value, dict) and value.get("type") == "text"
 
 
 def answer_texts(document: Any, output: OutputMembers | None) -> dict[JsonPath, str]:

@@ -11,6 +11,7 @@ from gevent import GreenletExit
 
 from engine.exchange.exchange import Response
 from engine.exchange.record import Outcome
+from engine.guardrails import response as response_module
 from engine.guardrails.guard import Guard
 from engine.guardrails.response import judge_response
 from engine.guardrails.settings import GuardSettings
@@ -194,3 +195,40 @@ def test_a_guard_that_reports_lets_all_pass_at_once():
     body = [completion("hi")]
     response, *_ = judged([], iter(body), mode="report")
     assert list(response.body) == body
+
+
+def endless(piece):
+    """A large answer; the pieces that were taken of it."""
+    taken = []
+
+    def pieces():
+        for _ in range(100):
+            taken.append(piece)
+            yield piece
+
+    return pieces(), taken
+
+
+def test_no_more_of_an_answer_is_collected_than_can_be_judged(monkeypatch):
+    monkeypatch.setattr(response_module, "MAX_ANSWER", 25)
+    pieces, taken = endless(b"x" * 10)
+    with pytest.raises(GatewayError) as raised:
+        judged([], pieces)
+    assert (raised.value.status, len(taken)) == (503, 3)
+
+
+def test_a_large_answer_that_may_pass_is_whole(monkeypatch):
+    monkeypatch.setattr(response_module, "MAX_ANSWER", 25)
+    pieces, taken = endless(b"x" * 10)
+    passed, *_ = judged([], pieces, on_failure="pass")
+    assert len(taken) == 3
+    assert b"".join(passed.body) == b"x" * 1_000
+
+
+@pytest.mark.parametrize("comment", [b": thinking\n\n", b":\n: a\n\n"])
+def test_a_comment_is_sent_at_once_and_what_follows_it_in_a_piece_is_judged(comment):
+    passed, _, webhooks = judged([shout], [comment, comment + delta("hi")], EVENTS)
+    sent = list(passed.body)
+    assert sent[0] == comment
+    assert texts_in(b"".join(sent)) == ["HI"]
+    assert len(webhooks.questions) == 1

@@ -49,6 +49,20 @@ CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{
             {"messages": [{"content": [{"type": "tool_use", "id": "t", "input": {"id": "Ada"}}]}]},
             {"messages/0/content/0/input/id": "Ada"},
         ),
+        (
+            "anthropic",
+            {"messages": [{"content": [{"source": {"type": "text", "data": "a plain text"}}]}]},
+            {"messages/0/content/0/source/data": "a plain text"},
+        ),
+        (
+            "openai",
+            {"input": ["data: all of it", "data:text/plain,Ada", "data:a/b;base64,AA and Ada"]},
+            {
+                "input/0": "data: all of it",
+                "input/1": "data:text/plain,Ada",
+                "input/2": "data:a/b;base64,AA and Ada",
+            },
+        ),
         ("openai", [{"text": "a list"}], {"0/text": "a list"}),
         ("openai", {"input": ["a", "b"]}, {"input/0": "a", "input/1": "b"}),
         ("openai", {"prompt": "a cat", "Prompt": "a dog"}, {"prompt": "a cat", "Prompt": "a dog"}),
