@@ -99,8 +99,11 @@ def _first_message(messages: Messages, max_size: int, seconds: float) -> bytes:
 
 def _error_of(response: Response) -> GatewayError:
     """An upstream's response that is no session, as an error."""
-    pieces = (response.body,) if isinstance(response.body, bytes) else response.body
-    message, text = "", b"".join(pieces)[:_MAX_ERROR]
+    text = bytearray()
+    for piece in (response.body,) if isinstance(response.body, bytes) else response.body:
+        text += piece
+        if len(text) > _MAX_ERROR:
+            break
     try:
         document = orjson.loads(text)
         message = str(document["error"]["message"])
