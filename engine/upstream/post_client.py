@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from engine.telemetry.tracing.exporter import ExportResult
 from engine.upstream import retry
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
+from engine.values.post_result import PostResult
 
 _MAX_RESPONSE = 65_536
 
@@ -34,24 +34,24 @@ class PostClient:
         self._headers = list(headers.items())
         self._clock = clock
 
-    def __call__(self, body: bytes, headers: Sequence[tuple[str, str]] = ()) -> ExportResult:
+    def __call__(self, body: bytes, headers: Sequence[tuple[str, str]] = ()) -> PostResult:
         """Send a body, with further `headers`, and wait for the response. A failure is a result,
         not an exception."""
         try:
             sent = [*self._headers, *headers]
             response = self._client.send("POST", self._target, sent, body)
         except UpstreamFailure as failure:
-            return ExportResult(0, _words(failure))
+            return PostResult(0, _words(failure))
         try:
             received = b""
             while (data := response.read()) and len(received) < _MAX_RESPONSE:
                 received += data
         except UpstreamFailure as failure:
-            return ExportResult(0, _words(failure))
+            return PostResult(0, _words(failure))
         finally:
             response.close()
         retry_after = retry.retry_delay(None, response.header("retry-after"), self._clock())
-        return ExportResult(response.status, "", retry_after, received)
+        return PostResult(response.status, "", retry_after, received)
 
     def close(self) -> None:
         """Close its connection."""

@@ -54,9 +54,7 @@ ELSEWHERE = {
         _TO_GATEWAY + "export AIDER",
     ): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "cn --config"): "tests/e2e/test_agents_page.py",
-    ("docs/how-to/batches.md", "objects:"): "tests/e2e/test_batches.py",
     ("docs/how-to/batches.md", "prices:"): "tests/e2e/test_batches.py",
-    ("docs/how-to/batches.md", "$ modelway usage"): "tests/cli/usage/test_usage.py",
     ("docs/how-to/batches.md", "The batch was not"): "tests/objects/test_batch_requests.py",
     ("docs/how-to/agents.md", "objects: {key"): "tests/e2e/test_compaction.py",
     (

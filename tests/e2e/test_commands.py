@@ -244,7 +244,11 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
     (copy / "openapi").unlink()
     (copy / "openapi").mkdir()
     lines = []
+    configs = [(copy / name).read_text() for name in ("gateway.yaml", "objects.yaml")]
     for document in (project / "openapi").glob("*.yaml"):
+        if not any(f"openapi/{document.name}" in config for config in configs):
+            shutil.copy(document, copy / "openapi")
+            continue
         head, mark, rest = document.read_text().partition("\npaths:\n")
         assert mark
         (copy / "openapi" / document.name).write_text(f"{head}\npaths: 7\nx-paths:\n{rest}")

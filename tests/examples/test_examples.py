@@ -63,7 +63,7 @@ def test_the_list_has_every_example() -> None:
         r"^\| \[([\w-]+)\]", (FOLDER / "README.md").read_text("utf-8"), re.MULTILINE
     )
     assert sorted(listed) == PROJECTS
-    assert len(PROJECTS) == 6
+    assert len(PROJECTS) == 7
 
 
 def test_no_two_projects_share_a_digest() -> None:

@@ -1,4 +1,4 @@
-"""Posting to one address: every outcome is an ExportResult."""
+"""Posting to one address: every outcome is an PostResult."""
 
 from engine.upstream.post_client import PostClient
 from tests.support.peer import CLOSE, OK, READ, STALL, answering, scripted, serving

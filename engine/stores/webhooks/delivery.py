@@ -14,13 +14,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from engine.process.log_throttle import LogThrottle
 from engine.process.periodic import PeriodicTask
 from engine.stores.webhooks.outbox import Message, Outbox
 from engine.stores.webhooks.signature import signed_headers
 from engine.values.metric import Sample, counter, gauge
+from engine.values.post_result import PostResult
 
 log = logging.getLogger("modelway")
 
@@ -45,17 +45,6 @@ _PAUSE = 60.0
 """The longest time in seconds in which a webhook that failed gets none of its other messages."""
 _GONE = 410
 _CLOSE_SECONDS = 2.0
-
-
-class PostResult(Protocol):
-    """The result of a POST: its status, or 0 and the `error`. `retry_after` is in seconds."""
-
-    @property
-    def status(self) -> int: ...
-    @property
-    def error(self) -> str: ...
-    @property
-    def retry_after(self) -> float | None: ...
 
 
 Post = Callable[[bytes, Sequence[tuple[str, str]]], PostResult]

@@ -18,8 +18,8 @@ import gevent
 from engine.machine.worker_locks import try_lock
 from engine.process.periodic import PeriodicTask
 from engine.telemetry.metrics.otlp import Interval
-from engine.telemetry.tracing.exporter import ExportResult
 from engine.values.metric import Collector, counter
+from engine.values.post_result import PostResult
 
 log = logging.getLogger("modelway")
 
@@ -41,7 +41,7 @@ class MetricsExporter:
         folder: Path,
         page: Callable[[], bytes],
         encode: Callable[[str, Interval], Iterator[bytes]],
-        post: Callable[[bytes], ExportResult],
+        post: Callable[[bytes], PostResult],
         *,
         seconds: float,
         warn: Callable[..., None] = log.warning,

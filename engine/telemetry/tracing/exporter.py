@@ -11,13 +11,13 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 import gevent
 
 from engine.process.periodic import PeriodicTask
 from engine.telemetry.tracing.spans import Span
 from engine.values.metric import Collector, counter
+from engine.values.post_result import PostResult
 
 log = logging.getLogger("modelway")
 
@@ -29,16 +29,6 @@ SPANS_LOST = counter(
 )
 
 _RETRYABLE = frozenset({0, 408, 429, 502, 503, 504})
-
-
-class ExportResult(NamedTuple):
-    """The result of a POST: its status, or 0 and the `error`. `retry_after` is in seconds, None if
-    the collector sent none."""
-
-    status: int
-    error: str = ""
-    retry_after: float | None = None
-    body: bytes = b""
 
 
 class Exporter:
@@ -53,7 +43,7 @@ class Exporter:
     def __init__(
         self,
         encode: Callable[[Sequence[Span]], bytes],
-        post: Callable[[bytes], ExportResult],
+        post: Callable[[bytes], PostResult],
         rejected: Callable[[bytes], int],
         *,
         warn: Callable[..., None] = log.warning,
@@ -118,7 +108,7 @@ class Exporter:
             self._queue.popleft()
         return count
 
-    def _count(self, result: ExportResult, count: int) -> None:
+    def _count(self, result: PostResult, count: int) -> None:
         rejected = self._rejected(result.body) if 200 <= result.status < 300 else count
         if rejected:
             self._warn("the trace collector rejected spans: %s", _reason(result))
@@ -134,5 +124,5 @@ def exporter_collector(exporter: Exporter) -> Collector:
     ]
 
 
-def _reason(result: ExportResult) -> str:
+def _reason(result: PostResult) -> str:
     return result.error or f"status {result.status}"

@@ -55,7 +55,7 @@ def test_another_file_is_begun_when_one_is_full(tmp_path):
     for number in range(20):
         journal.append(entry(number))
     full = [path for path in files(tmp_path) if path != journal.live.path]
-    assert len(full) == 3
+    assert len(full) == 4
     assert all(500 <= path.stat().st_size < 625 for path in full)
     assert None not in [claim(path) for path in full]
     assert len(ids(tmp_path)) == 20

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
 
 from engine.telemetry.metrics.exporter import MetricsExporter, exports_collector
-from engine.telemetry.tracing.exporter import ExportResult
+from engine.values.post_result import PostResult
 
 
 class World:
@@ -30,7 +30,7 @@ class World:
 
     def post(self, body):
         self.posts.append(body)
-        return self.results.pop(0) if self.results else ExportResult(200)
+        return self.results.pop(0) if self.results else PostResult(200)
 
     def warn(self, message, *values):
         self.warnings.append(message % values)
@@ -59,7 +59,7 @@ def test_the_counting_began_before_the_first_worker_that_exports(tmp_path):
 
 
 def test_what_the_collector_does_not_take_is_reported_and_counted(tmp_path):
-    world = World(tmp_path, ExportResult(503), ExportResult(0, "connection refused"))
+    world = World(tmp_path, PostResult(503), PostResult(0, "connection refused"))
     worker = world.worker()
     for _ in range(3):
         worker.export()

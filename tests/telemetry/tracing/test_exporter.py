@@ -10,7 +10,7 @@ from engine.telemetry.tracing.exporter import (
     SPANS_LOST,
     SPANS_SENT,
     Exporter,
-    ExportResult,
+    PostResult,
     exporter_collector,
 )
 from tests.support import waiting
@@ -44,7 +44,7 @@ until = partial(waiting.until, sleep=gevent.sleep)
 
 
 def test_spans_are_exported_in_batches():
-    collector = Collector(ExportResult(200))
+    collector = Collector(PostResult(200))
     exporting = exporter(collector, batch_size=2)
     exporting.start()
     exporting.add([1, 2, 3])
@@ -57,7 +57,7 @@ def test_spans_are_exported_in_batches():
 
 @pytest.mark.parametrize("status", [0, 429, 502, 503, 504])
 def test_a_collector_that_was_away_gets_each_span_once(status):
-    collector = Collector(ExportResult(status), ExportResult(status), ExportResult(200))
+    collector = Collector(PostResult(status), PostResult(status), PostResult(200))
     exporting = exporter(collector)
     exporting.start()
     exporting.add([1, 2])
@@ -67,7 +67,7 @@ def test_a_collector_that_was_away_gets_each_span_once(status):
 
 
 def test_the_queue_is_limited_and_lost_spans_are_counted():
-    exporting = exporter(Collector(ExportResult(0)), queue_size=3)
+    exporting = exporter(Collector(PostResult(0)), queue_size=3)
     for span in range(10):
         exporting.add([span])
     assert exporting.lost_spans == 7
@@ -76,7 +76,7 @@ def test_the_queue_is_limited_and_lost_spans_are_counted():
 
 
 def test_the_spans_of_a_request_are_queued_together_or_not_at_all():
-    exporting = exporter(Collector(ExportResult(0)), queue_size=3)
+    exporting = exporter(Collector(PostResult(0)), queue_size=3)
     exporting.add([1, 2])
     exporting.add([3, 4])
     assert exporting.lost_spans == 2
@@ -84,7 +84,7 @@ def test_the_spans_of_a_request_are_queued_together_or_not_at_all():
 
 def test_a_refused_export_is_not_repeated():
     warnings = []
-    collector = Collector(ExportResult(401), ExportResult(200))
+    collector = Collector(PostResult(401), PostResult(200))
     exporting = exporter(collector, warn=lambda *words: warnings.append(words[0] % words[1:]))
     exporting.start()
     exporting.add([1])
@@ -97,7 +97,7 @@ def test_a_refused_export_is_not_repeated():
 
 
 def test_rejected_spans_are_counted_as_lost():
-    exporting = exporter(Collector(ExportResult(200, body=b"2")))
+    exporting = exporter(Collector(PostResult(200, body=b"2")))
     exporting.start()
     exporting.add([1, 2, 3])
     until(lambda: exporting.exported_spans + exporting.lost_spans == 3)
@@ -106,7 +106,7 @@ def test_rejected_spans_are_counted_as_lost():
 
 
 def test_an_exception_does_not_stop_the_exporter():
-    collector = Collector(RuntimeError("a fault"), ExportResult(200))
+    collector = Collector(RuntimeError("a fault"), PostResult(200))
     exporting = exporter(collector)
     exporting.start()
     exporting.add([1])
@@ -117,7 +117,7 @@ def test_an_exception_does_not_stop_the_exporter():
 
 
 def test_closing_exports_the_queue():
-    collector = Collector(ExportResult(200))
+    collector = Collector(PostResult(200))
     exporting = exporter(collector, interval=60)
     exporting.start()
     exporting.add([1])
@@ -126,7 +126,7 @@ def test_closing_exports_the_queue():
 
 
 def test_closing_does_not_wait_for_a_silent_collector():
-    collector = Collector(ExportResult(200))
+    collector = Collector(PostResult(200))
     collector.post = lambda body: gevent.sleep(60)
     exporting = exporter(collector)
     exporting.start()
@@ -138,7 +138,7 @@ def test_closing_does_not_wait_for_a_silent_collector():
 
 
 def test_an_export_is_repeated_after_the_time_that_the_collector_asks_for():
-    collector = Collector(ExportResult(429, retry_after=0.2), ExportResult(200))
+    collector = Collector(PostResult(429, retry_after=0.2), PostResult(200))
     exporting = exporter(collector, max_interval=30.0)
     start = time.monotonic()
     exporting.start()
@@ -149,6 +149,6 @@ def test_an_export_is_repeated_after_the_time_that_the_collector_asks_for():
 
 
 def test_sent_and_lost_spans_are_collected():
-    exporting = exporter(Collector(ExportResult(200)))
+    exporting = exporter(Collector(PostResult(200)))
     exporting.exported_spans, exporting.lost_spans = 5, 1
     assert list(exporter_collector(exporting)()) == [(SPANS_SENT, (), 5), (SPANS_LOST, (), 1)]
