@@ -16,6 +16,7 @@ EXCEPTIONS = {
     "plan/model_tools.py": "the formats in which a tool can ask its models",
     "translations/vendors/anthropic_models.py": "the provider whose file has its models",
     "exchange/client_program.py": "the name of an agent, as `modelway connect` has it",
+    "mock/batches.py": "how each vendor writes the results of a batch",
     "values/guessable.py": "a word that people take as a secret",
     "offline/importers/*": "other gateways have names of providers that are the same",
 }

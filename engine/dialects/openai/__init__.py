@@ -176,6 +176,8 @@ DIALECT = Dialect(
         "/audio/speech": "speech",
         "/moderations": "moderation",
         "/realtime": "realtime",
+        "/realtime/translations": "realtime",
+        "/live/sessions": "realtime",
         "/rerank": "rerank",
     },
 )

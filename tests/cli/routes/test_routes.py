@@ -119,7 +119,8 @@ def test_a_model_without_a_routed_operation_is_not_listed(listed):
 def test_a_table_on_a_terminal_names_the_first_models_of_a_provider():
     names = [f"model-{number}" for number in range(11)]
     models = [
-        {"model": "*", "choose": "weighted", "formats": [], "operations": [], "listed": names}
+        {"model": "*", "choose": "weighted", "rules": [], "formats": [], "operations": []}
+        | {"listed": names}
     ]
     ((*_, listed),) = model_table(models, brief=True).rows
     assert listed == "model-0, model-1, model-2, model-3, model-4 and 6 more"

@@ -59,6 +59,8 @@ openai.connectResponses GET /v1/responses
 openai.countResponseTokens POST /v1/responses/input_tokens
 openai.createModeration POST /v1/moderations
 openai.connectRealtime GET /v1/realtime
+openai.connectRealtimeTranslation GET /v1/realtime/translations
+openai.connectLiveSession GET /v1/live/sessions
 openai.createRealtimeClientSecret POST /v1/realtime/client_secrets
 rerank.rerank POST /v1/rerank
 openai.listModels GET /v1/models
@@ -72,6 +74,8 @@ gemini.embedContent POST /v1beta/models/{model}:embedContent
 gemini.batchEmbedContents POST /v1beta/models/{model}:batchEmbedContents
 gemini.listModels GET /v1beta/models
 gemini.getModel GET /v1beta/models/{model}
+gemini.connectLive GET //ws/google.ai.generativelanguage.{version}.GenerativeService.BidiGenerateContent
+gemini.connectLiveMusic GET //ws/google.ai.generativelanguage.{version}.GenerativeService.BidiGenerateMusic
 """
 
 # What stands in an example for what the mock fills in.
@@ -143,6 +147,11 @@ def schemas_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[A
         for index, below in enumerate(value):
             yield from schemas_of(below, (*path, index))
 
+SOCKETS = {
+    *("openai.connectRealtime", "openai.connectRealtimeTranslation", "openai.connectResponses"),
+    *("openai.connectLiveSession", "gemini.connectLive", "gemini.connectLiveMusic"),
+}
+
 
 @each("name", NAMES)
 def test_the_document_loads_without_a_problem(name: str) -> None:
@@ -200,7 +209,7 @@ def test_every_operation_has_a_summary(name: str) -> None:
 
 def test_realtime_and_responses_have_a_websocket_and_no_other_has() -> None:
     operation_node = [operation.id for operation in OPERATIONS.values() if operation.websocket]
-    assert sorted(operation_node) == ["openai.connectRealtime", "openai.connectResponses"]
+    assert set(operation_node) == SOCKETS
 
 
 @each(
@@ -323,7 +332,7 @@ def test_every_operation_has_an_example_answer() -> None:
         for operation in OPERATIONS.values()
         if all(example.value is None for example in examples.examples(node_of(operation)))
     }
-    assert silent == {"openai.connectRealtime", "openai.connectResponses"}  # WebSockets
+    assert silent == SOCKETS
 
 
 @each(
