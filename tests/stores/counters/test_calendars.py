@@ -169,7 +169,8 @@ def test_whenever_the_time_zone_changes_windows_follow_each_other_and_none_is_sh
         if update is None:
             continue
         record = update[0]
-        if not total + cost:  # nothing counts, so no window has begun
+        if not total + cost:  # nothing counts: no window has begun, and the last one is forgotten
+            windows = []
             continue
         if windows and windows[-1][0] == start:
             assert end >= windows[-1][1]
