@@ -17,7 +17,8 @@ from typing import Any
 import gevent
 import orjson
 
-from engine.app.route_handler import forward_of, stages_of
+from engine.app.last_handler import forward_of
+from engine.app.route_handler import stages_of
 from engine.app.telemetry import version
 from engine.app.worker_parts import Parts
 from engine.edge.endpoint import answer_errors

@@ -2,50 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
-from engine.app.batch_stages import batch_route, batch_stages
-from engine.app.caller_usage import usage_of
+from engine.app.batch_stages import batch_stages
+from engine.app.last_handler import (
+    forward_of,
+    has_own_targets,
+    last_handler,
+    region_lists,
+    session_limits,
+)
 from engine.app.object_stages import object_stages
+from engine.app.transform_stages import edit_stage, transform_stage
 from engine.app.worker_parts import Parts
 from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
-from engine.config.routes import WebSocket
 from engine.config.transforms import TransformConfig
-from engine.dialects import Dialect
-from engine.edge.answers.own_answer import AnswerSources, SessionRoute
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
-from engine.edge.route_response import route_response
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
 from engine.policies import PolicyStep
-from engine.relay.websocket.session import SessionLimits
-from engine.sockets.upgrade import SocketSettings
-from engine.spec.document import path_templates
-from engine.stages.transform import edit, transform
 from engine.stages.validate import UNCHECKED, Checks, checks_of
-from engine.transforms.compile import compile_all
-from engine.transforms.operation_edits import for_operation
-from engine.transforms.transform import Transform
-from engine.upstream import choose
 from engine.upstream.first_message import receive_first
-from engine.upstream.forward import Forward
-from engine.upstream.model_catalog import fixed_targets
-from engine.upstream.object_forward import ObjectForward, ObjectRoute
-from engine.upstream.object_lists import ListForward
-from engine.upstream.regional_targets import RegionalGroup, RegionalModels
+from engine.upstream.regional_targets import RegionalModels
 from engine.upstream.select_model import SelectModel
-from engine.upstream.stored_response_forward import StoredResponseForward
-from engine.upstream.target_groups import TargetGroup
-from engine.upstream.token_estimate import estimate_tokens
-from engine.upstream.translations import RouteTranslations
-from engine.upstream.websocket import converse
-from engine.values.caller import AllowLists
 
 
 def responder_of(route: Route, parts: Parts) -> Responder:
@@ -74,8 +57,8 @@ def handler_of(
     request_stages = stages_of(route, parts, _checks(route) if checks is None else checks)
     wrapped = parts.wrap_stages(route, request_stages)
     stages = [*([] if is_chosen else outer_stages(parts)), *wrapped]
-    has_own = _has_own_targets(route) or wrapped is not request_stages
-    last = _last_handler(route, operation, parts)
+    has_own = has_own_targets(route) or wrapped is not request_stages
+    last = last_handler(route, operation, parts)
     # What no other route can have is not remembered.
     return compose(stages, last) if has_own else parts.shared.compose(stages, last)
 
@@ -174,7 +157,7 @@ def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> Sele
     locations = route.model_locations
     if locations is None:
         return None
-    kind, lists = parts.models.operations.kind(operation), _region_lists(route)
+    kind, lists = parts.models.operations.kind(operation), region_lists(route)
     is_regional = bool(lists) or parts.plan.config.requires_regions
     select = partial(
         SelectModel,
@@ -186,11 +169,6 @@ def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> Sele
         regional=RegionalModels(lists, may_lack=bool(operation.counts)) if is_regional else None,
     )
     return parts.shared.once("select", (locations, route.default_model, kind, lists), select)
-
-
-def _region_lists(route: Route) -> AllowLists:
-    """The regions that a route requires of its targets."""
-    return () if route.regions is None else (route.regions,)
 
 
 def _written_stages(route: Route, parts: Parts) -> list[Stage]:
@@ -208,10 +186,10 @@ def _written_stages(route: Route, parts: Parts) -> list[Stage]:
             stages += parts.shared.policies([s for s in run if isinstance(s, PolicyStep)])
         elif run[-1] is not steps[-1]:
             stages.append(
-                _edit_stage([s for s in run if isinstance(s, TransformConfig)], route, parts)
+                edit_stage([s for s in run if isinstance(s, TransformConfig)], route, parts)
             )
             skip += len(run)
-    return [*stages, *_transform_stage(route, parts, skip)]
+    return [*stages, *transform_stage(route, parts, skip)]
 
 
 def judging_stages(route: Route, parts: Parts) -> tuple[list[Stage], list[Stage], list[Stage]]:
@@ -221,113 +199,6 @@ def judging_stages(route: Route, parts: Parts) -> tuple[list[Stage], list[Stage]
     before = [*_receiving_stages(route, checks, parts), *shared.policies(guards.models)]
     behind = [*_written_stages(route, parts), *object_stages(route, parts)]
     return [*shared.policies(guards.early), *before], shared.validate_body(checks), behind
-
-
-def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
-    """Makes edits of requests before a policy judges them."""
-    transforms, operation = _for_route(configs, route, parts), route.operation
-    locations = route.model_locations
-    return parts.shared.once_unhashable(
-        "edit",
-        (locations, operation.bodies),
-        transforms,
-        lambda: edit(transforms, operation, locations),
-    )
-
-
-def _transform_stage(route: Route, parts: Parts, skip: int) -> list[Stage]:
-    """Makes the edits of policies and models, if the config has any. The first `skip` transforms of
-    policies have edited the request before."""
-    models = parts.models_with_transform if route.model is not None else ()
-    if not (models or route.guards.transforms):
-        return []
-    of_models = {model.name: _for_route(model.transform, route, parts) for model in models}
-    of_route = _for_route(route.guards.transforms, route, parts)
-    locations = route.model_locations
-    strict, operation = route.validate == "strict", route.operation
-    written = tuple(config.at for config in route.guards.transforms)  # the log names them
-    return [
-        parts.shared.once_unhashable(
-            "transform",
-            (strict, locations, operation.parameters, operation.bodies, written, skip),
-            (of_route, of_models),
-            lambda: transform(
-                of_route, of_models, operation, strict=strict, locations=locations, skip=skip
-            ),
-        )
-    ]
-
-
-def _for_route(configs: Iterable[TransformConfig], route: Route, parts: Parts) -> list[Transform]:
-    """The transforms with the edits whose place the operation has."""
-    node = parts.plan.specifications[route.operation.spec].node(route.operation)
-    return [for_operation(_compiled(config, parts), node) for config in configs]
-
-
-def _compiled(config: TransformConfig, parts: Parts) -> Transform:
-    """A transform of the config, compiled once: its place is that of no other."""
-    (compiled,) = parts.shared.once(
-        "compiled", config.at, lambda: compile_all([config], upstream=False)
-    )
-    return compiled
-
-
-def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
-    """The last handler: an answer of the gateway's own, or an upstream, by HTTP or WebSocket."""
-    once, names = parts.shared.once, tuple(dialect.name for dialect in route.dialects)
-    if route.answer is not None:
-        variable = next(iter(path_templates.variables(route.operation.path)), "")
-        socket, limits = _socket(route, parts)
-        sources = AnswerSources(
-            parts.visible_models,
-            route.dialects,
-            variable,
-            parts.services.client_secrets,
-            parts.services.clock,
-            session_routes(parts.plan.routes, route.dialects[-1]),
-            socket,
-            once("usage", (), partial(usage_of, parts)),
-        )
-        settings: Hashable = route.answer.name, names, variable, limits
-        return once("answer", settings, partial(route.answer.handler, sources))
-    if route.respond is not None:
-        return once("respond", route.respond, partial(route_response, route.respond))
-    forward = forward_of(route, operation, parts)
-    if route.model is not None and operation.counts:
-        settings = operation.counts, forward
-        return once("estimate", settings, partial(estimate_tokens, operation, forward))
-    if route.websocket is None:
-        return forward
-    dialect, limits = route.dialects[-1], session_limits(route.websocket)
-    return once(
-        "converse",
-        (forward, dialect.name, limits),
-        partial(converse, forward, dialect, limits, parts.sessions),
-    )
-
-
-def session_limits(websocket: WebSocket) -> SessionLimits:
-    """The limits of sessions, as the config says."""
-    return SessionLimits(**asdict(websocket))
-
-
-def _socket(route: Route, parts: Parts) -> tuple[Handler | None, SessionLimits | None]:
-    """The handler of a WebSocket whose messages are requests, and its limits; None for another
-    operation."""
-    if route.answer is None or not route.answer.is_websocket or route.websocket is None:
-        return None, None
-    limits = session_limits(route.websocket)
-    settings = SocketSettings(route.dialects[-1], limits, parts.plan.config.server.max_body)
-    return parts.sockets.handler(settings), limits
-
-
-def session_routes(routes: Iterable[Route], dialect: Dialect) -> tuple[SessionRoute, ...]:
-    """The routes of a dialect whose sessions client secrets open."""
-    return tuple(
-        SessionRoute(route.operation.id, route.default_model)
-        for route in routes
-        if route.client_secrets is not None and route.dialects[-1] is dialect
-    )
 
 
 def _mirror_stage(route: Route, parts: Parts) -> list[Stage]:
@@ -340,73 +211,10 @@ def _mirror_stage(route: Route, parts: Parts) -> list[Stage]:
         return []
     if route.objects is not None:
         return []
-    operation, lists = route.by_model, _region_lists(route)
+    operation, lists = route.by_model, region_lists(route)
     is_regional = bool(lists) or parts.plan.config.requires_regions
     within = RegionalModels(lists, may_lack=False).of if is_regional else None
     forward = forward_of(replace(route, hedge=None), operation, parts)
     metered = [parts.shared.meter(route)] if parts.metered else []
     send = compose([parts.lifecycle.observe, answer_errors, *metered], forward)
     return [parts.mirrors.stage(send, operation, within)]
-
-
-def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
-    """Sends requests to the targets of their model, or to the fixed ones."""
-    tables = None if route.model is None else parts.translations
-    translations = RouteTranslations(operation, tables, parts.services.clock, parts.summaries)
-    dialect = route.dialects[-1]
-    declared = tuple(p.name for p in route.operation.parameters if p.location == "header")
-    make: Callable[..., Forward] = Forward
-    if route.objects is not None and parts.opener is not None:
-        config = parts.plan.config
-        batches = batch_route(route, parts)
-        objects = ObjectRoute(
-            *(route.objects, parts.opener, config.objects.owner, config.server, batches)
-        )
-        kind = ObjectForward if route.objects.lists is None else ListForward
-        make = partial(kind, objects=objects)
-        if route.objects.turns == "create" and parts.responses is not None:
-            make = partial(StoredResponseForward, objects=objects, responses=parts.responses)
-
-    def build() -> Forward:
-        choice, lists = choose.build(parts.services, route.choose), _region_lists(route)
-        group = fixed_targets(route.to, parts.upstreams, choice)
-        fixed: TargetGroup | RegionalGroup = group
-        parts.health.watch([group])
-        if route.to and (lists or parts.plan.config.requires_regions):
-            fixed = RegionalGroup(group, lists)
-        return make(
-            route.model,
-            fixed=fixed,
-            dialect=dialect,
-            headers=parts.headers,
-            services=parts.services,
-            watcher=parts.watcher,
-            translations=translations or None,
-            declared=declared,
-            declared_responses=route.operation.response_headers,
-            debug=parts.plan.config.server.debug_headers,
-            priority=route.priority,
-            hedge=route.hedge,
-        )
-
-    if _has_own_targets(route):
-        return build()
-    settings = (
-        *(route.model, _targets(route), dialect.name, declared, route.operation.response_headers),
-        *(parts.models.operations.kind(operation), translations.stream, route.priority),
-        *(translations.compacts, route.objects, route.regions),
-    )
-    return parts.shared.once("forward", settings, build)
-
-
-def _has_own_targets(route: Route) -> bool:
-    """Whether the last handler keeps state that must not be mixed with that of other routes: the
-    answer times of a hedged route, and the waits for a slot at a target of it."""
-    return route.hedge is not None or any(to.max_in_flight is not None for to in route.to)
-
-
-def _targets(route: Route) -> Hashable:
-    """The fixed targets and their strategy, with the places of transforms, which the log names."""
-    places = tuple(transform.at for to in route.to for transform in to.transform)
-    options = json.dumps(route.choose.options, sort_keys=True)
-    return route.to, places, route.choose.strategy, options
