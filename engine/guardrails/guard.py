@@ -26,7 +26,7 @@ from engine.guardrails.contract import (
     read_verdict,
     verdict_validator,
 )
-from engine.guardrails.settings import GuardSettings, blocked, unjudged
+from engine.guardrails.settings import GuardSettings, block_error, unjudged_error
 
 log = logging.getLogger("modelway")
 
@@ -66,12 +66,12 @@ class Guard:
         """Decide on what cannot be judged. Raises GatewayError 503 unless it may pass."""
         self._note(exchange, stage, FAILED, reason)
         if not (self.settings.passes_unjudged or self.settings.reports):
-            raise unjudged(stage)
+            raise unjudged_error(stage)
 
     def _replacements(
         self, exchange: Exchange, stage: str, parts: Sequence[TextPart], window: Window | None
     ) -> dict[tuple[str, int], str]:
-        replaced: dict[tuple[str, int], str] = {}
+        changes: dict[tuple[str, int], str] = {}
         for batch in _batches(parts, self.settings.chunk):
             try:
                 verdict = self._ask(exchange, stage, batch, window)
@@ -80,10 +80,10 @@ class Guard:
                 continue
             self._note(exchange, stage, verdict.action, verdict.reason)
             if verdict.action == BLOCK or (verdict.action == REDACT and not self._redacts):
-                raise blocked(stage, verdict)
+                raise block_error(stage, verdict)
             if verdict.action == REDACT:
-                replaced |= {(part.pointer, part.offset): part.text for part in verdict.texts}
-        return replaced
+                changes |= {(part.pointer, part.offset): part.text for part in verdict.texts}
+        return changes
 
     @property
     def _redacts(self) -> bool:
@@ -159,11 +159,11 @@ def _batches(parts: Iterable[TextPart], most: int) -> Iterator[list[TextPart]]:
 def _joined(
     texts: Mapping[str, str],
     parts: Iterable[TextPart],
-    replaced: Mapping[tuple[str, int], str],
+    changes: Mapping[tuple[str, int], str],
 ) -> dict[str, str]:
     """The whole texts in which a part was replaced."""
-    result = dict.fromkeys((pointer for pointer, _ in replaced), "")
+    result = dict.fromkeys((pointer for pointer, _ in changes), "")
     for part in parts:
         if part.pointer in result:
-            result[part.pointer] += replaced.get((part.pointer, part.offset), part.text)
+            result[part.pointer] += changes.get((part.pointer, part.offset), part.text)
     return {pointer: text for pointer, text in result.items() if text != texts[pointer]}

@@ -90,16 +90,16 @@ class HeldEvents:
 
     def add(self, data: bytes) -> bytes:
         """Hold whole events. Returns those that need not be held: before the first text."""
-        passed = []
+        textless = []
         for match in _EVENT.finditer(data):
             event = self._read(match[0])
             if not (self._events or event.texts or event.is_unread):
-                passed.append(event.raw)
+                textless.append(event.raw)
                 continue
             self._events.append(event)
             self._size += len(event.raw)
             self._characters += sum(map(len, event.texts.values()))
-        return b"".join(passed)
+        return b"".join(textless)
 
     def texts(self) -> dict[str, str]:
         """The texts of the window, each by the pointer of its first piece, in the list of the held
@@ -116,12 +116,12 @@ class HeldEvents:
             if new is None:
                 continue
             (first, path), *others = text.pieces
-            kept = new[-overlap:] if others and overlap and len(new) > overlap else ""
-            self._events[first].set(path, new[: len(new) - len(kept)])
+            tail = new[-overlap:] if others and overlap and len(new) > overlap else ""
+            self._events[first].set(path, new[: len(new) - len(tail)])
             for at, place in others:
                 self._events[at].set(place, "")
-            if kept:
-                self._events[others[-1][0]].set(others[-1][1], kept)
+            if tail:
+                self._events[others[-1][0]].set(others[-1][1], tail)
 
     def release(self, overlap: int) -> bytes:
         """The events that have been judged, but for the last that have `overlap` characters."""
@@ -131,10 +131,10 @@ class HeldEvents:
             kept += sum(map(len, self._events[end].texts.values()))
         if kept < overlap:  # all of it is shorter: what is not judged again could be split
             end = 0
-        judged, self._events = self._events[:end], self._events[end:]
+        events, self._events = self._events[:end], self._events[end:]
         self._size = sum(len(event.raw) for event in self._events)
         self._characters = 0
-        return b"".join(event.encoded() for event in judged)
+        return b"".join(event.encoded() for event in events)
 
     def _read(self, raw: bytes) -> _Event:
         text = b"\n".join(_DATA.findall(raw))

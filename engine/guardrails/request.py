@@ -31,9 +31,9 @@ def judge_request(guard: Guard, exchange: Exchange) -> None:
     texts = request_texts(exchange)
     paths = {pointer(map(str, path)): path for path in texts}
     by_pointer = {place: texts[path] for place, path in paths.items()}
-    replaced = guard.judge(exchange, REQUEST, by_pointer)
-    if replaced:
-        _replace(guard, exchange, {paths[place]: text for place, text in replaced.items()})
+    changes = guard.judge(exchange, REQUEST, by_pointer)
+    if changes:
+        _replace(guard, exchange, {paths[place]: text for place, text in changes.items()})
 
 
 def _refuse_repeats(exchange: Exchange) -> None:

@@ -80,26 +80,26 @@ def _output(exchange: Exchange) -> OutputMembers | None:
 def _whole(guard: Guard, exchange: Exchange, response: Response, encoding: str) -> Response:
     """Judge an answer in one piece; one that is only reported is not held."""
     if guard.settings.reports and not isinstance(response.body, bytes):
-        response.body = _observed(guard, exchange, response.body, encoding)
+        response.body = _observe(guard, exchange, response.body, encoding)
         return response
     if isinstance(response.body, bytes):
         body = response.body
     else:
         pieces = iter(response.body)
-        body = _collected(pieces)
+        body = _collect(pieces)
         if len(body) > MAX_ANSWER:
             guard.fail(exchange, RESPONSE, _TOO_LARGE)
             response.body = chain([body], pieces)
             return response
     response.body = body
-    judged = _judged(guard, exchange, body, encoding)
-    if judged is not None:
+    new_body = _judge_body(guard, exchange, body, encoding)
+    if new_body is not None:
         response.headers = [pair for pair in response.headers if pair[0] not in STALE_HEADERS]
-        response.body = judged
+        response.body = new_body
     return response
 
 
-def _judged(guard: Guard, exchange: Exchange, body: bytes, encoding: str) -> bytes | None:
+def _judge_body(guard: Guard, exchange: Exchange, body: bytes, encoding: str) -> bytes | None:
     """An answer after the guard, None for no change."""
     if len(body) > MAX_ANSWER:
         guard.fail(exchange, RESPONSE, _TOO_LARGE)
@@ -113,44 +113,44 @@ def _judged(guard: Guard, exchange: Exchange, body: bytes, encoding: str) -> byt
     except orjson.JSONDecodeError:
         document = JsonDocument(b"", None)
     if document.text:
-        return _judged_json(guard, exchange, document)
+        return _judge_json(guard, exchange, document)
     plain = text.decode("utf-8", "replace")
-    replaced = guard.judge(exchange, RESPONSE, {"": plain} if plain else {})
-    return replaced[""].encode() if replaced else None
+    changes = guard.judge(exchange, RESPONSE, {"": plain} if plain else {})
+    return changes[""].encode() if changes else None
 
 
-def _judged_json(guard: Guard, exchange: Exchange, document: JsonDocument) -> bytes | None:
+def _judge_json(guard: Guard, exchange: Exchange, document: JsonDocument) -> bytes | None:
     texts = answer_texts(document.value, _output(exchange))
     paths = {pointer(map(str, path)): path for path in texts}
     by_pointer = {place: texts[path] for place, path in paths.items()}
-    replaced = guard.judge(exchange, RESPONSE, by_pointer)
-    for place, new in replaced.items():
+    changes = guard.judge(exchange, RESPONSE, by_pointer)
+    for place, new in changes.items():
         document.replace(paths[place], orjson.dumps(new))
-    return document.text if replaced else None
+    return document.text if changes else None
 
 
-def _collected(pieces: Iterator[bytes]) -> bytes:
+def _collect(pieces: Iterator[bytes]) -> bytes:
     """A body that arrives in pieces, up to MAX_ANSWER and the piece behind it."""
-    received = bytearray()
+    body = bytearray()
     for piece in pieces:
-        received += piece
-        if len(received) > MAX_ANSWER:
+        body += piece
+        if len(body) > MAX_ANSWER:
             break
-    return bytes(received)
+    return bytes(body)
 
 
-def _observed(
+def _observe(
     guard: Guard, exchange: Exchange, pieces: Iterable[bytes], encoding: str
 ) -> Iterator[bytes]:
     """The pieces as they arrive; the whole is reported at its end."""
-    received = []
+    held = []
     size = 0
     for piece in pieces:
         if size <= MAX_ANSWER:
-            received.append(piece)
+            held.append(piece)
             size += len(piece)
         yield piece
-    _judged(guard, exchange, b"".join(received), encoding)
+    _judge_body(guard, exchange, b"".join(held), encoding)
 
 
 class _Windows:
@@ -168,46 +168,46 @@ class _Windows:
         blocked."""
         pieces = iter(source)
         try:
-            yield from self._released(pieces)
+            yield from self._release(pieces)
         except GatewayError as error:
-            yield self._refused(error, Outcome.REFUSED)
+            yield self._error_event(error, Outcome.REFUSED)
             raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, error.message) from error
         except GreenletExit as cause:
             end = interruption(cause)
-            yield self._refused(end.error, end.outcome)
+            yield self._error_event(end.error, end.outcome)
             raise AbortConnection(end.reason) from None
         finally:
             close = getattr(pieces, "close", None)
             if close is not None:
                 close()
 
-    def _released(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    def _release(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """The events that may pass; those of a guard that only reports pass at once."""
         reports = self._guard.settings.reports
         broke_off: AbortConnection | None = None
         try:
             for piece in pieces:
-                released = self._fed(piece)
-                if piece if reports else released:
-                    yield piece if reports else released
+                events = self._feed(piece)
+                if piece if reports else events:
+                    yield piece if reports else events
         except AbortConnection as error:  # its error event is held
             broke_off = error
-        released = self._judged(last=True)
-        if released and not reports:
-            yield released
+        events = self._judge_window(last=True)
+        if events and not reports:
+            yield events
         if broke_off is not None:
             raise broke_off
 
-    def _fed(self, piece: bytes) -> bytes:
+    def _feed(self, piece: bytes) -> bytes:
         if piece == self._heartbeat or _COMMENTS.fullmatch(piece) is not None:
             return piece  # it says nothing, and shows that the connection lives
-        passed = self._held.add(piece)
+        textless = self._held.add(piece)
         held = self._held
         if held.characters >= self._guard.settings.window or held.is_full or held.is_unread:
-            return passed + self._judged(last=False)
-        return passed
+            return textless + self._judge_window(last=False)
+        return textless
 
-    def _judged(self, *, last: bool) -> bytes:
+    def _judge_window(self, *, last: bool) -> bytes:
         """The events of a window after the guard. Raises GatewayError."""
         if self._held.is_unread:
             self._guard.fail(self._exchange, RESPONSE, "an event of the stream is not JSON")
@@ -216,11 +216,11 @@ class _Windows:
         if texts:
             window = Window(self._number, last)
             self._number += 1
-            replaced = self._guard.judge(self._exchange, RESPONSE, texts, window)
-            self._held.replace(replaced, overlap)
+            changes = self._guard.judge(self._exchange, RESPONSE, texts, window)
+            self._held.replace(changes, overlap)
         return self._held.release(overlap)
 
-    def _refused(self, error: GatewayError, outcome: Outcome) -> bytes:
+    def _error_event(self, error: GatewayError, outcome: Outcome) -> bytes:
         """The event of an error that ends the stream."""
         exchange = self._exchange
         exchange.record.outcome, exchange.record.code = outcome, error.code

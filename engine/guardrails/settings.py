@@ -73,14 +73,14 @@ class GuardSettings:
         return self.webhook.partition("://")[2].partition("/")[0].rpartition("@")[2]
 
 
-def blocked(stage: str, verdict: Verdict) -> GatewayError:
+def block_error(stage: str, verdict: Verdict) -> GatewayError:
     """403: a guard does not let a request or an answer pass."""
     subject = "request" if stage == REQUEST else "answer"
     message = verdict.message or f"A content check of this gateway has blocked the {subject}."
     return GatewayError(403, "content_blocked", message, retry=False)
 
 
-def unjudged(stage: str) -> GatewayError:
+def unjudged_error(stage: str) -> GatewayError:
     """503: a guard could not judge a request or an answer, which must not pass without."""
     subject = "request" if stage == REQUEST else "answer"
     return GatewayError(

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.guardrails.contract import Verdict
-from engine.guardrails.settings import GuardSettings, blocked, unjudged
+from engine.guardrails.settings import GuardSettings, block_error, unjudged_error
 
 
 def test_without_options_both_sides_are_judged_and_findings_and_failures_block():
@@ -26,7 +26,7 @@ def test_an_overlap_is_shorter_than_its_window():
 
 
 def test_refusals_say_what_was_refused():
-    assert blocked("request", Verdict("block")).message.endswith("has blocked the request.")
-    assert blocked("response", Verdict("block", message="No.")).message == "No."
-    error = unjudged("response")
+    assert block_error("request", Verdict("block")).message.endswith("has blocked the request.")
+    assert block_error("response", Verdict("block", message="No.")).message == "No."
+    error = unjudged_error("response")
     assert (error.status, error.code) == (503, "guard_unavailable")
