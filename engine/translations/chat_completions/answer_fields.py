@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec import Raw, Struct, field
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import Citation, Media
 from engine.translations.neutral.events import Cite, Finish, Stop, foreign_stop
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import Token, UrlCitation, read_citation, read_url
@@ -192,13 +192,13 @@ def write_finish(finish: Finish) -> Json:
     return members
 
 
-def read_image(image: Image, place: str) -> Media:
+def read_image(image: Image, place: str) -> neutral.Media:
     """An image of an answer. Raises WrongType for one without its URL."""
     where = image.image_url
     url = where if where is None or isinstance(where, str) else where.url
     if not url:
         raise WrongType(f"{place}.image_url", "an image with its URL")
-    return Media(kind="image", source=read_url(url, place))
+    return neutral.Media(kind="image", source=read_url(url, place))
 
 
 def read_thinking(part: ContentPart) -> str:
@@ -208,7 +208,7 @@ def read_thinking(part: ContentPart) -> str:
     return "".join(each.text or "" for each in thinking)
 
 
-def read_annotations(annotations: Raw) -> list[Citation]:
+def read_annotations(annotations: Raw) -> list[neutral.Citation]:
     """The sources in a member of an answer; none in one of another form."""
     if bytes(annotations)[:1] != b"[":
         return []
@@ -217,7 +217,9 @@ def read_annotations(annotations: Raw) -> list[Citation]:
     return [read_citation(page) for page in pages if page is not None]
 
 
-def citations_in(citations: Iterable[Citation], block_start: int, candidate: int) -> Iterator[Cite]:
+def citations_in(
+    citations: Iterable[neutral.Citation], block_start: int, candidate: int
+) -> Iterator[Cite]:
     """What the open block of text cites, which begins at `block_start` of all text. The vendor
     counts from the beginning of all; a span that begins in an earlier block is told without its
     place."""

@@ -14,20 +14,9 @@ import msgspec
 
 from engine.translations.chat_completions.answer_fields import PREFIX, write_counts, write_finish
 from engine.translations.chat_completions.thoughts import write_detail
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_text
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Inline,
-    Link,
-    Media,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-)
 from engine.translations.neutral.events import (
     BlockWriter,
     BrokenAnswer,
@@ -68,11 +57,11 @@ def _choice(index: int, candidate: Candidate) -> Json:
 
 
 def _message(candidate: Candidate) -> Json:
-    blocks: dict[type[Block], list[Any]] = {}
+    blocks: dict[type[neutral.Block], list[Any]] = {}
     for block in candidate.blocks:
         blocks.setdefault(type(block), []).append(block)
-    texts, calls = blocks.get(Text, ()), blocks.get(ToolCall)
-    refusal = "".join([block.text for block in blocks.get(Refusal, ())])
+    texts, calls = blocks.get(neutral.Text, ()), blocks.get(neutral.ToolCall)
+    refusal = "".join([block.text for block in blocks.get(neutral.Refusal, ())])
     text = "".join([block.text for block in texts])
     message: Json = {
         "role": "assistant",
@@ -81,34 +70,34 @@ def _message(candidate: Candidate) -> Json:
     }
     if annotations := _annotations(texts):
         message["annotations"] = annotations
-    if reasoning := blocks.get(Reasoning):
+    if reasoning := blocks.get(neutral.Reasoning):
         message["reasoning_content"] = "".join(block.text for block in reasoning)
         message["reasoning_details"] = [
             write_detail(index, block.text, block.signature)
             for index, block in enumerate(reasoning)
         ]
-    if media := blocks.get(Media):
+    if media := blocks.get(neutral.Media):
         message["images"] = [image(block) for block in media]
     if calls:
         message["tool_calls"] = [_call(block, arguments_text(block)) for block in calls]
     return message
 
 
-def _call(block: ToolCall, arguments: str) -> Json:
+def _call(block: neutral.ToolCall, arguments: str) -> Json:
     function = {"name": block.name, "arguments": arguments}
     return {"id": block.id, "type": "function", "function": function}
 
 
-def image(block: Media) -> Json:
+def image(block: neutral.Media) -> Json:
     """An image of an answer, as OpenRouter writes them. Raises BrokenAnswer for other content."""
     source = block.source
-    if block.kind != "image" or not isinstance(source, Inline | Link):
+    if block.kind != "image" or not isinstance(source, neutral.Inline | neutral.Link):
         reason = f"{block.kind} content, which this format cannot carry"
         raise BrokenAnswer(f"the upstream's answer has {reason}")
     return {"type": "image_url", "image_url": {"url": write_url(source)}}
 
 
-def _annotations(texts: Iterable[Text]) -> list[Json]:
+def _annotations(texts: Iterable[neutral.Text]) -> list[Json]:
     offset, annotations = 0, []
     for block in texts:
         length = len(block.text)
@@ -117,7 +106,7 @@ def _annotations(texts: Iterable[Text]) -> list[Json]:
     return annotations
 
 
-def annotation(citation: Citation, offset: int, length: int) -> Json:
+def annotation(citation: neutral.Citation, offset: int, length: int) -> Json:
     """A citation of a text that begins at `offset` of the content and has `length` characters."""
     cited = write_citation(citation, offset, length)
     return {"type": "url_citation", "url_citation": cited}
@@ -132,38 +121,38 @@ class _Choice(BlockWriter[Json | None]):
     def __init__(self, chunk_start: bytes) -> None:
         self.chunk_start = chunk_start
         """The text of its chunks before the delta."""
-        self._block: Block = Text()
+        self._block: neutral.Block = neutral.Text()
         self._calls = self._reasonings = self._images = 0
         self._has_arguments = False
         self._text_length = self._block_length = 0
-        self._signature: Signature | None = None
-        self._citations: list[Citation] = []
-        self._late: list[Citation] = []
+        self._signature: neutral.Signature | None = None
+        self._citations: list[neutral.Citation] = []
+        self._late: list[neutral.Citation] = []
         self._annotations: list[Json] = []
         self._size = 0
 
     def text(self, text: str) -> Json:
         block = self._block
-        if isinstance(block, Text):  # nearly every delta
+        if isinstance(block, neutral.Text):  # nearly every delta
             self._block_length += len(text)
             return {"content": text}
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             self._has_arguments = self._has_arguments or not text.isspace()
             return self._arguments(text)
-        if isinstance(block, Reasoning):
+        if isinstance(block, neutral.Reasoning):
             details = [write_detail(self._reasonings - 1, text, None)]
             return {"reasoning_content": text, "reasoning_details": details}
-        return {"refusal": text} if isinstance(block, Refusal) else {"content": text}
+        return {"refusal": text} if isinstance(block, neutral.Refusal) else {"content": text}
 
     def annotations(self) -> Json | None:
         """The delta with all annotations of the text, None for none."""
         self._annotations += [annotation(each, 0, self._text_length) for each in self._late]
         return {"annotations": self._annotations} if self._annotations else None
 
-    def _sign(self, signature: Signature) -> None:
+    def _sign(self, signature: neutral.Signature) -> None:
         self._signature = signature
 
-    def _cite(self, citation: Citation, late: bool) -> None:
+    def _cite(self, citation: neutral.Citation, late: bool) -> None:
         """Keep a citation until its text is complete. Raises BrokenAnswer for too much."""
         if not citation.url:
             return
@@ -172,14 +161,14 @@ class _Choice(BlockWriter[Json | None]):
             raise BrokenAnswer(f"the upstream's citations have over {MAX_ARGUMENTS} characters")
         (self._late if late else self._citations).append(citation)
 
-    def _open(self, block: Block) -> Json | None:
+    def _open(self, block: neutral.Block) -> Json | None:
         self._block, self._has_arguments, self._block_length = block, False, 0
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             self._calls += 1
             return {"tool_calls": [{"index": self._calls - 1, **_call(block, "")}]}
-        if isinstance(block, Reasoning):
+        if isinstance(block, neutral.Reasoning):
             self._reasonings += 1
-        elif isinstance(block, Media):
+        elif isinstance(block, neutral.Media):
             self._images += 1
             return {"images": [{**image(block), "index": self._images - 1}]}
         return None
@@ -193,7 +182,7 @@ class _Choice(BlockWriter[Json | None]):
         if self._signature is not None:
             signature, self._signature = self._signature, None
             return {"reasoning_details": [write_detail(self._reasonings - 1, "", signature)]}
-        if isinstance(self._block, ToolCall) and not self._has_arguments:
+        if isinstance(self._block, neutral.ToolCall) and not self._has_arguments:
             return self._arguments("{}")
         return None
 

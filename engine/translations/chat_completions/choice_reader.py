@@ -16,18 +16,9 @@ from engine.dialects.interface.error_forms import FAILED_REASONS
 from engine.translations.chat_completions import answer_fields as fields
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Media,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-)
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -68,10 +59,10 @@ class ChoiceReader:
         self._answer_id = answer_id
         self._opened: set[Key] = set()
         self._arguments: list[str] = []
-        self._waiting: dict[Key, tuple[Block, list[str]]] = {}
+        self._waiting: dict[Key, tuple[neutral.Block, list[str]]] = {}
         self._announced = AnnouncedCalls()
         self._calls = CallNumbers()
-        self._citations: list[Citation] = []
+        self._citations: list[neutral.Citation] = []
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
         self._message_signature = ""
@@ -91,12 +82,12 @@ class ChoiceReader:
             if self._open is _TEXT:  # nearly every delta
                 events.append(Delta(text, self._candidate))
             else:
-                self._add(events, _TEXT, Text, text)
+                self._add(events, _TEXT, neutral.Text, text)
             self._text_length += len(text)
         if delta.annotations:
             self._read_citations(delta.annotations, events)
         if delta.refusal:
-            self._add(events, _REFUSAL, Refusal, delta.refusal)
+            self._add(events, _REFUSAL, neutral.Refusal, delta.refusal)
         if delta.extra_content and (signature := read_extra(delta.extra_content, message=True)):
             self._message_signature = signature
         if delta.tool_calls or delta.function_call or delta.images or delta.audio:
@@ -137,11 +128,11 @@ class ChoiceReader:
             thoughts, size = self._details.setdefault(key, Detail()).add(entry)
             self._count(size)
             if thoughts or (size and key != self._open):
-                self._add(events, key, Reasoning, thoughts)
+                self._add(events, key, neutral.Reasoning, thoughts)
         texts = () if details else (delta.reasoning_content, delta.reasoning)
         for name, text in zip(fields.REASONING_MEMBERS, texts, strict=False):
             if text:
-                self._add(events, ("reasoning", name), Reasoning, text)
+                self._add(events, ("reasoning", name), neutral.Reasoning, text)
                 return
 
     def _read_citations(self, annotations: Raw, events: list[Event]) -> None:
@@ -161,12 +152,12 @@ class ChoiceReader:
         for part in parts:
             if part.thinking or part.type in _THOUGHTS:
                 if thoughts := fields.read_thinking(part):
-                    self._add(events, ("thinking", 0), Reasoning, thoughts)
+                    self._add(events, ("thinking", 0), neutral.Reasoning, thoughts)
             elif part.text:
-                self._add(events, _TEXT, Text, part.text)
+                self._add(events, _TEXT, neutral.Text, part.text)
                 self._text_length += len(part.text)
             elif part.refusal:
-                self._add(events, _REFUSAL, Refusal, part.refusal)
+                self._add(events, _REFUSAL, neutral.Refusal, part.refusal)
             elif part.image_url is not None:
                 self._add_image(fields.read_image(part, "content"), events)
             elif part.text is None and part.type not in _EMPTY_PARTS:
@@ -184,7 +175,7 @@ class ChoiceReader:
         for position, image in enumerate(delta.images or ()):
             self._add_image(fields.read_image(image, f"images[{position}]"), events)
 
-    def _add_image(self, image: Media, events: list[Event]) -> None:
+    def _add_image(self, image: neutral.Media, events: list[Event]) -> None:
         key: Key = "image", len(self._opened) + len(self._waiting)
         self._add(events, key, partial(replace, image))
 
@@ -202,7 +193,7 @@ class ChoiceReader:
             self._sign(number, read_extra(fragment.extra_content, late=begun), events, late=begun)
         if begun:
             if arguments:
-                call = partial(ToolCall, id=vendor_id, name=name)
+                call = partial(neutral.ToolCall, id=vendor_id, name=name)
                 self._add(events, ("call", number), call, arguments)
             return
         self._count(len(name) + len(arguments) + _EVENT_SIZE)
@@ -225,20 +216,20 @@ class ChoiceReader:
             self._count(len(signature))
             self._announced.signatures[number] = signature
         if signature and late:
-            self._add(events, (_SIGNATURE, signature), Reasoning)
+            self._add(events, (_SIGNATURE, signature), neutral.Reasoning)
 
     def _begin_calls(self, events: list[Event], last: int | None = None) -> None:
         """Begin the announced calls up to the `last`, or all, each behind its signature."""
         signature, self._message_signature = self._message_signature, ""
         if signature:
-            self._add(events, (_SIGNATURE, signature), Reasoning)
+            self._add(events, (_SIGNATURE, signature), neutral.Reasoning)
         for number, call, arguments in self._announced.take(last):
             if signature := self._announced.signatures.get(number, ""):
-                self._add(events, (_SIGNATURE, signature), Reasoning)
+                self._add(events, (_SIGNATURE, signature), neutral.Reasoning)
             self._add(events, ("call", number), partial(replace, call), arguments)
 
     def _add(
-        self, events: list[Event], key: Key, block: Callable[[], Block], text: str = ""
+        self, events: list[Event], key: Key, block: Callable[[], neutral.Block], text: str = ""
     ) -> None:
         """Add a text to a block, which `block` makes: now, or when the open call is complete."""
         if key != self._open:
@@ -256,7 +247,7 @@ class ChoiceReader:
             self._count(len(text))
         events.append(Delta(text, self._candidate))
 
-    def _wait(self, key: Key, block: Callable[[], Block], text: str) -> None:
+    def _wait(self, key: Key, block: Callable[[], neutral.Block], text: str) -> None:
         if key not in self._waiting:
             self._waiting[key] = block(), []
         if text:
@@ -278,10 +269,10 @@ class ChoiceReader:
     def _has_partial_call(self) -> bool:
         return self._announced.lacks_arguments or (not self._waiting and self._in_call())
 
-    def _begin(self, events: list[Event], key: Key, block: Block) -> None:
+    def _begin(self, events: list[Event], key: Key, block: neutral.Block) -> None:
         if key[0] == "call" and key in self._opened:
             raise BrokenAnswer("the upstream's answer continues a tool call that had ended")
-        if isinstance(block, ToolCall) and not block.name:
+        if isinstance(block, neutral.ToolCall) and not block.name:
             raise BrokenAnswer("the upstream's answer has a tool call without a name")
         self._opened.add(key)
         self._open, self._arguments = key, []
@@ -298,6 +289,6 @@ class ChoiceReader:
         if kind == _DETAIL:
             events.append(Sign(self._details[self._open].signature, self._candidate))
         elif kind in ("reasoning", _SIGNATURE):  # the name of a member returns with the thoughts
-            events.append(Sign(Signature(fields.NAME, str(name)), self._candidate))
+            events.append(Sign(neutral.Signature(fields.NAME, str(name)), self._candidate))
         self._open = None
         events.append(Close(self._candidate))

@@ -13,15 +13,7 @@ from engine.translations.chat_completions.content_reader import (
     read_content,
     read_result,
 )
-from engine.translations.neutral.content import (
-    Block,
-    Changes,
-    Text,
-    is_sealed,
-    objects,
-    read_cache_mark,
-    without_objects,
-)
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
@@ -108,12 +100,12 @@ def _read_content(
     message: shapes.SystemMessage | shapes.DeveloperMessage | shapes.UserMessage,
     place: str,
     unread: list[str],
-) -> list[Block]:
+) -> list[neutral.Block]:
     return read_content(message.content, f"{place}.content", unread)
 
 
 _ROLES: dict[
-    type[shapes.MessageObject], tuple[Role, Callable[[Any, str, list[str]], list[Block]]]
+    type[shapes.MessageObject], tuple[Role, Callable[[Any, str, list[str]], list[neutral.Block]]]
 ] = {
     shapes.SystemMessage: ("system", _read_content),
     shapes.DeveloperMessage: ("system", _read_content),
@@ -126,13 +118,13 @@ _ROLES: dict[
 
 def _hoisted(
     members: shapes.RequestObject, messages: list[Message]
-) -> tuple[list[Text], list[Message]]:
+) -> tuple[list[neutral.Text], list[Message]]:
     """The blocks of the instructions at the beginning, and the messages after them."""
-    system: list[Text] = []
+    system: list[neutral.Text] = []
     for index, (each, message) in enumerate(zip(members.messages or (), messages, strict=True)):
         if message.role != "system" or each.extra:
             return system, messages[index:]
-        texts = [block for block in message.blocks if isinstance(block, Text)]
+        texts = [block for block in message.blocks if isinstance(block, neutral.Text)]
         if len(texts) < len(message.blocks):
             return system, messages[index:]
         system += texts
@@ -169,7 +161,7 @@ def _read_tool(
         strict=function.strict,
         place=place,
         schema_member="function.parameters",
-        cache=read_cache_mark(tool.extra) or read_cache_mark(function.extra),
+        cache=neutral.read_cache_mark(tool.extra) or neutral.read_cache_mark(function.extra),
     )
 
 
@@ -200,15 +192,15 @@ _DETAILS = "reasoning_details"
 _FIELDS = "provider_specific_fields"
 
 
-def without_seals(request: object) -> Changes:
+def without_seals(request: object) -> neutral.Changes:
     changes: dict[JsonPath, bytes | None] = {}
-    for index, message in objects(request, "messages"):
+    for index, message in neutral.objects(request, "messages"):
         place: JsonPath = ("messages", index)
-        changes.update(without_objects(message, _DETAILS, place, _is_sealed))
+        changes.update(neutral.without_objects(message, _DETAILS, place, _is_sealed))
         fields = message.get(_FIELDS)
-        changes.update(without_objects(fields, _DETAILS, (*place, _FIELDS), _is_sealed))
+        changes.update(neutral.without_objects(fields, _DETAILS, (*place, _FIELDS), _is_sealed))
     return changes
 
 
 def _is_sealed(detail: Json) -> bool:
-    return is_sealed(detail.get("signature")) or is_sealed(detail.get("data"))
+    return neutral.is_sealed(detail.get("signature")) or neutral.is_sealed(detail.get("data"))

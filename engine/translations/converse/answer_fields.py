@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Finish,
@@ -178,14 +178,14 @@ def _stop_sequence(fields: Raw) -> str:
         return ""
 
 
-def read_signature(signature: str | None, redacted: str | None) -> Signature | None:
+def read_signature(signature: str | None, redacted: str | None) -> neutral.Signature | None:
     """The signature of thoughts, or encrypted thoughts as one; None for neither."""
     if signature:
-        return Signature(NAME, signature)
-    return Signature(NAME, _REDACTED + redacted) if redacted else None
+        return neutral.Signature(NAME, signature)
+    return neutral.Signature(NAME, _REDACTED + redacted) if redacted else None
 
 
-def write_reasoning(text: str, signature: Signature) -> Json:
+def write_reasoning(text: str, signature: neutral.Signature) -> Json:
     value = signature.value
     if value.startswith(_REDACTED):
         return {"redactedContent": value.removeprefix(_REDACTED)}

@@ -17,18 +17,9 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.converse import answer_fields as fields
-from engine.translations.neutral import content
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Inline,
-    Media,
-    Signature,
-    Text,
-    ToolCall,
-)
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -63,8 +54,8 @@ class BlockReader(Part):
     _is_vendors = has_begun = False
     """Whether it is a call of a tool that the vendor runs, and whether anything has come of it."""
 
-    _open: Block | None = None
-    _signature: Signature | None = None
+    _open: neutral.Block | None = None
+    _signature: neutral.Signature | None = None
     _image: fields.Image | None = None
 
     def whole(self, block: fields.BlockShape) -> Iterator[Event]:
@@ -85,7 +76,7 @@ class BlockReader(Part):
             if not call.name:
                 raise WrongType("toolUse.name", "a string that is not empty")
             own_id = call.tool_use_id or call_id(f"{call.name}:")
-            self._open = ToolCall(id=own_id, name=call.name)
+            self._open = neutral.ToolCall(id=own_id, name=call.name)
             yield Open(self._open)
             if arguments := arguments_of(call.input):
                 yield Delta(arguments)
@@ -107,11 +98,11 @@ class BlockReader(Part):
         """More of the block; `data` is the JSON text of its event."""
         self.has_begun = True
         if delta.text:
-            yield from self._text(Text(), delta.text)
+            yield from self._text(neutral.Text(), delta.text)
         elif delta.tool_use is not None:
             arguments = arguments_of(delta.tool_use.input)
             if arguments and not self._is_vendors:
-                if not isinstance(self._open, ToolCall):
+                if not isinstance(self._open, neutral.ToolCall):
                     raise BrokenAnswer("the upstream's answer has arguments outside of a tool call")
                 yield Delta(arguments)
         elif delta.reasoning_content is not None:
@@ -127,18 +118,18 @@ class BlockReader(Part):
         if self._signature is not None:
             yield Sign(self._signature)
         if (image := self._image) is not None and image.source is not None:
-            source = Inline(f"image/{image.format or 'png'}", image.source.bytes or "")
-            self._open = Media(kind="image", source=source)
+            source = neutral.Inline(f"image/{image.format or 'png'}", image.source.bytes or "")
+            self._open = neutral.Media(kind="image", source=source)
             yield Open(self._open)
         if self._open is not None:
             yield Close()
 
-    def _text(self, block: Text | content.Reasoning, text: str) -> Iterator[Event]:
+    def _text(self, block: neutral.Text | neutral.Reasoning, text: str) -> Iterator[Event]:
         yield from self._open_as(block)
         if text:
             yield Delta(text)
 
-    def _open_as(self, block: Text | content.Reasoning) -> Iterator[Event]:
+    def _open_as(self, block: neutral.Text | neutral.Reasoning) -> Iterator[Event]:
         if self._open is None:
             self._open = block
             yield Open(block)
@@ -148,15 +139,15 @@ class BlockReader(Part):
     def _thoughts(self, thoughts: fields.Reasoning) -> Iterator[Event]:
         signature = fields.read_signature(thoughts.signature, thoughts.redacted_content)
         if thoughts.text or signature is not None:
-            yield from self._text(content.Reasoning(), thoughts.text or "")
+            yield from self._text(neutral.Reasoning(), thoughts.text or "")
         self._signature = signature or self._signature
 
     def _cite(self, shape: fields.CitationShape) -> Iterator[Event]:
         web = None if shape.location is None else shape.location.web
         if web is not None and web.url:
-            yield from self._open_as(Text())
+            yield from self._open_as(neutral.Text())
             cited = _joined(shape.source_content)
-            yield Cite(Citation(url=web.url, title=shape.title or "", cited=cited))
+            yield Cite(neutral.Citation(url=web.url, title=shape.title or "", cited=cited))
 
 
 def _joined(words: list[fields.Words] | None) -> str:

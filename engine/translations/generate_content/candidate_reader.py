@@ -18,9 +18,9 @@ from engine.translations.generate_content.answer_fields import (
 )
 from engine.translations.generate_content.citations import CitationReader
 from engine.translations.generate_content.partial_arguments import PartialArguments
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import is_blank, raw_at
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Close,
@@ -46,9 +46,9 @@ _KNOWN = ("text", "thought", "thoughtSignature", "functionCall", "inlineData", "
 class CandidateReader:
     """Calls without ids get them from `answer`, a text that other answers do not have."""
 
-    _open: type[Block] | None = None
+    _open: type[neutral.Block] | None = None
     _partial: PartialArguments | None = None
-    _signature: Signature | None = None
+    _signature: neutral.Signature | None = None
     _calls = 0
     _has_content = False
     _reason = _explanation = ""
@@ -95,7 +95,7 @@ class CandidateReader:
         return read_finish(reason, self._explanation, content=self._has_content)
 
     def _read_citations(self, candidate: Candidate, position: int, events: list[Event]) -> None:
-        is_open = self._open is Text
+        is_open = self._open is neutral.Text
         if is_open or self._citations.offsets.length:
             members = {
                 "groundingMetadata": candidate.grounding_metadata or NULL,
@@ -112,9 +112,9 @@ class CandidateReader:
         if self._signature is not None:
             self._flush_signature(events)
         if part.thought and call is None:
-            self._text(Reasoning, part.text or "", events)
+            self._text(neutral.Reasoning, part.text or "", events)
             if text is not None:
-                self._sign(Signature(part_fields.NAME, part_fields.THOUGHT + text), events)
+                self._sign(neutral.Signature(part_fields.NAME, part_fields.THOUGHT + text), events)
             return
         # Any other part is kept whole, with its signature.
         if text is not None and (part.text is not None or call is not None or _has_media(part)):
@@ -123,7 +123,7 @@ class CandidateReader:
                 return  # citations of the text before it may follow
             self._flush_signature(events)
         if part.text is not None:
-            self._text(Text, part.text, events)
+            self._text(neutral.Text, part.text, events)
             self._citations.offsets.add(part.text)
         if call is not None:
             self._call(call, at, events)
@@ -132,11 +132,13 @@ class CandidateReader:
             self._begin(_other_block(part, at, data), events)
             self._close(events)
 
-    def _text(self, kind: type[Text] | type[Reasoning], text: str, events: list[Event]) -> None:
+    def _text(
+        self, kind: type[neutral.Text] | type[neutral.Reasoning], text: str, events: list[Event]
+    ) -> None:
         if not text:
             return
         if self._open is not kind:
-            self._has_content = self._has_content or kind is Text
+            self._has_content = self._has_content or kind is neutral.Text
             self._begin(kind(), events)
         events.append(Delta(text, self._index))
 
@@ -145,10 +147,10 @@ class CandidateReader:
             signature, self._signature = self._signature, None
             self._sign(signature, events)
 
-    def _sign(self, signature: Signature, events: list[Event]) -> None:
+    def _sign(self, signature: neutral.Signature, events: list[Event]) -> None:
         """Sign the thoughts before the block that the signature came with."""
-        if self._open is not Reasoning:
-            self._begin(Reasoning(), events)
+        if self._open is not neutral.Reasoning:
+            self._begin(neutral.Reasoning(), events)
         events.append(Sign(signature, self._index))
         self._close(events)
 
@@ -178,9 +180,9 @@ class CandidateReader:
             raise BrokenAnswer("the upstream's answer has a tool call without a name")
         position = f"call_{self._answer}_{self._index}_{self._calls}"
         own_id = call.id or call_id(position, 40)
-        self._begin(ToolCall(id=own_id, name=call.name), events)
+        self._begin(neutral.ToolCall(id=own_id, name=call.name), events)
 
-    def _begin(self, block: Block, events: list[Event]) -> None:
+    def _begin(self, block: neutral.Block, events: list[Event]) -> None:
         self._close(events)
         self._open = type(block)
         self._citations.begin_block()
@@ -201,7 +203,7 @@ def _has_media(part: Part) -> bool:
     return (part.inline_data, part.file_data) != (NULL, NULL)
 
 
-def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
+def _other_block(part: Part, at: tuple[int, int], data: bytes) -> neutral.Block:
     """The block of a part that is neither text nor a call: whole, if its kind is not known here."""
     place = _place(*at)
     if part.inline_data != NULL:
@@ -212,7 +214,7 @@ def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
     members = part_fields.Fields(raw, place).copy()
     kinds = [name for name in members if name not in _KNOWN]
     kind = next((name for name in kinds if _has_content(name, members[name])), "")
-    return Foreign(kind=kind or next(iter(kinds), "part"), omissible=not kind)
+    return neutral.Foreign(kind=kind or next(iter(kinds), "part"), omissible=not kind)
 
 
 def _has_content(name: str, raw: Raw) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import SEAL, Citation, Signature, seal, unseal
 from engine.translations.neutral.events import Finish, Stop, UpstreamError, foreign_stop
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import AnswerErrors, error_of
@@ -191,22 +191,22 @@ def write_usage(usage: Usage | None) -> Json:
     return members
 
 
-def read_signature(text: str, *, redacted: bool = False) -> Signature | None:
+def read_signature(text: str, *, redacted: bool = False) -> neutral.Signature | None:
     """The signature of thoughts, or encrypted thoughts as one; None for an empty text."""
     if not text:
         return None
-    signature = unseal(text, NAME)
+    signature = neutral.unseal(text, NAME)
     if redacted and signature.language == NAME:
-        return Signature(NAME, _REDACTED + signature.value)
+        return neutral.Signature(NAME, _REDACTED + signature.value)
     return signature
 
 
-def write_reasoning(text: str, signature: Signature | None) -> Json:
+def write_reasoning(text: str, signature: neutral.Signature | None) -> Json:
     if signature is not None and signature.language == NAME:
         value = signature.value
         if value.startswith(_REDACTED):
             return {"type": "redacted_thinking", "data": value.removeprefix(_REDACTED)}
-    sealed = "" if signature is None else seal(signature, NAME)
+    sealed = "" if signature is None else neutral.seal(signature, NAME)
     return {"type": "thinking", "thinking": text, "signature": sealed}
 
 
@@ -217,21 +217,21 @@ def thinks_on_budget(request: ChatRequest) -> bool:
     return thinking is not None and not thinking.off and thinking.budget is not None
 
 
-def read_citation(citation: CitationShape) -> Citation | None:
+def read_citation(citation: CitationShape) -> neutral.Citation | None:
     """A citation; None for a kind that does not say where its source is."""
     if citation.url is None:
         return None
-    return Citation(citation.url, citation.title or "", citation.cited_text or "")
+    return neutral.Citation(citation.url, citation.title or "", citation.cited_text or "")
 
 
-def write_citation(citation: Citation) -> Json:
+def write_citation(citation: neutral.Citation) -> Json:
     """A citation; a seal stands for the index that only the vendor has, and requires."""
     return {
         "type": "web_search_result_location",
         "cited_text": citation.cited,
         "url": citation.url,
         "title": citation.title or None,
-        "encrypted_index": SEAL,
+        "encrypted_index": neutral.SEAL,
     }
 
 

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from msgspec import Raw
 
 from engine.translations.messages import answer_fields as fields
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import Part
 
 _read_delta = fields.DELTA.read
-_BLOCKS: dict[str, type[Block]] = {
-    "text_delta": Text,
-    "thinking_delta": Reasoning,
-    "input_json_delta": ToolCall,
-    "signature_delta": Reasoning,
-    "citations_delta": Text,
+_BLOCKS: dict[str, type[neutral.Block]] = {
+    "text_delta": neutral.Text,
+    "thinking_delta": neutral.Reasoning,
+    "input_json_delta": neutral.ToolCall,
+    "signature_delta": neutral.Reasoning,
+    "citations_delta": neutral.Text,
 }
 """Kinds of deltas, in the order of their members: the block that they belong to."""
 
@@ -33,12 +33,12 @@ class BlockReader(Part):
     """Reads one block. A text begins with its first content: an empty one is none, and one whose
     beginning did not come begins so, too. A call without an id gets it from `name`."""
 
-    _block: Block | None = None
+    _block: neutral.Block | None = None
     _is_written = False
     _input = ""
     """Arguments that came with the beginning of a call: they count unless deltas follow."""
 
-    _signature: Signature | None = None
+    _signature: neutral.Signature | None = None
 
     def open(self, raw: Raw, place: str) -> list[Event]:
         """The block begins with the contents that it has; in one piece these are all."""
@@ -55,15 +55,18 @@ class BlockReader(Part):
         elif not kind:
             raise WrongType(f"{place}.type", "the type of a block")
         else:
-            self._block = Foreign(kind=kind, omissible=omissible)
+            self._block = neutral.Foreign(kind=kind, omissible=omissible)
             self._begin(events)
-        if before is not None and {type(before), type(self._block)} != {Text, Reasoning}:
+        if before is not None and {type(before), type(self._block)} != {
+            neutral.Text,
+            neutral.Reasoning,
+        }:
             raise BrokenAnswer("the upstream's answer has a block out of order")
         return events
 
     def _open_text(self, raw: Raw, place: str, events: list[Event]) -> None:
         block = fields.TEXT_BLOCK.read(raw, place)
-        self._block = Text()
+        self._block = neutral.Text()
         if block.text:
             self._add(block.text, events)
         for citation in block.citations or ():
@@ -71,7 +74,7 @@ class BlockReader(Part):
 
     def _open_thinking(self, raw: Raw, place: str, events: list[Event]) -> None:
         block = fields.THINKING_BLOCK.read(raw, place)
-        self._block = Reasoning()
+        self._block = neutral.Reasoning()
         self._signature = fields.read_signature(block.signature or "")
         self._begin(events)
         if block.thinking:
@@ -79,7 +82,7 @@ class BlockReader(Part):
 
     def _open_redacted(self, raw: Raw, place: str, events: list[Event]) -> None:
         data = fields.REDACTED_BLOCK.read(raw, place).data
-        self._block = Reasoning()
+        self._block = neutral.Reasoning()
         self._signature = fields.read_signature(data or "", redacted=True)
         self._begin(events)
 
@@ -87,22 +90,22 @@ class BlockReader(Part):
         call = fields.CALL_BLOCK.read(raw, place)
         if not call.name:
             raise WrongType(f"{place}.name", "a string that is not empty")
-        self._block = ToolCall(id=call.id or call_id(self._name), name=call.name)
+        self._block = neutral.ToolCall(id=call.id or call_id(self._name), name=call.name)
         self._input = arguments_of(call.input)
         self._begin(events)
 
     def delta(self, raw: Raw, place: str) -> list[Event]:
         events: list[Event] = []
-        if isinstance(self._block, Foreign):
+        if isinstance(self._block, neutral.Foreign):
             return events
         delta = _read_delta(raw, place)
         kind = delta.type or ""
         if kind not in _BLOCKS:
             kind = _kind_of_delta(delta) or kind
-        if kind in _TEXTS and not isinstance(self._block, ToolCall | _BLOCKS[kind]):
+        if kind in _TEXTS and not isinstance(self._block, neutral.ToolCall | _BLOCKS[kind]):
             events += self._whole()
             self._renew(_BLOCKS[kind]())
-        if not isinstance(self._block, _BLOCKS.get(kind, Block)):
+        if not isinstance(self._block, _BLOCKS.get(kind, neutral.Block)):
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a block of another kind")
         if kind == "text_delta":
             self._add(delta.text, events)
@@ -120,7 +123,7 @@ class BlockReader(Part):
         self.is_done = True
         return self._whole()
 
-    def _renew(self, block: Block | None) -> None:
+    def _renew(self, block: neutral.Block | None) -> None:
         """Some servers have thoughts and text in one block, or under one index."""
         self._block, self._signature, self._input = block, None, ""
         self._is_written = False
@@ -144,7 +147,7 @@ class BlockReader(Part):
 
     def _begin(self, events: list[Event]) -> None:
         if not self._is_written:
-            assert isinstance(self._block, Block)
+            assert isinstance(self._block, neutral.Block)
             self._is_written = True
             events.append(Open(self._block))
 

@@ -11,7 +11,7 @@ from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
-from engine.translations.neutral.content import Foreign, Text, ToolCall, ToolResult, read_cache_mark
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.parameters import number
@@ -85,7 +85,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     return request
 
 
-def _stable(system: list[Text]) -> list[Text]:
+def _stable(system: list[neutral.Text]) -> list[neutral.Text]:
     """The texts without what clients change with each request."""
     stable = []
     for text in system:
@@ -143,7 +143,7 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
         strict=tool.strict,
         place=place,
         schema_member="input_schema",
-        cache=read_cache_mark(tool.extra),
+        cache=neutral.read_cache_mark(tool.extra),
         deferred=tool.defer_loading == _TRUE,
     )
 
@@ -166,14 +166,14 @@ def _read_deferred(request: ChatRequest) -> None:
     functions = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
     blocks = [block for message in request.messages for block in message.blocks]
     names = list(request.tool_choice.names) if request.tool_choice else []
-    names += [block.name for block in blocks if isinstance(block, ToolCall)]
+    names += [block.name for block in blocks if isinstance(block, neutral.ToolCall)]
     for block in blocks:
-        for part in block.content if isinstance(block, ToolResult) else ():
-            if isinstance(part, Foreign) and part.kind == _REFERENCE:
+        for part in block.content if isinstance(block, neutral.ToolResult) else ():
+            if isinstance(part, neutral.Foreign) and part.kind == _REFERENCE:
                 name = Members(part.raw, part.place).text("tool_name") or ""
                 if name in functions:
                     text = f"The tool {name} can be called now."
-                    part.substitute = Text(text=text, place=part.place)
+                    part.substitute = neutral.Text(text=text, place=part.place)
                     names.append(name)
     request.loaded_tools = [functions[name] for name in dict.fromkeys(names) if name in functions]
     if not any(isinstance(o, BuiltInTool) and o.name.startswith(_SEARCH) for o in request.tools):

@@ -8,16 +8,8 @@ import msgspec
 from msgspec import Raw
 
 from engine.dialects.interface.error_forms import FAILED
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import call_id, name_of_answer, unwrapped
-from engine.translations.neutral.content import (
-    Foreign,
-    Inline,
-    Media,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-)
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -101,7 +93,7 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
     if kind == "message":
         content = fields.MESSAGE.read(raw, place).content or ()
         if isinstance(content, str):  # as in requests
-            return whole_block(Text(), content)
+            return whole_block(neutral.Text(), content)
         return [event for part in content for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = fields.CALL.read(raw, place)
@@ -110,14 +102,14 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         item = fields.THOUGHTS.read(raw, place)
         signature = fields.read_signature(item.encrypted_content or "", item.id or "")
         signed = [] if signature is None else [Sign(signature)]
-        return whole_block(Reasoning(), read_thoughts(item), signed)
-    block = Foreign(kind=kind or "item", omissible=kind in _OMISSIBLE)
+        return whole_block(neutral.Reasoning(), read_thoughts(item), signed)
+    block = neutral.Foreign(kind=kind or "item", omissible=kind in _OMISSIBLE)
     if kind == _IMAGE:
         image = fields.IMAGE_CALL.read(raw, place)
         block.omissible = not image.result  # it has failed
         if image.result:
-            source = Inline(f"image/{image.output_format or 'png'}", image.result)
-            block.substitute = Media(kind="image", source=source)
+            source = neutral.Inline(f"image/{image.output_format or 'png'}", image.result)
+            block.substitute = neutral.Media(kind="image", source=source)
     return whole_block(block)
 
 
@@ -129,8 +121,8 @@ def _read_part(part: fields.Part) -> list[Event]:
     if tokens := read_logprobs(part.logprobs):
         marks.append(Tokens(tokens))
     if is_refusal:
-        return whole_block(Refusal(), part.refusal or "", marks)
-    return whole_block(Text(), part.text or "", marks)
+        return whole_block(neutral.Refusal(), part.refusal or "", marks)
+    return whole_block(neutral.Text(), part.text or "", marks)
 
 
 def read_thoughts(item: fields.Thoughts) -> str:
@@ -141,11 +133,13 @@ def _texts(parts: list[fields.TextPart] | None) -> list[str]:
     return [part.text or "" for part in parts or ()]
 
 
-def read_call(call: fields.Call, name: str, place: str) -> ToolCall:
+def read_call(call: fields.Call, name: str, place: str) -> neutral.ToolCall:
     """The call of an item, without its arguments. Raises BrokenAnswer."""
     if not call.name:
         raise BrokenAnswer("the upstream's answer has a tool call without a name")
-    return ToolCall(id=call.call_id or call.id or call_id(f"{name}:{place}"), name=call.name)
+    return neutral.ToolCall(
+        id=call.call_id or call.id or call_id(f"{name}:{place}"), name=call.name
+    )
 
 
 def read_end(response: fields.Response) -> End:

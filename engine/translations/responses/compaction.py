@@ -17,9 +17,9 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.calls import answer_id
-from engine.translations.neutral.content import Block, Text
 from engine.translations.neutral.events import BrokenAnswer, End, Finish, Start
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
@@ -53,7 +53,7 @@ _encode = msgspec.json.Encoder().encode
 def ask_for_summary(request: ChatRequest, place: str, line: RequestLine) -> None:
     """Turn a request into one for a summary of its conversation."""
     request.messages.append(
-        Message(role="user", blocks=[Text(text=PROMPT, place=place)], place=place)
+        Message(role="user", blocks=[neutral.Text(text=PROMPT, place=place)], place=place)
     )
     request.tool_choice = ToolChoice(mode="none")
     request.parallel_calls = request.output = request.top_logprobs = None
@@ -96,7 +96,7 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
     """The answer in one piece: a response whose output is the item, or what `/responses/compact`
     answers. Raises BrokenAnswer without a summary."""
     candidate = answer.candidates[0]
-    texts = [block.text for block in candidate.blocks if isinstance(block, Text)]
+    texts = [block.text for block in candidate.blocks if isinstance(block, neutral.Text)]
     identity = answer_id(PREFIX, answer.id or request.id)
     created = answer.created or request.time
     output = _output("".join(texts), candidate.finish, _item_id(identity), request)
@@ -150,8 +150,8 @@ class CompactionWriter(Writer):
         self._item = _item_id(self._head["id"])
         return output
 
-    def _open(self, block: Block) -> bytes:
-        self._is_text = isinstance(block, Text)
+    def _open(self, block: neutral.Block) -> bytes:
+        self._is_text = isinstance(block, neutral.Text)
         if not self._is_text or self._has_item:
             return b""
         self._has_item = True

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Raw
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import MAX_ARGUMENTS
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -34,7 +34,7 @@ class OpenItem(Part):
 
     kind = ""
     opened = False
-    _block: Block | None = None
+    _block: neutral.Block | None = None
     _has_text = _had_text = False
     """Whether the open block, and the part of a summary before, has had any."""
 
@@ -61,7 +61,7 @@ class OpenItem(Part):
                 return ()
             return self._open(answer_reader.read_call(call, self._name, _ITEM))
         if kind == "reasoning":
-            return self._open(Reasoning())
+            return self._open(neutral.Reasoning())
         return ()
 
     def part_added(self, data: bytes) -> Iterable[Event]:
@@ -69,26 +69,26 @@ class OpenItem(Part):
         kind = "" if part is None else part.type
         if kind in ("output_text", "refusal"):
             self.kind = self.kind or "message"
-            return self._open(Refusal() if kind == "refusal" else Text())
+            return self._open(neutral.Refusal() if kind == "refusal" else neutral.Text())
         return ()
 
-    def _open(self, block: Block) -> tuple[Event]:
+    def _open(self, block: neutral.Block) -> tuple[Event]:
         self._block, self.opened = block, True
         self._parts += 1
         self._has_text, self._had_text, self._cited = False, False, 0
         return (Open(block),)
 
-    def delta(self, event: fields.TextDelta, block_type: type[Block]) -> Iterable[Event]:
+    def delta(self, event: fields.TextDelta, block_type: type[neutral.Block]) -> Iterable[Event]:
         events: list[Event] = []
         if not isinstance(self._block, block_type):
-            if self._is_unnamed and block_type is ToolCall:
+            if self._is_unnamed and block_type is neutral.ToolCall:
                 self._pieces.append(event.delta or "")
                 self._size += len(event.delta or "")
                 if self._size > MAX_ARGUMENTS:
                     bound = f"over {MAX_ARGUMENTS} bytes that must be buffered"
                     raise BrokenAnswer(f"the upstream's answer has {bound}")
                 return events
-            if self._block is not None or block_type not in (Text, Refusal):
+            if self._block is not None or block_type not in (neutral.Text, neutral.Refusal):
                 raise BrokenAnswer("the upstream's answer has text outside of its item")
             self.kind = self.kind or "message"
             events += self._open(block_type())
@@ -101,7 +101,7 @@ class OpenItem(Part):
 
     def summary_added(self, data: bytes) -> Iterable[Event]:
         """A part of a summary begins: a paragraph."""
-        is_open = isinstance(self._block, Reasoning)
+        is_open = isinstance(self._block, neutral.Reasoning)
         if is_open and (fields.DETAIL_EVENT.read(data).summary_index or 0) > 0:
             self._had_text, self._has_text = self._has_text or self._had_text, False
             return (Delta("\n\n"),)
@@ -114,7 +114,7 @@ class OpenItem(Part):
         if self._block is None:
             if self.opened or done.arguments or not text:
                 return ()  # its part is done
-            begun = self._open(Refusal() if done.refusal else Text())
+            begun = self._open(neutral.Refusal() if done.refusal else neutral.Text())
         missing = self._missing(text)
         self._has_text = self._has_text or bool(missing)
         return [*begun, *missing]
@@ -123,7 +123,7 @@ class OpenItem(Part):
         annotation = fields.DETAIL_EVENT.read(data).annotation
         if annotation is None or annotation.type != "url_citation":
             return ()
-        if not isinstance(self._block, Text):
+        if not isinstance(self._block, neutral.Text):
             return ()
         self._cited += 1
         return (Cite(read_citation(annotation)),)
@@ -131,13 +131,13 @@ class OpenItem(Part):
     def part_done(self, data: bytes) -> Iterable[Event]:
         """A part of the item is complete. Raises BrokenAnswer for one of a kind not known here."""
         raw = fields.DETAIL_EVENT.read(data).part
-        if not isinstance(self._block, Text | Refusal):
+        if not isinstance(self._block, neutral.Text | neutral.Refusal):
             kind = fields.KIND.read(raw, _PART)
             if kind is not None and kind.type not in answer_reader.PARTS:
                 raise uncarried(kind.type or "part")
             return ()
         part = fields.DONE_PART.read(raw, _PART) or fields.DonePart()
-        if isinstance(self._block, Refusal):
+        if isinstance(self._block, neutral.Refusal):
             return [*self._missing(part.refusal or ""), *self._close()]
         cites = self._missing_citations(part.annotations)
         return [*self._missing(part.text or ""), *cites, *self._close()]
@@ -169,15 +169,15 @@ class OpenItem(Part):
             return events
         if answer_reader.item_kind(raw, _ITEM) != self.kind:
             return self.end()
-        if isinstance(self._block, Reasoning):
+        if isinstance(self._block, neutral.Reasoning):
             item = fields.THOUGHTS.read(raw, _ITEM)
             signature = fields.read_signature(item.encrypted_content or "", item.id or "")
             signed = () if signature is None else (Sign(signature),)
             missing = () if self._had_text else self._missing(answer_reader.read_thoughts(item))
             return [*missing, *signed, *self._close()]
-        if isinstance(self._block, ToolCall):
+        if isinstance(self._block, neutral.ToolCall):
             self._arguments = fields.CALL.read(raw, _ITEM).arguments or self._arguments
-        if isinstance(self._block, Text | Refusal) and not self._has_text:
+        if isinstance(self._block, neutral.Text | neutral.Refusal) and not self._has_text:
             events = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
             opens = [at for at, event in enumerate(events) if isinstance(event, Open)]
             if len(opens) >= self._parts:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
@@ -24,12 +24,12 @@ from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenIte
 from engine.translations.vendors.openai_content import ERRORS
 
 _read_event, _read_delta = fields.STREAM_EVENT.read, fields.TEXT_DELTA.read
-_DELTAS: dict[str, type[Block]] = {
-    "response.output_text.delta": Text,
-    "response.refusal.delta": Refusal,
-    "response.function_call_arguments.delta": ToolCall,
-    "response.reasoning_summary_text.delta": Reasoning,
-    "response.reasoning_text.delta": Reasoning,
+_DELTAS: dict[str, type[neutral.Block]] = {
+    "response.output_text.delta": neutral.Text,
+    "response.refusal.delta": neutral.Refusal,
+    "response.function_call_arguments.delta": neutral.ToolCall,
+    "response.reasoning_summary_text.delta": neutral.Reasoning,
+    "response.reasoning_text.delta": neutral.Reasoning,
 }
 
 
