@@ -25,6 +25,7 @@ from engine.translations.neutral.events import (
     Event,
     Start,
     Tokens,
+    uncarried,
 )
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.vendors.openai_content import write_citation, write_logprobs, write_url
@@ -92,8 +93,7 @@ def image(block: neutral.Media) -> Json:
     """An image of an answer, as OpenRouter writes them. Raises BrokenAnswer for other content."""
     source = block.source
     if block.kind != "image" or not isinstance(source, neutral.Inline | neutral.Link):
-        reason = f"{block.kind} content, which this format cannot carry"
-        raise BrokenAnswer(f"the upstream's answer has {reason}")
+        raise uncarried(block.kind)
     return {"type": "image_url", "image_url": {"url": write_url(source)}}
 
 

@@ -87,13 +87,10 @@ class MediaWriter:
         elif isinstance(source, neutral.Link) and source.url.startswith("s3://"):
             word = _format(block.kind, source.media_type) or _ending(block.kind, source.url)
             place = {"s3Location": {"uri": source.url}}
+        elif isinstance(source, neutral.Link):
+            return "the upstream reads only links to Amazon S3 (s3://)"
         else:
-            is_link = isinstance(source, neutral.Link)
-            return (
-                "the upstream reads only links to Amazon S3 (s3://)"
-                if is_link
-                else neutral.UPLOADED
-            )
+            return neutral.UPLOADED
         if not word:
             return f"the upstream takes no {source.media_type or 'content of an unknown type'}"
         return {"format": word, "source": place}

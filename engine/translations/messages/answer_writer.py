@@ -10,7 +10,7 @@ from engine.translations.messages import answer_fields as fields
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_object, call_id
-from engine.translations.neutral.events import BrokenAnswer, End, FirstCandidateWriter, Start
+from engine.translations.neutral.events import End, FirstCandidateWriter, Start, uncarried
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
 
@@ -104,8 +104,7 @@ def open_call(block: neutral.ToolCall) -> Json:
 def refuse_media(block: neutral.Block) -> None:
     """Raise BrokenAnswer for content that a message has no block for."""
     if isinstance(block, neutral.Media):
-        kind = f"an {block.kind}" if block.kind[0] in "aeiou" else f"a {block.kind}"
-        raise BrokenAnswer(f"the upstream's answer has {kind}, which this format cannot carry")
+        raise uncarried(block.kind)
 
 
 _encode = msgspec.json.Encoder().encode

@@ -9,7 +9,7 @@ import msgspec
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks, place_late
 from engine.translations.neutral.calls import answer_id
-from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
+from engine.translations.neutral.events import Finish, TokenLogprob, uncarried
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
@@ -139,8 +139,7 @@ def write_item(
         return item
     if isinstance(block, neutral.Media):
         if block.kind != "image" or not isinstance(block.source, neutral.Inline):
-            reason = f"{block.kind} content, which this format cannot carry"
-            raise BrokenAnswer(f"the upstream's answer has {reason}")
+            raise uncarried(block.kind)
         result = None if status == "in_progress" else block.source.data
         members = {"type": "image_generation_call", "status": status, "result": result}
         return {"id": item_id, **members}

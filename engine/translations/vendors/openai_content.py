@@ -79,10 +79,6 @@ def checked_base64(data: str, place: str) -> str:
     return data
 
 
-def data_url(content: neutral.Inline) -> str:
-    return f"data:{content.media_type};base64,{content.data}"
-
-
 def read_url(url: str, place: str) -> neutral.Source:
     """The content of a `data:` URL, or a link. Raises WrongType."""
     return read_data_url(url, place) if url[:5].lower() == "data:" else neutral.Link(url)
@@ -107,7 +103,9 @@ def is_sendable(source: neutral.Source) -> TypeGuard[neutral.Inline | neutral.Li
 
 
 def write_url(source: neutral.Inline | neutral.Link) -> str:
-    return data_url(source) if isinstance(source, neutral.Inline) else source.url
+    if isinstance(source, neutral.Link):
+        return source.url
+    return f"data:{source.media_type};base64,{source.data}"
 
 
 def why_not(block: neutral.Block) -> str:
