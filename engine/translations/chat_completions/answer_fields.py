@@ -56,12 +56,13 @@ class TextPart(Struct):
 
 
 class ContentPart(Image):
-    """A part of a content that is a list, as Mistral writes it."""
+    """A part of a content that is a list, as Mistral writes it; Databricks adds `summary`."""
 
     type: str | None = None
     text: str | None = None
     refusal: str | None = None
     thinking: list[TextPart] | str | None = None
+    summary: list[TextPart] | None = None
 
 
 class Message(Struct):
@@ -126,7 +127,7 @@ class Head(Struct):
 
 _OPTIONAL = (
     *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
-    *("reasoning_details", "reasoning_content", "reasoning"),
+    *("reasoning_details", "reasoning_content", "reasoning", "summary"),
 )
 
 _JSON_TEXTS = ("arguments",)
@@ -202,7 +203,7 @@ def read_image(image: Image, place: str) -> neutral.Media:
 
 
 def read_thinking(part: ContentPart) -> str:
-    thinking = part.thinking or part.text or ""
+    thinking = part.thinking or part.summary or part.text or ""
     if isinstance(thinking, str):
         return thinking
     return "".join(each.text or "" for each in thinking)

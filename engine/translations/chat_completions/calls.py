@@ -83,7 +83,8 @@ class AnnouncedCalls:
             call.name += name
         if call.arguments or arguments.strip() not in ("", "null"):  # some write these for none
             call.arguments += arguments
-        return bool(call.name and call.arguments)
+        is_text = call.arguments[:1] == '"'  # whose end alone shows that it is one of an object
+        return bool(call.name and call.arguments) and not is_text
 
     def take(self, last: int | None = None) -> Iterator[tuple[int, neutral.ToolCall, str]]:
         """The calls in their order, up to the `last` or all: they begin now."""

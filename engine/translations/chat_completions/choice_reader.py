@@ -12,7 +12,7 @@ from functools import partial
 from msgspec import Raw
 from msgspec.structs import replace
 
-from engine.dialects.interface.error_forms import FAILED_REASONS
+from engine.dialects.interface.error_forms import FAILED_REASONS, NO_REASONS
 from engine.translations.chat_completions import answer_fields as fields
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
@@ -98,7 +98,7 @@ class ChoiceReader:
         vendors repeat it. Raises BrokenAnswer for a vendor's failure."""
         if reason in FAILED_REASONS:
             raise BrokenAnswer(f"the upstream's answer was aborted: {reason}")
-        if self.finish is None:
+        if self.finish is None and reason not in NO_REASONS:
             stop = fields.why_stopped(reason)
             self.finish = Finish(stop=stop, native=reason)
             if stop == "end" and sequence and isinstance(sequence, str):

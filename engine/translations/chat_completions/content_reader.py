@@ -96,10 +96,12 @@ def read_result(message: shapes.ToolMessage, place: str, unread: list[str]) -> n
 
 
 def _read_thoughts(part: Raw, place: str) -> neutral.Reasoning | None:
-    """The thoughts in a part, as Mistral writes them; None for a part of another form."""
+    """The thoughts in a part, signed where Mistral has written them; None for another part."""
     thoughts = value_of(_THOUGHTS, part)
     if thoughts is None:
         return None
+    if isinstance(thoughts.thinking, str):
+        return neutral.Reasoning(text=thoughts.thinking, place=place)
     text = "".join(piece.text for piece in thoughts.thinking)
     return neutral.Reasoning(text=text, signature=neutral.Signature(NAME, _THINKING), place=place)
 

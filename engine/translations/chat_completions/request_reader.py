@@ -44,6 +44,7 @@ _PLACES = {
 }
 _HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["text"]',)}
 _AUDIO = b'"audio"'
+_SWITCHES = ("enabled", "disabled", "adaptive", "auto")
 
 _REQUEST = ObjectReader(shapes.RequestObject)
 _TOOL = ObjectReader(shapes.ToolObject)
@@ -78,6 +79,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         form = Members(members.response_format, "response_format", unread)
         read_format(form, request, nested=True)
     _read_sampling(members, request)
+    _read_thinking(members, request)
     request.extra = other_members(members, _HARMLESS)
     request.unread.extend(request.extra)
     return request
@@ -183,9 +185,50 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
     request.user = members.user or ""
     stop = members.stop or []
     request.stop = [stop] if isinstance(stop, str) else stop
-    effort = members.reasoning_effort
+
+
+def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
+    """How much the model is to think, also in members that vendors have added: `reasoning`
+    (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM) and `enable_thinking` (Qwen)."""
+    effort, place = members.reasoning_effort, ""
     if effort is not None:
         request.thinking = Thinking(effort=effort, off=effort == "none")
+    elif present(members.reasoning) is not None:
+        place = "reasoning"
+        request.thinking = _read_reasoning(Members(members.reasoning, place, request.unread))
+    elif present(members.thinking) is not None:
+        place = "thinking"
+        request.thinking = _read_switch(Members(members.thinking, place, request.unread))
+    elif members.enable_thinking is not None:
+        place = "enable_thinking"
+        request.thinking = Thinking(
+            off=not members.enable_thinking, adaptive=bool(members.enable_thinking)
+        )
+    if place:
+        request.places["thinking"] = place
+
+
+def _read_reasoning(reasoning: Members) -> Thinking:
+    effort, budget = reasoning.text("effort") or "", reasoning.integer("max_tokens")
+    off = reasoning.boolean("enabled") is False or effort == "none"
+    hidden = reasoning.boolean("exclude")
+    reasoning.rest()
+    return Thinking(
+        off=off,
+        effort=effort,
+        budget=budget,
+        adaptive=not (off or effort or budget),
+        visible=False if hidden else None,
+    )
+
+
+def _read_switch(thinking: Members) -> Thinking:
+    kind, budget = thinking.text("type"), thinking.integer("budget_tokens")
+    if kind not in _SWITCHES:
+        raise thinking.wrong("type", "enabled, disabled, adaptive or auto")
+    thinking.rest()
+    off = kind == "disabled"
+    return Thinking(off=off, budget=budget, adaptive=not off and budget is None)
 
 
 _DETAILS = "reasoning_details"

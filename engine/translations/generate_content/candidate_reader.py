@@ -8,6 +8,7 @@ from contextlib import suppress
 import msgspec
 from msgspec import Raw
 
+from engine.dialects.interface.error_forms import NO_REASONS
 from engine.translations.generate_content import part_fields
 from engine.translations.generate_content.answer_fields import (
     Call,
@@ -40,6 +41,7 @@ _OMISSIBLE = (
 )
 """Tools that the vendor runs and their results, and facts of other parts."""
 
+_NO_REASONS = ("FINISH_REASON_UNSPECIFIED", *NO_REASONS)
 _KNOWN = ("text", "thought", "thoughtSignature", "functionCall", "inlineData", "fileData")
 
 
@@ -76,7 +78,7 @@ class CandidateReader:
         except (BrokenAnswer, WrongType) as error:
             return interrupted(events, error)
         reason = candidate.finish_reason
-        if reason and reason != "FINISH_REASON_UNSPECIFIED" and not self._reason:
+        if reason and reason not in _NO_REASONS and not self._reason:
             self._reason = reason
             self._explanation = candidate.finish_message or ""
         return events

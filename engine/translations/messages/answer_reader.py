@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.dialects.interface.error_forms import NO_REASONS
 from engine.translations.messages import answer_fields as fields
 from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral.answer_json import is_end_marker
@@ -108,10 +109,11 @@ class Reader(MessageReader[BlockReader]):
             return () if self._started else (self._start(message, data),)  # some repeat it
         if event.type == "message_delta":
             ending = fields.ENDING.read(event.delta, "delta")
-            if ending is not None and ending.stop_reason and self._finish is None:
+            has_reason = ending is not None and ending.stop_reason not in (None, "", *NO_REASONS)
+            if ending is not None and has_reason and self._finish is None:
                 self._finish = fields.read_finish(ending)
         elif event.type == "message_stop":
-            return [*self._blocks.end(), *self.end()]
+            return self.end()
         elif event.type != "ping":
             fields.ERRORS.refuse(data)  # in another vendor's form, as gateways write it
         return ()

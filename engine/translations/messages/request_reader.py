@@ -34,7 +34,6 @@ _WEB_SEARCH = "web_search_"
 _THREAD = "thread"
 _PLACES = {
     "stop": "stop_sequences",
-    "schema": "output_config.format.schema",
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
 _HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
@@ -76,6 +75,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     _read_choice(_object(members.tool_choice, "tool_choice", unread), request)
     _read_thinking(_object(members.thinking, "thinking", unread), request)
     _read_output(_object(members.output_config, "output_config", unread), request)
+    _read_format(_object(members.output_format, "output_format", unread), request)
     _read_metadata(_object(members.metadata, "metadata", unread), request)
     unread.extend(members.extra)
     if b"defer_loading" in body or b"tool_reference" in body:
@@ -156,6 +156,8 @@ def _built_in(name: str, raw: Raw, place: str, unread: list[str]) -> BuiltInTool
     members = Members(raw, place, unread)
     members.text("type")
     members.text("name")
+    if members.peek("allowed_callers") == bytes(_HARMLESS["allowed_callers"]):
+        members.raw("allowed_callers")
     members.rest()  # the options are this vendor's: each is noted as unread
     return BuiltInTool(name=name, raw=raw, kind="web_search", place=place)
 
@@ -233,14 +235,19 @@ def _read_output(config: Members | None, request: ChatRequest) -> None:
         request.thinking = request.thinking or Thinking()
         request.thinking.effort = effort
         request.places["thinking"] = "output_config.effort"
-    form = config.members("format")
-    if form is not None:
-        if form.text("type") != "json_schema":
-            raise form.wrong("type", "json_schema")
-        request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
-        request.places["output"] = "output_config.format"
-        form.rest()
+    _read_format(config.members("format"), request)
     config.rest()
+
+
+def _read_format(form: Members | None, request: ChatRequest) -> None:
+    if form is None:
+        return
+    if form.text("type") != "json_schema":
+        raise form.wrong("type", "json_schema")
+    request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
+    request.places["output"] = form.place
+    request.places["schema"] = form.place_of("schema")
+    form.rest()
 
 
 def _read_metadata(metadata: Members | None, request: ChatRequest) -> None:

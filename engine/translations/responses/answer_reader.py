@@ -103,7 +103,8 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
         signature = fields.read_signature(item.encrypted_content or "", item.id or "")
         signed = [] if signature is None else [Sign(signature)]
         return whole_block(neutral.Reasoning(), read_thoughts(item), signed)
-    block = neutral.Foreign(kind=kind or "item", omissible=kind in _OMISSIBLE)
+    is_routers = ":" in kind  # OpenRouter's own tools: `openrouter:web_search`
+    block = neutral.Foreign(kind=kind or "item", omissible=is_routers or kind in _OMISSIBLE)
     if kind == _IMAGE:
         image = fields.IMAGE_CALL.read(raw, place)
         block.omissible = not image.result  # it has failed

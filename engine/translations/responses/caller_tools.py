@@ -18,7 +18,7 @@ from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import FACTOR
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
 from engine.translations.neutral.request_json import ObjectReader, kind_of, present
-from engine.translations.responses.request_shapes import FunctionObject, GroupFunction
+from engine.translations.responses.request_shapes import FunctionObject
 from engine.values.trees import Json
 
 SEARCH = "tool_search"
@@ -41,7 +41,6 @@ _ANY_SCHEMA = Raw(b'{"type":"object"}')
 
 
 _FUNCTION_TOOL = ObjectReader(FunctionObject)
-_GROUP_FUNCTION = ObjectReader(GroupFunction)
 
 
 def read_tools(
@@ -107,7 +106,7 @@ def _read_group(
             tool.raw("type")
             yield _read_text_tool(tool, names, name)
         else:
-            function = _read_function(_GROUP_FUNCTION.read(raw, place, unread), place)
+            function = _read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
             yield _named(function, CallerTool("function", function.name, name), names)
     group.rest()
 

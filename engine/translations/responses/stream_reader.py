@@ -64,7 +64,7 @@ class Reader:
                 return ()  # its item is done
             item = items.at(event.output_index)
             return self._behind_start(items.in_order(item, read(item, data)), data)
-        if kind == "error":
+        if kind in ("error", "response.error"):
             raise ERRORS.inside(msgspec.json.decode(data))
         if not kind.startswith("response."):
             ERRORS.refuse(data)
