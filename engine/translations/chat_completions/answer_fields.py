@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Raw, Struct, field
 
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.events import Cite, Finish, Stop, foreign_stop
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import Token, UrlCitation, read_citation, read_url
 from engine.values.trees import Json
@@ -147,7 +147,7 @@ REASONING_MEMBERS = ("reasoning_content", "reasoning")
 """Members with the text of thoughts that vendors have added: DeepSeek and others the first,
 OpenRouter and others the second."""
 
-STOPS: dict[str, Stop] = {
+STOPS: dict[str, events.Stop] = {
     "stop": "end",
     "length": "length",
     "model_length": "length",  # Mistral
@@ -155,7 +155,7 @@ STOPS: dict[str, Stop] = {
     "function_call": "tool_calls",
     "content_filter": "filter",
 }
-_REASONS: dict[Stop, str] = {
+_REASONS: dict[events.Stop, str] = {
     "end": "stop",
     "stop_sequence": "stop",
     "pause": "stop",
@@ -165,8 +165,8 @@ _REASONS: dict[Stop, str] = {
 }
 
 
-def why_stopped(reason: str) -> Stop:
-    return STOPS.get(reason) or foreign_stop(reason) or "end"
+def why_stopped(reason: str) -> events.Stop:
+    return STOPS.get(reason) or events.foreign_stop(reason) or "end"
 
 
 def write_counts(usage: Usage) -> Json:
@@ -182,7 +182,7 @@ def write_counts(usage: Usage) -> Json:
     }
 
 
-def write_finish(finish: Finish) -> Json:
+def write_finish(finish: events.Finish) -> Json:
     """The members of a choice that say why it ended. Other vendors' words and the stop sequence
     that was met have the members that OpenRouter and vLLM have added."""
     members: Json = {"finish_reason": _REASONS[finish.stop]}
@@ -220,7 +220,7 @@ def read_annotations(annotations: Raw) -> list[neutral.Citation]:
 
 def citations_in(
     citations: Iterable[neutral.Citation], block_start: int, candidate: int
-) -> Iterator[Cite]:
+) -> Iterator[events.Cite]:
     """What the open block of text cites, which begins at `block_start` of all text. The vendor
     counts from the beginning of all; a span that begins in an earlier block is told without its
     place."""
@@ -228,4 +228,4 @@ def citations_in(
         start, end = citation.start, citation.end
         if start is None or end is None or start < block_start:
             citation.start = citation.end = None
-        yield Cite(citation.moved(-block_start), candidate)
+        yield events.Cite(citation.moved(-block_start), candidate)

@@ -15,18 +15,9 @@ import msgspec
 from engine.translations.chat_completions.answer_fields import PREFIX, write_counts, write_finish
 from engine.translations.chat_completions.thoughts import write_detail
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_text
-from engine.translations.neutral.events import (
-    BlockWriter,
-    BrokenAnswer,
-    Delta,
-    End,
-    Event,
-    Start,
-    Tokens,
-    uncarried,
-)
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.vendors.openai_content import write_citation, write_logprobs, write_url
 from engine.values.trees import Json
@@ -93,7 +84,7 @@ def image(block: neutral.Media) -> Json:
     """An image of an answer, as OpenRouter writes them. Raises BrokenAnswer for other content."""
     source = block.source
     if block.kind != "image" or not isinstance(source, neutral.Inline | neutral.Link):
-        raise uncarried(block.kind)
+        raise events.uncarried(block.kind)
     return {"type": "image_url", "image_url": {"url": write_url(source)}}
 
 
@@ -115,7 +106,7 @@ def annotation(citation: neutral.Citation, offset: int, length: int) -> Json:
 _encode = msgspec.json.Encoder().encode
 
 
-class _Choice(BlockWriter[Json | None]):
+class _Choice(events.BlockWriter[Json | None]):
     """Writes the deltas of one choice; knows its open block, and how much of each kind came."""
 
     def __init__(self, chunk_start: bytes) -> None:
@@ -158,7 +149,9 @@ class _Choice(BlockWriter[Json | None]):
             return
         self._size += len(citation.url) + len(citation.title)
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's citations have over {MAX_ARGUMENTS} characters")
+            raise events.BrokenAnswer(
+                f"the upstream's citations have over {MAX_ARGUMENTS} characters"
+            )
         (self._late if late else self._citations).append(citation)
 
     def _open(self, block: neutral.Block) -> Json | None:
@@ -199,23 +192,23 @@ class Writer:
         self._head: Json = {}
         self._chunk_end = b'}],"usage":null}\n\n' if request.stream_usage else b"}]}\n\n"
 
-    def write(self, event: Event) -> bytes:
-        if isinstance(event, Delta):  # nearly every event
+    def write(self, event: events.Event) -> bytes:
+        if isinstance(event, events.Delta):  # nearly every event
             choice = self._choices[event.candidate]
             return self._chunk(choice, choice.text(event.text))
-        if isinstance(event, Start):
+        if isinstance(event, events.Start):
             return self._start(event)
-        if isinstance(event, End):
+        if isinstance(event, events.End):
             return self._end(event)
         begin = b"" if event.candidate in self._choices else self._begin(event.candidate)
-        if isinstance(event, Tokens):
+        if isinstance(event, events.Tokens):
             tokens = {"content": write_logprobs(event.logprobs), "refusal": None}
             return begin + self._whole_chunk(event.candidate, {"delta": {}, "logprobs": tokens})
         choice = self._choices[event.candidate]
         delta = choice.block_event(event)
         return begin if delta is None else begin + self._chunk(choice, delta)
 
-    def _start(self, event: Start) -> bytes:
+    def _start(self, event: events.Start) -> bytes:
         request = self._request
         self._head = {
             "id": answer_id(PREFIX, event.id or request.id),
@@ -234,7 +227,7 @@ class Writer:
     def _chunk(self, choice: _Choice, delta: Json) -> bytes:
         return choice.chunk_start + _encode(delta) + self._chunk_end
 
-    def _end(self, event: End) -> bytes:
+    def _end(self, event: events.End) -> bytes:
         output = b""
         for candidate, finish in sorted(event.finishes.items()):
             choice = self._choices.get(candidate)

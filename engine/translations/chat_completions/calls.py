@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import unwrapped
-from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.json_members import OBJECT, value_of
 
 
@@ -68,7 +68,7 @@ class AnnouncedCalls:
         """Whether a call has begun. Raises BrokenAnswer for more of its name behind that."""
         known = self._names.get(number)
         if known is not None and name and name != known:
-            raise BrokenAnswer("the upstream's answer changes the name of a tool call")
+            raise events.BrokenAnswer("the upstream's answer changes the name of a tool call")
         return known is not None
 
     def name(self, number: int) -> str:

@@ -15,9 +15,9 @@ from engine.translations.generate_content.answer_fields import (
 from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.generate_content.part_fields import write_signature
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import are_object, arguments_object
-from engine.translations.neutral.events import BlockWriter, Delta, End, Event, Finish, Start, Tokens
 from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
@@ -59,7 +59,7 @@ _EMPTY_PART = {"text": ""}
 one of its answers has none."""
 
 
-class _CandidateWriter(BlockWriter[Json | None]):
+class _CandidateWriter(events.BlockWriter[Json | None]):
     """The state of one candidate: its open block, and the signature of the part that follows."""
 
     def __init__(self, request: ChatRequest, answer_end: bytes = b"") -> None:
@@ -102,7 +102,7 @@ class _CandidateWriter(BlockWriter[Json | None]):
         """An empty part with the signature that no part has followed; none without one."""
         return [] if self._signature is None else [self._signed({"text": ""})]
 
-    def ending(self, finish: Finish) -> Json:
+    def ending(self, finish: events.Finish) -> Json:
         reason = write_finish(finish, has_refusal=self._has_refusal)
         return {**reason, **self._grounding.members()}
 
@@ -159,20 +159,20 @@ class Writer:
         self._candidates: dict[int, _CandidateWriter] = {}
         self._begin, self._end = (b"[", b"\n") if request.as_list else (b"data: ", b"\n\n")
 
-    def write(self, event: Event) -> bytes:
-        if isinstance(event, Delta):  # nearly every event
+    def write(self, event: events.Event) -> bytes:
+        if isinstance(event, events.Delta):  # nearly every event
             candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
             part = candidate.text(event.text)
             if part is None:
                 return b""
             return self._item(_ANSWER_BEGIN + _encode(part) + candidate.answer_end)
-        if isinstance(event, Start):
+        if isinstance(event, events.Start):
             model, answer_id = event.model or self._request.model, event.id or self._request.id
             self._head = {"modelVersion": model, "responseId": answer_id}
             return b""
-        if isinstance(event, End):
+        if isinstance(event, events.End):
             return self._write_end(event)
-        if isinstance(event, Tokens):
+        if isinstance(event, events.Tokens):
             return self._write_tokens(event)
         candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
         part = candidate.block_event(event)
@@ -186,13 +186,13 @@ class Writer:
         candidate = self._candidates[index] = _CandidateWriter(self._request, answer_end)
         return candidate
 
-    def _write_tokens(self, event: Tokens) -> bytes:
+    def _write_tokens(self, event: events.Tokens) -> bytes:
         content = {"parts": [_EMPTY_PART], "role": "model"}
         tokens = write_logprobs(event.logprobs)
         candidate = {"content": content, "index": event.candidate, **tokens}
         return self._answer(_encode({"candidates": [candidate], **self._head}))
 
-    def _write_end(self, event: End) -> bytes:
+    def _write_end(self, event: events.End) -> bytes:
         candidates = []
         for index, finish in sorted(event.finishes.items()):
             candidate = self._candidates.get(index) or self._add(index)

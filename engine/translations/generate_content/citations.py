@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import MAX_ARGUMENTS
-from engine.translations.neutral.events import BrokenAnswer, Cite
 from engine.translations.neutral.json_members import Members
 from engine.values.trees import Json
 
@@ -115,7 +115,7 @@ class CitationReader:
     def begin_block(self) -> None:
         self._start = self.offsets.length
 
-    def read(self, candidate: Members, *, late: bool = False) -> Iterator[Cite]:
+    def read(self, candidate: Members, *, late: bool = False) -> Iterator[events.Cite]:
         """What the open text cites; `late`: what the text that is complete cites."""
         if late:
             self._start = 0
@@ -130,17 +130,17 @@ class CitationReader:
             for source in metadata.objects(name):
                 citation = _source(source)
                 citation.start, citation.end = self._span(source)
-                yield Cite(citation, self._candidate, late)
+                yield events.Cite(citation, self._candidate, late)
 
     def _support(
         self, support: Members, chunks: list[neutral.Citation], *, late: bool
-    ) -> Iterator[Cite]:
+    ) -> Iterator[events.Cite]:
         segment = support.members("segment") or Members(b"{}")
         start, end = self._span(segment)
         for index in support.integers("groundingChunkIndices") or ():
             if 0 <= index < len(chunks) and chunks[index].url:
                 citation = replace(chunks[index], start=start, end=end)
-                yield Cite(citation, self._candidate, late)
+                yield events.Cite(citation, self._candidate, late)
 
     def _span(self, segment: Members) -> tuple[int | None, int | None]:
         """The characters of the open block; None twice where they are not known."""
@@ -185,7 +185,9 @@ class GroundingWriter:
         """What the open block cites, or a block before it. Raises BrokenAnswer for too much."""
         self._size += len(citation.url) + len(citation.title) + 1
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's citations have over {MAX_ARGUMENTS} characters")
+            raise events.BrokenAnswer(
+                f"the upstream's citations have over {MAX_ARGUMENTS} characters"
+            )
         if citation.url:
             (self._late if late else self._open).append(citation)
 

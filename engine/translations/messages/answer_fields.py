@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from msgspec import Raw, Struct
 
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.events import Finish, Stop, UpstreamError, foreign_stop
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.translations.neutral.request import ChatRequest
@@ -121,7 +121,7 @@ PREFIX = "msg_"
 _REDACTED = "redacted:"
 """Begins the signature of thoughts that come encrypted (`redacted_thinking`)."""
 
-_STOPS: dict[str, Stop] = {
+_STOPS: dict[str, events.Stop] = {
     "end_turn": "end",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -130,7 +130,7 @@ _STOPS: dict[str, Stop] = {
     "refusal": "filter",
     "pause_turn": "pause",
 }
-_REASONS: dict[Stop, str] = {
+_REASONS: dict[events.Stop, str] = {
     "end": "end_turn",
     "length": "max_tokens",
     "tool_calls": "tool_use",
@@ -140,18 +140,18 @@ _REASONS: dict[Stop, str] = {
 }
 
 
-def read_finish(ending: Ending) -> Finish:
+def read_finish(ending: Ending) -> events.Finish:
     reason = ending.stop_reason or ""
     details = ending.stop_details
-    return Finish(
-        stop=_STOPS.get(reason) or foreign_stop(reason) or "end",
+    return events.Finish(
+        stop=_STOPS.get(reason) or events.foreign_stop(reason) or "end",
         native=reason,
         sequence=ending.stop_sequence or "",
         explanation="" if details is None else details.explanation or "",
     )
 
 
-def write_finish(finish: Finish, stops: Sequence[str], *, has_refusal: bool) -> Json:
+def write_finish(finish: events.Finish, stops: Sequence[str], *, has_refusal: bool) -> Json:
     """The members that say why an answer ended; `has_refusal`: it has words of refusal, which some
     upstreams do not say in their reason. Of upstreams without a word for stop sequences only one of
     the caller's `stops` is one."""
@@ -235,7 +235,7 @@ def write_citation(citation: neutral.Citation) -> Json:
     }
 
 
-def read_error(status: int, document: object) -> UpstreamError:
+def read_error(status: int, document: object) -> events.UpstreamError:
     """The error in an error response. Only this vendor has the status 529: it is a 503."""
     return error_of(503 if status == 529 else status, document, ("type",))
 

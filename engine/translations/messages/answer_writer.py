@@ -8,9 +8,9 @@ import msgspec
 
 from engine.translations.messages import answer_fields as fields
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_object, call_id
-from engine.translations.neutral.events import End, FirstCandidateWriter, Start, uncarried
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
 
@@ -104,7 +104,7 @@ def open_call(block: neutral.ToolCall) -> Json:
 def refuse_media(block: neutral.Block) -> None:
     """Raise BrokenAnswer for content that a message has no block for."""
     if isinstance(block, neutral.Media):
-        raise uncarried(block.kind)
+        raise events.uncarried(block.kind)
 
 
 _encode = msgspec.json.Encoder().encode
@@ -113,7 +113,7 @@ _DELTA_EVENT = (
 )
 
 
-class Writer(FirstCandidateWriter):
+class Writer(events.FirstCandidateWriter):
     """Blocks of text begin with their first content, so that empty ones are not written."""
 
     def __init__(self, request: ChatRequest) -> None:
@@ -129,7 +129,7 @@ class Writer(FirstCandidateWriter):
         self._texts: list[str] = []
         self._held_size = 0
 
-    def _start(self, event: Start) -> bytes:
+    def _start(self, event: events.Start) -> bytes:
         message: Json = {
             "id": answer_id(fields.PREFIX, event.id or self._request.id),
             "type": "message",
@@ -234,7 +234,7 @@ class Writer(FirstCandidateWriter):
         self._index += 1
         return signed + closed
 
-    def _end(self, event: End) -> bytes:
+    def _end(self, event: events.End) -> bytes:
         finish = event.finishes[min(event.finishes)]
         delta = fields.write_finish(finish, self._request.stop, has_refusal=self._has_refusal)
         usage = fields.write_usage(event.usage)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks, place_late
 from engine.translations.neutral.calls import answer_id
-from engine.translations.neutral.events import Finish, TokenLogprob, uncarried
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
@@ -50,7 +50,7 @@ def _blocks(candidate: Candidate, request: ChatRequest) -> list[neutral.Block]:
     return [*blocks, *([neutral.Refusal(text=finish.explanation)] if finish.explanation else [])]
 
 
-def is_cut(finish: Finish) -> bool:
+def is_cut(finish: events.Finish) -> bool:
     """Whether an answer ends before the model would have ended it."""
     return finish.stop in _REASONS
 
@@ -72,7 +72,7 @@ class Items:
         self._parts: list[Json] = []
         self._ends_with_item = False
 
-    def add(self, block: neutral.Block, logprobs: list[TokenLogprob]) -> None:
+    def add(self, block: neutral.Block, logprobs: list[events.TokenLogprob]) -> None:
         if isinstance(block, neutral.Text | neutral.Refusal):
             self._parts.append(write_part(block, logprobs))
             return
@@ -104,7 +104,7 @@ class Items:
 _PREFIXES: dict[type[neutral.Block], str] = {neutral.Reasoning: "rs", neutral.Media: "ig"}
 
 
-def write_part(block: neutral.Text | neutral.Refusal, logprobs: list[TokenLogprob]) -> Json:
+def write_part(block: neutral.Text | neutral.Refusal, logprobs: list[events.TokenLogprob]) -> Json:
     if isinstance(block, neutral.Refusal):
         return {"type": "refusal", "refusal": block.text}
     length = len(block.text)
@@ -139,7 +139,7 @@ def write_item(
         return item
     if isinstance(block, neutral.Media):
         if block.kind != "image" or not isinstance(block.source, neutral.Inline):
-            raise uncarried(block.kind)
+            raise events.uncarried(block.kind)
         result = None if status == "in_progress" else block.source.data
         members = {"type": "image_generation_call", "status": status, "result": result}
         return {"id": item_id, **members}
@@ -177,7 +177,7 @@ def response_head(identity: str, created: int, model: str, request: ChatRequest)
     }
 
 
-def ended(head: Json, finish: Finish, output: list[object], usage: Usage | None) -> Json:
+def ended(head: Json, finish: events.Finish, output: list[object], usage: Usage | None) -> Json:
     reason = _REASONS.get(finish.stop)
     return {
         **head,

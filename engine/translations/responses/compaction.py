@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.calls import answer_id
-from engine.translations.neutral.events import BrokenAnswer, End, Finish, Start
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
 from engine.translations.responses import answer_writer
@@ -107,7 +107,7 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
         return _encode(response)
     if not output:
         reason = response["incomplete_details"]["reason"]
-        raise BrokenAnswer(f"the summary was not completed ({reason})")
+        raise events.BrokenAnswer(f"the summary was not completed ({reason})")
     return _encode(
         {
             "id": identity,
@@ -119,13 +119,15 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
     )
 
 
-def _output(summary: str, finish: Finish, item_id: str, request: ChatRequest) -> list[object]:
+def _output(
+    summary: str, finish: events.Finish, item_id: str, request: ChatRequest
+) -> list[object]:
     """The item with the sealed summary; none of a summary that was cut. Raises BrokenAnswer if the
     model wrote none."""
     if finish.stop in ("length", "filter"):
         return []
     if not summary.strip():
-        raise BrokenAnswer("the model wrote no summary of the conversation")
+        raise events.BrokenAnswer("the model wrote no summary of the conversation")
     assert request.compaction is not None
     assert request.compaction.seal is not None
     return [_item(item_id, request.compaction.seal(summary))]
@@ -145,7 +147,7 @@ class CompactionWriter(Writer):
 
     _is_text = _has_item = False
 
-    def _start(self, event: Start) -> bytes:
+    def _start(self, event: events.Start) -> bytes:
         output = super()._start(event)
         self._item = _item_id(self._head["id"])
         return output
@@ -168,8 +170,8 @@ class CompactionWriter(Writer):
         self._is_text = False
         return b""
 
-    def _end(self, event: End) -> bytes:
-        finish = event.finishes.get(0, Finish(stop="end"))
+    def _end(self, event: events.End) -> bytes:
+        finish = event.finishes.get(0, events.Finish(stop="end"))
         output = _output(self._text.decode(), finish, self._item, self._request)
         done = b"".join(self._item_event("done", item) for item in output)
         response = ended(self._head, finish, output, event.usage)

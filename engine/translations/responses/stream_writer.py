@@ -10,16 +10,8 @@ from typing import Any
 import msgspec
 
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    End,
-    Finish,
-    FirstCandidateWriter,
-    Start,
-    TokenLogprob,
-    Tokens,
-)
 from engine.translations.neutral.json_members import WrongType, on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_writer
@@ -40,7 +32,7 @@ _ITEM_SIZE = 200
 """What an item, a citation or a token counts beside its text."""
 
 
-class Writer(FirstCandidateWriter):
+class Writer(events.FirstCandidateWriter):
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
         self._sequence = 0
@@ -56,11 +48,11 @@ class Writer(FirstCandidateWriter):
         self._part: Json = {}
         """The members that say which part is open; `_part_members` is their text."""
         self._part_members = b""
-        self._logprobs: list[TokenLogprob] = []
+        self._logprobs: list[events.TokenLogprob] = []
         self._texts = answer_writer.CitedTexts()
         self._size = 0
 
-    def _start(self, event: Start) -> bytes:
+    def _start(self, event: events.Start) -> bytes:
         request = self._request
         identity = answer_id(PREFIX, event.id or request.id)
         created = event.created or request.time
@@ -145,7 +137,7 @@ class Writer(FirstCandidateWriter):
             block.citations.append(citation)
         return b""
 
-    def _tokens(self, event: Tokens) -> bytes:
+    def _tokens(self, event: events.Tokens) -> bytes:
         """The log probabilities of text that was written before."""
         if not isinstance(self._block, neutral.Text):
             return b""
@@ -219,8 +211,8 @@ class Writer(FirstCandidateWriter):
         self._items.output.append(item)
         return output
 
-    def _end(self, event: End) -> bytes:
-        finish = event.finishes.get(0, Finish(stop="end"))
+    def _end(self, event: events.End) -> bytes:
+        finish = event.finishes.get(0, events.Finish(stop="end"))
         output = b""
         if finish.explanation:
             output = self._open(neutral.Refusal()) + self._delta(finish.explanation) + self._close()
@@ -234,7 +226,7 @@ class Writer(FirstCandidateWriter):
         """Count what is kept until the end."""
         self._size += size
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} characters")
+            raise events.BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} characters")
 
     def _item_event(self, kind: str, item: object) -> bytes:
         members = {"output_index": len(self._items.output), "item": item}
