@@ -20,7 +20,7 @@ from hashlib import blake2b
 
 import gevent
 
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, new_request_id
 from engine.exchange.requested_model import RequestedModel

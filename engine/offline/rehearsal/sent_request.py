@@ -14,7 +14,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.plan.route import Route
-from engine.spec.document.path_templates import PathMatch, PathTree
+from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.upstream.client.address import origin_of
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
