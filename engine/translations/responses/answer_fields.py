@@ -100,10 +100,20 @@ class Response(Struct):
 
 
 class StreamEvent(Struct):
-    """What each event of a stream has; `output_index` those of an item."""
+    """What each event of a stream has; `output_index` and `item_id` those of an item."""
 
     type: str | None = None
     output_index: int | None = None
+    item_id: str | None = None
+
+
+class Ids(Struct):
+    id: str | None = None
+    call_id: str | None = None
+
+
+class ItemEvent(Struct):
+    item: Ids | None = None
 
 
 class TextDelta(Struct):
@@ -131,7 +141,7 @@ class EndEvent(Struct):
 
 _OPTIONAL = (
     *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
-    *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
+    *("item_id", "summary", "summary_index", "encrypted_content", "output_format", "reason"),
 )
 
 _JSON_TEXTS = ("arguments", "delta")
@@ -149,6 +159,7 @@ INCOMPLETE_DETAILS: Shape[IncompleteDetails | None] = Shape(
 )
 RESPONSE = Shape(Response, _OPTIONAL, _JSON_TEXTS)
 STREAM_EVENT = Shape(StreamEvent, _OPTIONAL, _JSON_TEXTS)
+ITEM_EVENT = Shape(ItemEvent, _OPTIONAL)
 TEXT_DELTA = Shape(TextDelta, _OPTIONAL, _JSON_TEXTS)
 HEAD_EVENT = Shape(HeadEvent, _OPTIONAL, _JSON_TEXTS)
 END_EVENT = Shape(EndEvent, _OPTIONAL, _JSON_TEXTS)
