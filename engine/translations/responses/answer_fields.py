@@ -107,15 +107,6 @@ class StreamEvent(Struct):
     item_id: str | None = None
 
 
-class Ids(Struct):
-    id: str | None = None
-    call_id: str | None = None
-
-
-class ItemEvent(Struct):
-    item: Ids | None = None
-
-
 class TextDelta(Struct):
     delta: str | None = None
     logprobs: list[Token] | None = None
@@ -159,7 +150,6 @@ INCOMPLETE_DETAILS: Shape[IncompleteDetails | None] = Shape(
 )
 RESPONSE = Shape(Response, _OPTIONAL, _JSON_TEXTS)
 STREAM_EVENT = Shape(StreamEvent, _OPTIONAL, _JSON_TEXTS)
-ITEM_EVENT = Shape(ItemEvent, _OPTIONAL)
 TEXT_DELTA = Shape(TextDelta, _OPTIONAL, _JSON_TEXTS)
 HEAD_EVENT = Shape(HeadEvent, _OPTIONAL, _JSON_TEXTS)
 END_EVENT = Shape(EndEvent, _OPTIONAL, _JSON_TEXTS)

@@ -16,7 +16,7 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import OpenParts
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses import answer_reader
@@ -83,7 +83,8 @@ class Reader:
         is added has the next (llama.cpp). None for the open item."""
         index, ids = event.output_index, [event.item_id]
         if event.type in (_ADDED, _DONE):
-            item = fields.ITEM_EVENT.read(data).item or fields.Ids()
+            raw = fields.DETAIL_EVENT.read(data).item
+            item = fields.Call() if raw == NULL else fields.CALL.read(raw, "item")
             ids = [item.id, item.call_id]
         if event.type == _ADDED:
             index = self._added if index is None else index
