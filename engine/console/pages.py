@@ -21,7 +21,7 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
-_SHARED_FILES = (FILES / "style.css", FILES / "theme.js", FILES / "mark.svg")
+_SHARED_FILES = tuple(FILES / name for name in ("style.css", "theme.js", "mark.svg", "token.js"))
 
 PathHandler = tuple[str, Handler]
 Build = Callable[[Plan, Services], Handler]

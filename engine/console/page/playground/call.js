@@ -19,13 +19,13 @@ export function pathOf({ format, stream, model }) {
 }
 
 /** Send a request and read its response into the reply. Throws Problem, or AbortError. */
-export async function send({ wire, options, body }, reply, signal) {
+export async function send({ wire, options, body }, session, reply, signal) {
 	const response = await request(pathOf(options), {
 		method: "POST",
 		headers: {
 			...wire.headers(options.token),
 			"content-type": "application/json",
-			"x-session-id": options.session.id,
+			"x-session-id": session,
 		},
 		body: JSON.stringify(body),
 		signal,
